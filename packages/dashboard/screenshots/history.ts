@@ -1,10 +1,13 @@
-/** A day of figures, as a mill that ran for a day would have written them: busy by day, quiet at night, with a bad quarter of an hour. */
+/**
+ * A day of metrics as a mill would have written them: busy by day, quiet at night, with a bad quarter of an
+ * hour.
+ */
 import { bucketOf, type MetricData } from '../../jobmill/src/job/metric-data.ts'
 import type { Store } from '../../jobmill/src/store/store.ts'
 
 const MINUTE = 60_000
 const DAY_MINUTES = 24 * 60
-/** Of no process that there is. */
+/** The id of a process that does not exist. */
 const SOURCE = '01900000-0000-7000-8000-000000000001'
 const BAD = { from: 38, to: 27 }
 
@@ -15,7 +18,7 @@ const QUEUES = [
   { queue: 'default', perMinute: 35, runMs: 25, waitMs: 12 },
 ] as const
 
-/** Between 0 and 1, the same each time. */
+/** Pseudo-random between 0 and 1, the same on each run. */
 function noise(seed: number): number {
   const x = Math.sin(seed * 12.9898) * 43_758.5453
   return x - Math.floor(x)
@@ -32,7 +35,7 @@ function bell(ms: number, count: number, seed: number): Record<string, number> {
 
 const gauge = (value: number) => ({ sum: value * 6, count: 6, most: value * 1.3 })
 
-/** What happened in a part of a minute, so many minutes ago. */
+/** The counters of a part of a minute, this many minutes ago. */
 function partOf(
   at: number,
   { ago, share }: Step,
@@ -70,7 +73,7 @@ interface Step {
   readonly share: number
 }
 
-/** Each 10 s of the last two hours, as a mill writes it; a minute at once before that. */
+/** One row per 10 s for the last two hours, as a mill writes them; one per minute before that. */
 function stepsOf(): Step[] {
   const recent = Array.from({ length: 120 * 6 }, (_, n) => ({ ago: (n + 1) / 6, share: 1 / 6 }))
   const older = Array.from({ length: DAY_MINUTES - 121 }, (_, n) => ({ ago: 121 + n, share: 1 }))

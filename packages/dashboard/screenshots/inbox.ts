@@ -1,10 +1,12 @@
-/** An upload inbox as somebody might have it: some mailboxes are emptied as they fill, one has a consumer that is away. */
+/**
+ * A realistic upload inbox: some mailboxes are emptied as they fill, and one has a consumer that is offline.
+ */
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, type Inbox, type Schema, STEPS, uploads } from 'jobmill-uploads'
 
 export interface SeededInbox {
   readonly inbox: Inbox
-  /** A mailbox worth a picture. */
+  /** The mailbox for the screenshot. */
   readonly mailbox: string
   readonly close: () => Promise<void>
 }
@@ -37,7 +39,7 @@ export async function seededInbox(folder: string): Promise<SeededInbox> {
       const headers = { authorization: `Bearer ${token}` }
       const given = body === undefined ? { headers } : { headers, method: 'POST', body }
       const answer = await inbox.fetch(new Request(`http://inbox/mailboxes/${id}/uploads${path}`, given))
-      if (answer?.ok !== true) throw new Error(`the inbox refused: ${await answer?.text()}`)
+      if (answer?.ok !== true) throw new Error(`the inbox refused the request: ${await answer?.text()}`)
       return answer
     }
     return {

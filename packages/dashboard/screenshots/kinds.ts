@@ -1,4 +1,4 @@
-/** What a small company has to do in the background: the jobs of the demo that is photographed. */
+/** The job kinds of the demo that is photographed: the background work of a small company. */
 import { Dead, defineJob, type JobContext, Throttled } from 'jobmill'
 import { z } from 'zod'
 
@@ -40,7 +40,7 @@ const webhook = defineJob({
   },
 })
 
-/** Runs for as long as somebody looks. */
+/** Runs until the screenshots are taken. */
 const report = defineJob({
   kind: 'report.build',
   queue: 'reports',
@@ -59,7 +59,7 @@ const resize = defineJob({
   run: ({ payload }: JobContext<{ file: string; width: number }>) => ({ bytes: payload.width * 190 }),
 })
 
-/** Draws on the budget of a partner. */
+/** Uses a partner's rate limit. */
 const sync = defineJob({
   kind: 'partner.sync',
   queue: 'default',

@@ -1,6 +1,6 @@
 /**
- * Pictures of every page for the docs, light and dark and on a phone, from a demo that is seeded anew. WebP, made by the browser itself: a picture of text has
- * a third of the size.
+ * Takes screenshots of every page for the docs, light, dark and on a phone, from a freshly seeded demo.
+ * The browser encodes them as WebP, which takes a third of the size for text.
  *
  *   npm run screenshots -- [--out docs/images] [--only jobs]
  */
@@ -19,9 +19,9 @@ const { values } = parseArgs({
 interface Picture {
   readonly name: string
   readonly path: string
-  /** Where there is more to see than fits on a screen. */
+  /** For pages with more content than fits on a screen. */
   readonly height?: number
-  /** Before it is taken. */
+  /** Runs before the screenshot is taken. */
   readonly act?: (page: Page) => Promise<void>
 }
 
@@ -55,7 +55,7 @@ function picturesOf({ ids, mailbox }: Demo): Picture[] {
   return pictures.filter(({ name }) => name.includes(values.only))
 }
 
-/** Drawn on a canvas of a blank page, and read back from it. */
+/** Drawn on the canvas of a blank page, and read back from it. */
 async function webp(browser: Browser, png: Buffer): Promise<Buffer> {
   const page = await browser.newPage()
   const data = await page.evaluate(
@@ -88,7 +88,7 @@ async function take(browser: Browser, url: string, { name, path, act, ...picture
     await page.waitForLoadState('load')
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
     await act?.(page)
-    // The last charts are drawn a moment after their figures came.
+    // The last charts are drawn a moment after their data arrived.
     await page.waitForTimeout(500)
     const taken = await webp(browser, await page.screenshot())
     writeFileSync(join(values.out, `${name}-${look}.webp`), taken)

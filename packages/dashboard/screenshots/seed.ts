@@ -1,4 +1,4 @@
-/** A mill as somebody might have it on a working day: two processes, some trouble, and a day behind it. */
+/** A realistic mill on a working day: two processes, some failures, and a day of history. */
 import { dirname } from 'node:path'
 import { bulkJob, serve } from 'jobmill/http'
 import { jobmill, type Mill, type MillOptions } from 'jobmill'
@@ -9,9 +9,9 @@ import { kinds } from './kinds.ts'
 
 export interface Demo {
   readonly url: string
-  /** Ids of jobs worth a picture. */
+  /** Ids of the jobs for the screenshots. */
   readonly ids: { readonly dead: string; readonly waiting: string; readonly running: string }
-  /** And of a mailbox. */
+  /** The id of the mailbox for the screenshots. */
   readonly mailbox: string
   readonly close: () => Promise<void>
 }
@@ -153,7 +153,7 @@ async function enqueueAll(mill: Mill<never>): Promise<Demo['ids']> {
   return { dead: dead.id, waiting: waiting.id, running: running.id }
 }
 
-/** Until nothing that can run is left. */
+/** Waits until no runnable job is left. */
 async function idle(mill: Mill<never>): Promise<void> {
   for (;;) {
     const counts = await mill.counts()

@@ -1,4 +1,4 @@
-/** The pages and their addresses. */
+/** The routes of the dashboard. */
 import { Route, Router, Switch } from 'wouter'
 import { asksForToken, BASE } from './api/client.ts'
 import { useOverview } from './api/reads.ts'
@@ -32,7 +32,7 @@ export function App() {
   )
 }
 
-/** A name that cannot be read is shown as it stands there. */
+/** A name that cannot be decoded is shown as it is. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
@@ -69,7 +69,7 @@ function Pages() {
         ))}
         {appPlaces === null && <Route path="/apps/*">{null}</Route>}
         <Route>
-          <Empty title="There is no such page">
+          <Empty title="Page not found">
             <TextLink to="/">Go to the overview</TextLink>
           </Empty>
         </Route>

@@ -1,4 +1,4 @@
-/** Where the page begins. */
+/** Entry point of the dashboard. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -9,7 +9,7 @@ import './style.css'
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // What was refused is refused again; what did not come may come.
+      // A refused request would be refused again; a failed connection may succeed.
       retry: (times, error) => times < 2 && !(error instanceof Problem && error.status < 500),
       refetchOnWindowFocus: false,
       staleTime: 500,
@@ -18,7 +18,7 @@ const client = new QueryClient({
 })
 
 const root = document.querySelector('#page')
-if (root === null) throw new Error('the page has no place to be in')
+if (root === null) throw new Error('element #page not found')
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>

@@ -1,4 +1,4 @@
-/** The page has to be there at once, also over a slow line: all of its scripts together stay small. */
+/** The dashboard must load quickly on a slow connection, so all of its scripts together stay small. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 const ASSETS = fileURLToPath(new URL('../dist/assets', import.meta.url))
 const MOST_BYTES = 200_000
 
-test('all scripts of the page are under 200 kB, compressed', () => {
+test('all scripts of the dashboard are under 200 kB, compressed', () => {
   const scripts = readdirSync(ASSETS).filter((name) => name.endsWith('.js'))
   const sizes = scripts.map((name) => gzipSync(readFileSync(join(ASSETS, name))).length)
   expect(scripts.length).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** What stands around every page: the menu, keys, colours, who looks, and the door. */
+/** The frame around every page: menu, keyboard shortcuts, theme, sign-in and access control. */
 import { expect, onTestFinished } from 'vitest'
 import { serve, type Authenticate } from '../../jobmill/src/http.ts'
 import { goByKeys } from './support/keys.ts'
@@ -9,7 +9,7 @@ const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', '
 const ada: Authenticate = () => ({ name: 'ada', role: 'viewer' })
 
 mission('the frame', (at, test) => {
-  test('leads to every page by its menu and by keys, and says where it is', async () => {
+  test('links to every page by menu and shortcut, and shows the current one', async () => {
     const page = await at.open('/')
     for (const name of PAGES) {
       await page.getByRole('navigation').getByRole('link', { name }).click()
@@ -18,7 +18,7 @@ mission('the frame', (at, test) => {
     }
     await goByKeys(page, 'q', 'Queues')
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Jobs').waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Jobs').waitFor()
     await at.expectAccessible(page)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -41,7 +41,7 @@ mission('the frame', (at, test) => {
   test.nightly('knows no page of an application that the server does not have', async () => {
     const page = await at.open('/jobs')
     await page.goto(`${at.url}/apps/uploads`)
-    await page.getByText('There is no such page').waitFor()
+    await page.getByText('Page not found').waitFor()
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).count()).toBe(0)
   })
 
@@ -71,7 +71,7 @@ mission('the frame', (at, test) => {
     await page.getByRole('heading', { name: 'Signed out' }).waitFor()
     await at.expectAccessible(page)
     expect(await page.getByLabel('Token').count()).toBe(0)
-    // The host application has a login of its own, which a request of the page may be sent to as well.
+    // The host application may also redirect a request of the dashboard to its own login.
     authenticate = ada
     await page.getByRole('button', { name: 'Reload' }).click()
     await page.getByText('ada · viewer').waitFor()
@@ -81,7 +81,7 @@ mission('the frame', (at, test) => {
   })
 
   test.nightly(
-    'is dark or light as the system has it, unless somebody chose, and remembers that',
+    'follows the theme of the system unless the user chose one, and remembers the choice',
     async () => {
       const page = await at.open('/queues', { colours: 'dark' })
       const theme = () => page.locator('html').getAttribute('data-theme')
@@ -97,7 +97,7 @@ mission('the frame', (at, test) => {
   test.nightly('has its menu on a phone, and no page that is wider than the phone', async () => {
     const page = await at.open('/', { width: 390 })
     for (const name of PAGES) {
-      await page.getByRole('button', { name: 'Open the menu' }).click()
+      await page.getByRole('button', { name: 'Open menu' }).click()
       await page.getByRole('navigation').getByRole('link', { name }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
       const width = () => page.evaluate(() => document.documentElement.scrollWidth)
@@ -107,7 +107,7 @@ mission('the frame', (at, test) => {
     }
   })
 
-  test('shows what changes without being asked, and asks nobody while it is off', async () => {
+  test('updates live, and sends no requests while refreshing is off', async () => {
     const page = await at.open('/queues', { hasClock: true })
     await at.mill.enqueue('echo', 1, { queue: `new-${at.mill.storeName.split(' ')[0] ?? ''}`, delay: '1h' })
     await page
@@ -117,7 +117,7 @@ mission('the frame', (at, test) => {
     await page.getByRole('combobox', { name: /^Refresh/ }).selectOption('off')
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
-    // What it asked before is told a moment later.
+    // Requests sent before are reported a moment later.
     await page.clock.runFor(100)
     asked.splice(0)
     await page.clock.runFor(60_000)
@@ -138,9 +138,9 @@ mission(
       await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
     })
 
-    test.nightly('has nothing to show where nothing happened, and says what to do', async () => {
+    test.nightly('has empty states that say what to do', async () => {
       const page = await at.open('/errors')
-      await page.getByText('Nothing fails').waitFor()
+      await page.getByText('No errors').waitFor()
       await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click()
       await page
         .getByText(/no jobs/i)
@@ -152,44 +152,41 @@ mission(
   { basePath: '/ops/mill' },
 )
 
-mission('what nobody foresaw', (at, test) => {
-  test('takes no page away: wrong addresses, and a server that is gone', async () => {
+mission('error handling', (at, test) => {
+  test('survives unknown addresses and an unreachable server', async () => {
     const page = await at.open('/?from=0&to=9007199254740991&range=__proto__', { mayComplain: /404/ })
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await page.goto(`${at.url}/nowhere`)
-    await page.getByText('There is no such page').waitFor()
+    await page.getByText('Page not found').waitFor()
     const lost = await at.open('/queues', { mayComplain: /ERR_|Failed to load/ })
     await lost.route('**/api/**', (route) => route.abort())
     await lost.keyboard.press('r')
-    await lost.getByText('the server cannot be reached').waitFor()
+    await lost.getByText("Can't reach the server").waitFor()
     await lost.unroute('**/api/**')
     await lost.keyboard.press('r')
-    await lost.getByText('the server cannot be reached').waitFor({ state: 'detached' })
+    await lost.getByText("Can't reach the server").waitFor({ state: 'detached' })
   })
 
-  test.nightly(
-    'keeps what was typed until somebody drops it, and goes back to where it was opened',
-    async () => {
-      const page = await at.open('/limits')
-      await page.getByRole('button', { name: 'New limit' }).press('Enter')
-      await page.getByLabel('Name').fill('half a name')
-      await page.keyboard.press('Escape')
-      await page.getByText('What was typed here is not saved').waitFor()
-      await page.getByRole('button', { name: 'Drop it' }).click()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-      const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
-      await expect.poll(focused).toContain('New limit')
-      const { id } = await at.mill.enqueue('echo', 1, { delay: '1h' })
-      await page.goto(`${at.url}/jobs/${id}`)
-      await page.getByRole('button', { name: 'Delete' }).press('Enter')
-      await page.getByRole('dialog').waitFor()
-      await page.keyboard.press('Escape')
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-      await expect.poll(focused).toBe('Delete')
-    },
-  )
+  test.nightly('keeps unsaved changes until they are discarded, and restores the focus', async () => {
+    const page = await at.open('/limits')
+    await page.getByRole('button', { name: 'New limit' }).press('Enter')
+    await page.getByLabel('Name').fill('half a name')
+    await page.keyboard.press('Escape')
+    await page.getByText('You have unsaved changes').waitFor()
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    await expect.poll(focused).toContain('New limit')
+    const { id } = await at.mill.enqueue('echo', 1, { delay: '1h' })
+    await page.goto(`${at.url}/jobs/${id}`)
+    await page.getByRole('button', { name: 'Delete' }).press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe('Delete')
+  })
 
-  test.nightly('goes by the clock of the server where that of the device is wrong', async () => {
+  test.nightly('uses the clock of the server when that of the device is wrong', async () => {
     const page = await at.open('/workers', { hoursAhead: 3 })
     await page.getByText('alive').waitFor()
     await page.getByText(/heartbeat (?:now|\d+ s ago)/).waitFor()

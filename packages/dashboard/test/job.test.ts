@@ -1,4 +1,4 @@
-/** The page of one job: what it says, and every act on it. */
+/** The job page: its content and every action. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { type Mission, mission } from './support/mission.ts'
@@ -15,7 +15,7 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 mission(
   'a job',
   (at, test) => {
-    test('that failed and waits says why, runs now, and shows its attempts in every way', async () => {
+    test('that failed and waits shows why, runs now, and shows its attempts in every tab', async () => {
       const { id } = await at.mill.enqueue(
         'fails',
         { who: 'ada', deep: [{ a: 1 }] },
@@ -43,17 +43,17 @@ mission(
       await tab(page, /^Log/)
       const log = page.getByRole('log')
       await log.getByText('attempt 1 begins').waitFor()
-      await page.getByLabel('From level').selectOption('error')
+      await page.getByLabel('Minimum level').selectOption('error')
       await log.getByText('attempt 1 begins').waitFor({ state: 'detached' })
       await expect.poll(() => new URL(page.url()).search).toBe('?tab=log&level=error')
       await tab(page, /^Compare/)
-      await page.getByRole('list', { name: 'Error, compared' }).getByText('Error: attempt 1 failed').waitFor()
-      await page.getByRole('list', { name: 'Log, compared' }).getByText('info attempt 2 begins').waitFor()
+      await page.getByRole('list', { name: 'Error diff' }).getByText('Error: attempt 1 failed').waitFor()
+      await page.getByRole('list', { name: 'Log diff' }).getByText('info attempt 2 begins').waitFor()
       await page.getByLabel('First attempt').selectOption('2')
-      await page.getByRole('heading', { name: 'Error is the same' }).waitFor()
+      await page.getByRole('heading', { name: 'Error (identical)' }).waitFor()
       await at.expectAccessible(page)
       await tab(page, /^Audit/)
-      await page.getByRole('table', { name: 'Acts on this job' }).getByText('jobs.run-now').waitFor()
+      await page.getByRole('table', { name: 'Manual actions' }).getByText('jobs.run-now').waitFor()
     })
 
     test.nightly('that died shows the error with its causes, is retried, and is deleted', async () => {
@@ -67,13 +67,13 @@ mission(
       await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
       await until(at, id, 'dead')
       await button(page, 'Delete').click()
-      await page.getByRole('dialog').getByText('1 job of the kind dies').waitFor()
-      await button(page, 'Delete 1 job').click()
+      await page.getByRole('dialog').getByText('Deletes 1 dies job').waitFor()
+      await button(page, 'Delete job').click()
       await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
       expect(await at.mill.get(id)).toBeNull()
 
       await page.goto(`${at.url}/jobs/${id}`)
-      await page.getByRole('heading', { level: 1, name: 'There is no such job' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Job not found' }).waitFor()
       await page.getByText(/It may have been deleted/).waitFor()
       await at.expectAccessible(page)
     })
@@ -89,10 +89,10 @@ mission(
         await at.expectAccessible(page)
         await button(page, 'Cancel').click()
         await page.getByLabel('Reason').fill('wrong customer')
-        await button(page, 'Cancel 1 job').click()
+        await button(page, 'Cancel job').click()
         await until(at, id, 'cancelled')
         await page.keyboard.press('r')
-        await page.getByRole('heading', { name: 'It was cancelled' }).waitFor()
+        await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
         await page.getByText('wrong customer').first().waitFor()
         expect((await at.mill.history(id)).at(-1)?.error).toContain('wrong customer')
       },
@@ -113,15 +113,15 @@ mission(
       ] as const) {
         await button(page, 'Copy as').click()
         await page.getByRole('menuitem', { name }).click()
-        await page.getByText(`Copied an enqueue like this as ${name}`).waitFor()
+        await page.getByText(`Copied the job as ${name}`).waitFor()
         expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(says)
       }
       expect(await button(page, 'Delete').count()).toBe(0)
-      await button(page, 'Enqueue a copy').click()
-      const drawer = page.getByRole('dialog', { name: 'Enqueue a copy' })
+      await button(page, 'Enqueue copy').click()
+      const drawer = page.getByRole('dialog', { name: 'Enqueue copy' })
       await drawer.getByLabel('Payload').fill('{"to": "bob@example.com", "subject": "other"}')
       await page.keyboard.press('Control+Enter')
-      await drawer.getByRole('link', { name: 'Open the job' }).click()
+      await drawer.getByRole('link', { name: 'Open job' }).click()
       await page.waitForURL((url) => !url.pathname.endsWith(id))
       const copied = await at.mill.get(page.url().split('/').at(-1) ?? '')
       expect(copied).toMatchObject({
@@ -132,46 +132,41 @@ mission(
       })
     })
 
-    test.nightly(
-      'looks the same to a viewer, without its secrets and without acts; also on a phone',
-      async () => {
-        const { id } = await at.mill.enqueue(
-          'nobody.serves.this.kind.with.a.long.name',
-          { password: 'x', to: 'ada' },
-          { queue: 'nowhere' },
-        )
-        const page = await at.open(`/jobs/${id}`, { as: 'viewer', width: 390 })
-        await page.getByText('No living process serves the queue nowhere').waitFor()
-        expect(await page.getByRole('link', { name: 'See who serves what' }).getAttribute('href')).toBe(
-          '/workers',
-        )
-        await page.getByText('hidden from viewers').waitFor()
-        for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue a copy', 'Copy as'])
-          expect(await button(page, name).count()).toBe(0)
-        expect(await page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-        await at.expectAccessible(page)
-      },
-    )
+    test.nightly('looks the same to a viewer, without secrets and actions; also on a phone', async () => {
+      const { id } = await at.mill.enqueue(
+        'nobody.serves.this.kind.with.a.long.name',
+        { password: 'x', to: 'ada' },
+        { queue: 'nowhere' },
+      )
+      const page = await at.open(`/jobs/${id}`, { as: 'viewer', width: 390 })
+      await page.getByText('No living process serves the queue nowhere').waitFor()
+      expect(await page.getByRole('link', { name: 'View workers' }).getAttribute('href')).toBe('/workers')
+      await page.getByText('hidden from viewers').waitFor()
+      for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue copy', 'Copy as'])
+        expect(await button(page, name).count()).toBe(0)
+      expect(await page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      await at.expectAccessible(page)
+    })
 
-    test.nightly('with 5 MiB of payload answers at once, and hands it out when asked', async () => {
+    test.nightly('with a payload of 5 MiB loads at once, and the payload on demand', async () => {
       const name = 'x'.repeat(100)
       const rows = Array.from({ length: 37_000 }, (_, n) => ({ n, name, nested: { list: [1, 2, 3] } }))
       const { id } = await at.mill.enqueue('echo', { rows }, { delay: '1h' })
       const page = await at.open(`/jobs/${id}`)
       await page.getByText(/^The payload has 5\.\d MiB/).waitFor()
-      await button(page, 'Fetch and show it').click()
+      await button(page, 'Load payload').click()
       await button(page, '36,950 more').waitFor()
       expect(await page.locator('*').count()).toBeLessThan(5_000)
       await tab(page, /^Log/)
       await page.getByRole('tab', { name: /^Log/, selected: true }).waitFor()
       await tab(page, /^Payload/)
       const downloads = page.waitForEvent('download')
-      await button(page, 'Download it').click()
+      await button(page, 'Download payload').click()
       expect((await downloads).suggestedFilename()).toBe(`payload-${id}.json`)
     })
 
-    test.nightly('that acts on many says on which, and what became of them', async () => {
+    test.nightly('that is a bulk action shows its filter and its result', async () => {
       const jobs = await Promise.all(
         [1, 2, 3].map(() => at.mill.enqueue('echo', null, { delay: '1h', tags: ['many'] })),
       )
@@ -183,7 +178,7 @@ mission(
       const { id } = (await answer.json()) as { id: string }
       await until(at, id, 'done')
       const page = await at.open(`/jobs/${id}`)
-      await page.getByText('Cancel the jobs that match').waitFor()
+      await page.getByText('Cancel matching jobs').waitFor()
       expect(await page.getByText('Changed').locator('..').textContent()).toBe('Changed3 jobs')
       for (const { id: one } of jobs) expect((await at.mill.get(one))?.state).toBe('cancelled')
       await at.expectAccessible(page)

@@ -1,4 +1,4 @@
-/** The language of the filter of jobs: what is written, read, printed, addressed and suggested. */
+/** The filter language of the job list: parsing, printing, addresses and suggestions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { STATES } from '../src/api/types/job.ts'
@@ -13,7 +13,7 @@ import { instantOf, LAST_AT, readWhen } from '../src/pages/jobs/filter/when.ts'
 const NOW = Date.UTC(2026, 10, 16, 2)
 const HOUR = 3_600_000
 
-// What people write, and what breaks readers: quotes, colons, backslashes, spaces, names of methods.
+// Common input, and characters that break parsers: quotes, colons, backslashes, spaces, names of methods.
 const hard = fc.string({
   unit: fc.constantFrom('a', 'Z', '0', ':', '"', '\\', ' ', '.', '\n', '-', '’', '😀'),
 })
@@ -70,7 +70,7 @@ describe('the language of the filter', () => {
         expect(parse(print(filter))).toEqual({ filter, wrong: [] })
         expect(fromSearch(new URLSearchParams(toSearch(filter).toString()))).toEqual({ filter, wrong: [] })
         for (const { text: chip, without } of chipsOf(filter))
-          // In another order perhaps, so they are compared as they print.
+          // The order may differ, so compare the printed form.
           expect(print(parse(chip, { onto: without }).filter).length).toBe(print(filter).length)
       }),
       { numRuns: 200 },
@@ -98,12 +98,12 @@ describe('the language of the filter', () => {
     )
   })
 
-  test('is quick on what is hostile', () => {
+  test('is fast on hostile input', () => {
     for (const one of ['"', '\\"', 'payload."', 'a:"b"c ', 'payload.', '"a"b', ' '])
       expect(parse(one.repeat(20_000)).filter).toBeDefined()
   })
 
-  test('understands what operators write', () => {
+  test('parses what operators write', () => {
     const { filter, wrong } = parse(
       'queue:mail KIND:send state:Dead tag:vip tag:eu after:2026-11-16T01:00Z before:1h error:"timed out" payload.user.id:42 hello "big  world"',
     )
@@ -126,7 +126,7 @@ describe('the language of the filter', () => {
     expect(parse('payload."my key:x":""').filter.payload).toEqual([
       { path: String.raw`my key\:x`, value: '' },
     ])
-    // A piece of JSON is a text, as it stands.
+    // A piece of JSON is searched as text.
     expect(parse('"userId":42').filter.text).toBe('"userId":42')
     expect(parse('queue:new', { onto: { ...NO_FILTER, queue: 'old', tags: ['vip'] } }).filter).toEqual({
       ...NO_FILTER,
@@ -137,36 +137,36 @@ describe('the language of the filter', () => {
 
   test.each([
     ['state:failed', 'state:failed', /is not a state/, /dead/],
-    ['quue:mail', 'quue:mail', /not a key/, /queue/],
+    ['quue:mail', 'quue:mail', /not a filter key/, /queue/],
     ['queue: mail', 'queue:', /no value/, /queue:mail/],
-    ['error:"timed out', 'error:"timed out', /quote/, /at its end/],
+    ['error:"timed out', 'error:"timed out', /quote/, /at the end/],
     ['after:yesterday', 'after:yesterday', /not a time/, /1h/],
     ['after:2026-02-31', 'after:2026-02-31', /not a time/, /2026/],
-    ['queue:a queue:b', 'queue:b', /second/, /one queue/],
+    ['queue:a queue:b', 'queue:b', /duplicated/, /queue once/],
     ['payload:42', 'payload:42', /no path/, /payload\.user\.id:42/],
-    ['constructor:x', 'constructor:x', /not a key/, /quotes/],
+    ['constructor:x', 'constructor:x', /not a filter key/, /quotes/],
     ['""', '""', /empty/, /text/],
     [`kind:${'x'.repeat(1_001)}`, `kind:${'x'.repeat(1_001)}`, /longer/, /shorter/],
     [
       'payload.a:1 payload.b:1 payload.c:1 payload.d:1 payload.e:1 payload.f:1',
       'payload.f:1',
-      /too many/,
+      /maximum number/,
       /5/,
     ],
-  ])('says what is wrong with %s, and how to mend it', (given, part, says, fix) => {
+  ])('says what is wrong with %s, and how to fix it', (given, part, says, fix) => {
     const { wrong } = parse(given)
     expect(wrong).toEqual([
       { part, says: expect.stringMatching(says) as string, fix: expect.stringMatching(fix) as string },
     ])
   })
 
-  test('does not let viewers look into payloads', () => {
+  test('does not let viewers search payloads', () => {
     const { filter, wrong } = parse('secret payload.a:1 queue:mail', { mayPayload: false })
     expect(filter).toEqual({ ...NO_FILTER, queue: 'mail' })
     expect(wrong.map(({ part }) => part)).toEqual(['secret', 'payload.a:1'])
   })
 
-  test('tells what is wrong in an address', () => {
+  test('reports what is wrong in an address', () => {
     const { filter, wrong } = fromSearch(
       new URLSearchParams('queue=mail&state=lost&enqueuedFrom=x&payloadAt=nothing&kind=&enqueuedBefore=2h'),
     )

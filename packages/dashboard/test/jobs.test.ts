@@ -1,4 +1,4 @@
-/** The list of jobs: finding them, looking through them, and acting on one, on some, on all that match. */
+/** The Jobs page: filtering, paging, and actions on one job, on selected jobs and on all that match. */
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { JobFilter } from '../../jobmill/src/index.ts'
@@ -10,7 +10,7 @@ const rows = (page: Page): Locator =>
   page.getByRole('table', { name: 'Jobs' }).getByRole('checkbox', { name: /^Select (?!all)/ })
 const chip = (page: Page, text: string): Locator => page.getByRole('button', { name: `Remove ${text}` })
 
-/** The page asks the server first, and others work on this machine too. */
+/** The dashboard asks the server first, and other processes may use this machine too. */
 async function soon<T>(look: () => Promise<T>, wanted: T): Promise<void> {
   await expect.poll(look).toEqual(wanted)
 }
@@ -25,7 +25,7 @@ async function states(at: Mission, filter: JobFilter): Promise<Record<string, nu
   return counts
 }
 
-/** The job that does an act on many has ended, and the page shows it. */
+/** The bulk action has ended, and the page shows its result. */
 async function acted(at: Mission, page: Page): Promise<void> {
   await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
   const id = page.url().split('/').at(-1) ?? ''
@@ -33,13 +33,13 @@ async function acted(at: Mission, page: Page): Promise<void> {
 }
 
 mission('jobs', (at, test) => {
-  test('says how to have the first one; finds jobs by a filter that is written, suggested, shared and taken back', async () => {
+  test('says how to enqueue the first job; filters by typing, suggestions and shared links, and removes filters', async () => {
     const page = await at.open('/jobs')
-    await page.getByText('There are no jobs yet').waitFor()
+    await page.getByText('No jobs yet').waitFor()
     await page.getByText('jobmill enqueue email.send').waitFor()
     await at.expectAccessible(page)
 
-    // Nobody serves this queue: its jobs stay.
+    // No worker serves this queue, so its jobs stay.
     const queue = 'find-me'
     const { id } = await at.mill.enqueue(
       'echo',
@@ -49,7 +49,7 @@ mission('jobs', (at, test) => {
     await at.mill.enqueue('echo', { user: { id: 43 } }, { queue })
     await at.mill.enqueue('mail.send', { to: 'ada@example.com', subject: 'x' }, { queue, delay: '1h' })
 
-    // By keys: / focuses it, arrows, Enter and Tab take what is suggested.
+    // By keyboard: / focuses it; arrows, Enter and Tab accept a suggestion.
     await page.keyboard.press('/')
     await page.keyboard.type('find')
     await page.getByRole('option', { name: 'queue:find-me' }).waitFor()
@@ -69,10 +69,10 @@ mission('jobs', (at, test) => {
     await page.goBack()
     await soon(() => rows(page).count(), 2)
 
-    // What is wrong is told and stays; the rest is taken.
+    // Invalid parts are reported and stay; the rest is applied.
     await field(page).fill('payload.user.id:42 sate:dead tag:"very important" after:1h')
     await page.keyboard.press('Enter')
-    await page.getByText('begins with "sate", which is not a key').waitFor()
+    await page.getByText('starts with "sate", which is not a filter key').waitFor()
     expect(await field(page).inputValue()).toBe('sate:dead')
     await soon(() => rows(page).count(), 1)
     await at.expectAccessible(page)
@@ -80,11 +80,11 @@ mission('jobs', (at, test) => {
     await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
     expect(await rows(page).count()).toBe(1)
 
-    // Looser again, part by part.
+    // Remove the filters one by one.
     await chip(page, 'tag:"very important"').click()
     await field(page).fill('"nowhere to be found"')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'without payload contains nowhere to be found' }).click()
+    await page.getByRole('button', { name: 'Remove payload contains nowhere to be found' }).click()
     await soon(() => rows(page).count(), 1)
     await field(page).fill('"user":{"id":4')
     await page.keyboard.press('Enter')
@@ -98,35 +98,35 @@ mission('jobs', (at, test) => {
     await page.waitForURL(`**/jobs/${id}`)
   })
 
-  test.nightly('lets viewers look, and search nothing that is secret', async () => {
+  test.nightly('lets viewers read, and search nothing that is secret', async () => {
     const queue = 'for-viewers'
     await at.mill.enqueue('echo', { secret: 1 }, { queue })
     const page = await at.open(`/jobs?queue=${queue}`, { as: 'viewer', width: 390, colours: 'dark' })
     await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
     expect(await page.getByRole('checkbox').count()).toBe(0)
-    expect(await page.getByRole('button', { name: 'All that match' }).count()).toBe(0)
-    await page.getByRole('button', { name: /^Acts on echo/ }).click()
-    await soon(() => page.getByRole('menuitem').allTextContents(), ['Open', 'Copy id'])
+    expect(await page.getByRole('button', { name: 'Bulk actions' }).count()).toBe(0)
+    await page.getByRole('button', { name: /^Actions for echo/ }).click()
+    await soon(() => page.getByRole('menuitem').allTextContents(), ['Open job', 'Copy job id'])
     await page.keyboard.press('Escape')
     await field(page).fill('secret')
     await page.keyboard.press('Enter')
-    await page.getByText('looks into payloads, which is for operators').waitFor()
+    await page.getByText('searches payloads, which requires the operator role').waitFor()
     await at.expectAccessible(page)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-    // Errors are no secret.
+    // Errors are not secret.
     const { id } = await at.mill.enqueue('dies', null, { tags: ['seen-by-viewers'] })
     await soon(async () => (await at.mill.get(id))?.state, 'dead')
     await page.getByRole('button', { name: `Remove queue:${queue}` }).click()
     await field(page).fill('error:"the server said yes" tag:seen-by-viewers')
     await page.keyboard.press('Enter')
-    await page.getByText('No job matches').waitFor()
+    await page.getByText('No matching jobs').waitFor()
     await field(page).fill('error:"the server said no"')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'dies', exact: true }).waitFor()
     expect(await page.getByRole('row').count()).toBe(2)
   })
 
-  test.nightly('goes through pages by keyset, comes back to them, and keeps what was chosen', async () => {
+  test.nightly('pages by keyset, returns to a page, and keeps the selection', async () => {
     const queue = 'pages'
     const made = await at.mill.enqueueMany(
       'echo',
@@ -144,10 +144,10 @@ mission('jobs', (at, test) => {
     await page.getByRole('button', { name: 'Next' }).click()
     await soon(priorities, numbers(50, 60))
     expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'Back', exact: true }).click()
+    await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await soon(priorities, numbers(25, 50))
 
-    // By keys to a job, and back to where it was.
+    // By keyboard to a job, and back to the same page.
     for (const key of ['j', 'j', 'j', 'k', 'x']) await page.keyboard.press(key)
     await page.getByText('1 job selected').waitFor()
     await page.keyboard.press('Enter')
@@ -166,33 +166,36 @@ mission('jobs', (at, test) => {
     const page = await at.open(`/jobs?queue=${queue}`)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const choose = async (name: string): Promise<void> => {
-      await page.getByRole('button', { name: /^Acts on echo/ }).click()
+      await page.getByRole('button', { name: /^Actions for echo/ }).click()
       await page.getByRole('menuitem', { name }).click()
     }
-    await choose('Copy id')
+    await choose('Copy job id')
     await soon(() => page.evaluate(() => navigator.clipboard.readText()), id)
     await choose('Run now')
     await soon(() => states(at, { queue }), { ready: 1 })
-    await page.getByText('waits to be claimed').waitFor()
+    await page.getByRole('table', { name: 'Jobs' }).getByText('ready', { exact: true }).first().waitFor()
     await choose('Cancel…')
     await page.getByLabel('Reason').fill('not wanted')
     await at.expectAccessible(page)
-    await page.getByRole('button', { name: 'Cancel the job' }).click()
+    await page.getByRole('button', { name: 'Cancel job' }).click()
     await soon(() => states(at, { queue }), { cancelled: 1 })
     expect((await at.mill.get(id))?.error).toContain('not wanted')
     await page.getByRole('link', { name: 'cancelled 1' }).waitFor()
-    await page.getByRole('button', { name: /^Acts on echo/ }).click()
-    await soon(() => page.getByRole('menuitem').allTextContents(), ['Open', 'Retry', 'Delete…', 'Copy id'])
+    await page.getByRole('button', { name: /^Actions for echo/ }).click()
+    await soon(
+      () => page.getByRole('menuitem').allTextContents(),
+      ['Open job', 'Retry', 'Delete…', 'Copy job id'],
+    )
     await page.getByRole('menuitem', { name: 'Retry' }).click()
     await soon(() => states(at, { queue }), { ready: 1 })
     await page.getByRole('link', { name: 'ready 1' }).waitFor()
     await choose('Delete…')
-    await page.getByRole('button', { name: 'Delete the job' }).click()
-    await page.getByText('No job matches').waitFor()
+    await page.getByRole('button', { name: 'Delete job' }).click()
+    await page.getByText('No matching jobs').waitFor()
     expect(await at.mill.get(id)).toBeNull()
   })
 
-  test('acts on those that were selected, and on all that match, as jobs of their own', async () => {
+  test('acts on selected jobs, and on all that match, as bulk actions', async () => {
     const queue = 'many'
     await at.mill.enqueueMany(
       'echo',
@@ -216,7 +219,7 @@ mission('jobs', (at, test) => {
     await page.getByText('1 job selected, 1 not on this page').waitFor()
     await rows(page).nth(1).click()
     await selected.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('list', { name: 'What it changes' }).getByText('scheduled').waitFor()
+    await page.getByRole('list', { name: 'Affected jobs' }).getByText('scheduled').waitFor()
     await page.getByLabel('Reason').fill('two of them')
     await at.expectAccessible(page)
     await page.getByRole('button', { name: 'Cancel 2 jobs' }).click()
@@ -225,13 +228,13 @@ mission('jobs', (at, test) => {
 
     const all = async (name: string, verb: string): Promise<void> => {
       await page.goBack()
-      await page.getByRole('button', { name: 'All that match' }).click()
+      await page.getByRole('button', { name: 'Bulk actions' }).click()
       await page.getByRole('menuitem', { name }).click()
       await page.getByRole('button', { name: verb }).click()
       await acted(at, page)
     }
     const acts = [
-      ['Run now', 'Run now 25 jobs', { ready: 25, cancelled: 2 }],
+      ['Run now', 'Run 25 jobs now', { ready: 25, cancelled: 2 }],
       ['Retry', 'Retry 2 jobs', { ready: 27 }],
     ] as const
     for (const [name, verb, after] of acts.slice(0, inFull(acts.length, 0))) {
@@ -243,10 +246,10 @@ mission('jobs', (at, test) => {
     await all('Delete', 'Delete 27 jobs')
     expect(await states(at, { queue })).toEqual({})
 
-    // What would change nothing cannot be begun.
+    // An action that would change nothing is disabled.
     await page.goBack()
     await page.getByRole('link', { name: 'all 0' }).waitFor()
-    await page.getByRole('button', { name: 'All that match' }).click()
+    await page.getByRole('button', { name: 'Bulk actions' }).click()
     await page.getByRole('menuitem').first().waitFor()
     for (const item of await page.getByRole('menuitem').all()) expect(await item.isDisabled()).toBe(true)
   })

@@ -1,4 +1,4 @@
-/** Limits: what is left of them, and what an operator makes of them. */
+/** The Limits page: usage, and changes by an operator. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { type Mission, mission } from './support/mission.ts'
@@ -10,7 +10,7 @@ const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) })
 
 async function act(page: Page, name: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `Acts on ${name}` }).click()
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 
@@ -38,27 +38,27 @@ mission('limits', (at, test) => {
 
     await act(page, 'sms', 'Edit')
     const edit = page.getByRole('dialog', { name: 'Edit sms' })
-    await edit.getByLabel('Limits').selectOption('concurrency')
-    await edit.getByLabel('At once').fill('3')
+    await edit.getByLabel('Type').selectOption('concurrency')
+    await edit.getByLabel('Max concurrent').fill('3')
     await edit.getByRole('button', { name: 'Save' }).click()
-    await rowOf(page, 'sms').getByText('3 at once').waitFor()
+    await rowOf(page, 'sms').getByText('3 concurrent').waitFor()
     expect(await limitOf(at, 'sms')).toMatchObject({ settings: { type: 'concurrency', most: 3 } })
 
     await act(page, 'sms', 'Delete')
     const asks = page.getByRole('dialog', { name: 'Delete sms?' })
     await asks.getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('Deleted the limit sms').waitFor()
+    await page.getByText('Deleted limit sms').waitFor()
     expect(await limitOf(at, 'sms')).toBeUndefined()
   })
 
-  test.nightly('count for each key by itself', async () => {
+  test.nightly('count for each key on its own', async () => {
     const page = await at.open('/limits')
     await page.getByRole('button', { name: 'New limit' }).click()
     const drawer = page.getByRole('dialog', { name: 'New limit' })
     await drawer.getByLabel('Name').fill('chat')
-    await drawer.getByLabel('Limits').selectOption('rate per key')
+    await drawer.getByLabel('Type').selectOption('rate per key')
     await drawer.getByLabel('Rate').fill('1')
-    await drawer.getByLabel('Per', { exact: true }).fill('1h')
+    await drawer.getByLabel('Period').fill('1h')
     await drawer.getByLabel('Burst').fill('3')
     await drawer.getByRole('button', { name: 'Create' }).click()
     const row = rowOf(page, 'chat')
@@ -74,7 +74,7 @@ mission('limits', (at, test) => {
     expect(await at.mill.limit('chat', { key: 'bot 8' }).tryAcquire()).not.toBeNull()
     await act(page, 'chat', 'Edit')
     const edit = page.getByRole('dialog', { name: 'Edit chat' })
-    const offered = () => edit.getByLabel('Limits').locator('option').allInnerTexts()
+    const offered = () => edit.getByLabel('Type').locator('option').allInnerTexts()
     await expect.poll(offered).toEqual(['rate per key'])
     await edit.getByLabel('Rate').fill('2')
     await edit.getByRole('button', { name: 'Save' }).click()
@@ -82,7 +82,7 @@ mission('limits', (at, test) => {
     expect(await limitOf(at, 'chat')).toMatchObject({ settings: { amount: 2, perKey: true }, keys: 2 })
   })
 
-  test.nightly('are drained, and show who draws on them', async () => {
+  test.nightly('are drained, and show their usage', async () => {
     await at.mill.changeQueue('slow', { limit: 'smtp' })
     const page = await at.open('/limits', { as: 'operator' })
     const row = rowOf(page, 'smtp')
@@ -91,9 +91,9 @@ mission('limits', (at, test) => {
     expect(await page.getByRole('button', { name: 'New limit' }).count()).toBe(0)
     await act(page, 'smtp', 'Drain')
     const asks = page.getByRole('dialog', { name: 'Drain smtp?' })
-    await asks.getByLabel('For').fill('2 days')
+    await asks.getByLabel('Duration').fill('2 days')
     expect(await asks.getByRole('button', { name: 'Drain' }).isDisabled()).toBe(true)
-    await asks.getByLabel('For').fill('10m')
+    await asks.getByLabel('Duration').fill('10m')
     await asks.getByRole('button', { name: 'Drain' }).click()
     await row.getByText('drained').waitFor()
     const { drainedMs = 0 } = (await limitOf(at, 'smtp')) ?? {}
@@ -101,10 +101,10 @@ mission('limits', (at, test) => {
 
     await page.getByRole('button', { name: 'smtp', exact: true }).click()
     await page.getByRole('figure', { name: 'Available tokens of smtp' }).waitFor()
-    await page.getByText('Kinds whose handlers asked').waitFor()
+    await page.getByRole('heading', { name: 'Usage by kind' }).waitFor()
     await at.expectAccessible(page)
     const viewed = await at.open('/limits', { as: 'viewer' })
     await rowOf(viewed, 'smtp').waitFor()
-    expect(await viewed.getByRole('button', { name: 'Acts on smtp' }).count()).toBe(0)
+    expect(await viewed.getByRole('button', { name: 'Actions for smtp' }).count()).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-/** What the overview makes of a series, without a browser: bins, levels, lines, comparisons, words. */
+/** How the overview turns a series into charts and comparisons, without a browser. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { binsOf, highestIn, merged, MOST_BINS, ratesIn } from '../src/metrics/bins.ts'
@@ -74,7 +74,7 @@ const ways = (one: Diagnostic, queue?: Queue): [string, string | null] => {
 }
 
 describe('bins', () => {
-  test('begin at full steps, are at most 120, and end with what is written', () => {
+  test('start at full steps, are at most 120, and end with complete data', () => {
     const day = binsOf({ from: T, to: T + DAY, resolutionMs: MINUTE, now: T + 2 * DAY })
     expect(day).toMatchObject({ widthMs: 12 * MINUTE, until: T + DAY })
     expect(day.times).toHaveLength(120)
@@ -84,7 +84,7 @@ describe('bins', () => {
     expect(month.times.every((at) => at % (6 * HOUR) === 0)).toBe(true)
   })
 
-  test('leave out one that has hardly begun, and keep a long one of which there is enough', () => {
+  test('omit one that has just started, and keep a long one with enough data', () => {
     const now = T + 5 * MINUTE + 4_000
     const fine = binsOf({ from: T, to: now, resolutionMs: 10_000, now })
     expect(fine.times.at(-1)).toBe(T + 5 * MINUTE - 10_000)
@@ -127,7 +127,7 @@ describe('bins', () => {
   })
 })
 
-test('a level holds until the next is told, and is not known when somebody should have told it', () => {
+test('a gauge holds until the next value, and is unknown when one is overdue', () => {
   const bins = binsOf({ from: T, to: T + 10 * MINUTE, resolutionMs: MINUTE, now: T + DAY })
   const level = (points: readonly { at: number; n: number }[]): (number | null)[] =>
     levelsIn({ bins, resolutionMs: MINUTE, points, level: ({ n }) => n })
@@ -155,7 +155,7 @@ test('the busiest eight queues have a line of their own, the others share one', 
   expect(mostOf(lines, false)).toBe(10)
 })
 
-test('a range is asked for in buckets that are kept and not too many', () => {
+test('a range is fetched in buckets that exist and are not too many', () => {
   expect(asked(HOUR, 3)).toBe('10s')
   expect(asked(HOUR, 40)).toBe('1m')
   expect(asked(5 * MINUTE, 3, 8 * HOUR)).toBe('1m')
@@ -166,7 +166,7 @@ test('a range is asked for in buckets that are kept and not too many', () => {
   expect([5 * MINUTE, HOUR, DAY].map((to) => paceFor({ from: 0, to }))).toEqual([0, 5_000, 30_000])
 })
 
-test('a chart tells its rates in one unit', () => {
+test('a chart shows its rates in one unit', () => {
   expect([0, 0.5, 12_345].map(ratesLike(12_345))).toEqual(['0/s', '0.5/s', '12.3K/s'])
   expect([0, 0.01].map(ratesLike(0.02))).toEqual(['0/min', '0.6/min'])
   expect(ratesLike(0.001)(0.001)).toBe('3.6/h')
@@ -196,17 +196,17 @@ describe('figures', () => {
     expect(levelsAt(queues, 'ready', before)).toBeNull()
   })
 
-  test('say in words what changed, and whether that is good', () => {
-    const words = { format: String, more: 'more', less: 'fewer', upIs: 'worse' } as const
-    expect(changeOf(5, 3, words)).toEqual({ direction: 'up', words: '2 more', verdict: 'worse' })
-    expect(changeOf(1, 3, words)).toEqual({ direction: 'down', words: '2 fewer', verdict: 'better' })
-    expect(changeOf(3, 3, words)).toEqual({ direction: 'same', words: 'the same', verdict: null })
+  test('describe a change, and whether it is good', () => {
+    const words = { format: String, upIs: 'worse' } as const
+    expect(changeOf(5, 3, words)).toEqual({ direction: 'up', words: '+2', verdict: 'worse' })
+    expect(changeOf(1, 3, words)).toEqual({ direction: 'down', words: '−2', verdict: 'better' })
+    expect(changeOf(3, 3, words)).toEqual({ direction: 'same', words: 'no change', verdict: null })
     expect(changeOf(102, 100, { ...words, noise: 0.05 })?.direction).toBe('same')
     expect(changeOf(5, 3, { ...words, upIs: null })?.verdict).toBeNull()
     expect(changeOf(5, null, words)).toBeNull()
   })
 
-  test('count the workers of living processes: those assigned, and those that nobody set', () => {
+  test('count the workers of live processes: assigned ones and defaults', () => {
     const workers = workersOf(
       [queueSet('auto'), queueSet('set', { workers: 5 }), queueSet('paused', { paused: true })],
       {
@@ -221,7 +221,7 @@ describe('figures', () => {
   })
 })
 
-test('every finding has a way out, and an act where one helps', () => {
+test('every diagnostic has a link, and an action where one helps', () => {
   const mail = { name: 'a/b', paused: true, coolingMs: 500 } as Queue
   expect(ways(diagnostic('paused', 'queue', 'a/b'), mail)).toEqual(['/queues#a%2Fb', 'resume'])
   expect(ways(diagnostic('cooling', 'queue', 'a/b'), mail)).toEqual(['/queues#a%2Fb', 'clear'])

@@ -1,4 +1,4 @@
-/** What is typed into the forms of queues and limits, and how figures are put on one axis. */
+/** The forms of queues and limits, and metrics on one time axis. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { durationMs } from '../../jobmill/src/job/duration.ts'
@@ -14,7 +14,7 @@ const ms = fc.nat({ max: 3_650 * 86_400_000 })
 const QUEUE = { ...DEFAULT_QUEUE_SETTINGS, name: 'mail', coolingMs: 0, throttles: 0 }
 
 describe('durations', () => {
-  test('are read as the server reads them, and written so that they are read again', () => {
+  test('are parsed like the server does, and printed so that they can be parsed again', () => {
     fc.assert(
       fc.property(ms, (length) => {
         const text = durationText(length)
@@ -25,16 +25,16 @@ describe('durations', () => {
     )
   })
 
-  test('that are none are told', () => {
+  test('that are invalid are reported', () => {
     fc.assert(
       fc.property(fc.string(), (text) =>
         parseDuration(text) === null ? durationError(text) !== undefined : true,
       ),
     )
-    expect(durationError('forever')).toContain('Type a duration')
+    expect(durationError('forever')).toContain('Enter a duration')
     expect(durationError('forever', { orForever: true })).toBeUndefined()
-    expect(durationError('10ms', { leastMs: 100 })).toBe('The shortest is 100ms.')
-    expect(durationError('2d', { mostMs: 86_400_000 })).toBe('The longest is 1d.')
+    expect(durationError('10ms', { leastMs: 100 })).toBe('The minimum is 100ms.')
+    expect(durationError('2d', { mostMs: 86_400_000 })).toBe('The maximum is 1d.')
   })
 })
 
@@ -81,9 +81,9 @@ describe('a queue', () => {
   })
 })
 
-test('a limit is told in words, and its burst as the server takes it', () => {
+test('a limit is described, with the burst that the server uses', () => {
   expect(limitWords({ type: 'rate', amount: 6, perMs: 60_000, burst: 6 })).toBe('6 per 1 min, burst 6')
-  expect(limitWords({ type: 'concurrency', most: 1_000 })).toBe('1,000 at once')
+  expect(limitWords({ type: 'concurrency', most: 1_000 })).toBe('1,000 concurrent')
   for (const [amount, per, perMs] of [
     ['120', '1m', 60_000],
     ['5', '1h', 3_600_000],
@@ -92,7 +92,7 @@ test('a limit is told in words, and its burst as the server takes it', () => {
     expect(burstOf({ amount, per })).toBe(defaultBurst(Number(amount), perMs))
 })
 
-test('figures stand at their times, and nothing stands for what was not told', () => {
+test('points are placed at their times, with a default for gaps', () => {
   const times = timesOf({ from: 120_000, to: null, resolutionMs: 60_000 }, 310_000)
   expect(times).toEqual([120_000, 180_000, 240_000, 300_000])
   const points = [

@@ -1,4 +1,4 @@
-/** The first page: what needs attention and the way out of it, how it goes, over which stretch of time. */
+/** The Overview page: issues and their fixes, metrics, charts and time ranges. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { drawOver } from './support/draw-over.ts'
@@ -13,7 +13,7 @@ const shown = (page: Page, key: string) => new URL(page.url()).searchParams.get(
 mission('the overview', (at, test) => {
   const queue = async (name: string) => (await at.mill.queues()).find((one) => one.name === name)
 
-  test('tells what needs attention, and offers the way out to whoever may take it', async () => {
+  test('lists issues, and offers the fix to users whose role allows it', async () => {
     await at.mill.pause('mail')
     await at.mill.enqueue('mail.send', { to: 'ada@example.com', subject: 'Hi' }, { queue: 'mail' })
     await at.mill.changeQueue('slow', { coolFor: '1h' })
@@ -24,26 +24,26 @@ mission('the overview', (at, test) => {
     await cooling(page)
       .getByText(/Goes on in 5\d min/)
       .waitFor()
-    expect(await page.getByRole('button', { name: 'Clear the cool-down' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'End cooldown' }).count()).toBe(0)
     await at.expectAccessible(page)
     await paused(page).getByRole('button', { name: 'Resume' }).click()
     await page.getByText('Resumed mail').waitFor()
     expect(await queue('mail')).toMatchObject({ paused: false })
 
     const whole = await at.open('/')
-    await cooling(whole).getByRole('button', { name: 'Clear the cool-down' }).click()
-    await whole.getByText('slow goes on at once').waitFor()
+    await cooling(whole).getByRole('button', { name: 'End cooldown' }).click()
+    await whole.getByText('Resumed slow').waitFor()
     expect(await queue('slow')).toMatchObject({ coolingMs: 0 })
     await whole
       .getByRole('listitem')
       .filter({ hasText: 'nobody.has-this' })
-      .getByRole('link', { name: 'See who serves what' })
+      .getByRole('link', { name: 'View workers' })
       .click()
     await whole.getByRole('heading', { level: 1, name: 'Workers' }).waitFor()
   })
 
   test.nightly(
-    'A shows what the database and the process use, with a course that grows while it is open',
+    'A shows resource usage of database and process, with a sparkline that grows while it is open',
     async () => {
       const page = await at.open('/', { hasClock: true })
       const resources = page
@@ -61,13 +61,13 @@ mission('the overview', (at, test) => {
         await page.clock.runFor('00:05')
         return ((await course()) ?? '').split(' ').length
       }
-      // One reading is drawn as a line, too.
+      // A single sample is drawn as a line, too.
       await expect.poll(points, { timeout: 20_000 }).toBeGreaterThan(2)
       await at.expectAccessible(page)
     },
   )
 
-  test('tells how it goes, and every figure leads to what it counts', async () => {
+  test('shows metrics, and every metric links to its jobs', async () => {
     await (await at.mill.enqueue('echo', 1)).result()
     const { id } = await at.mill.enqueue('dies', 1)
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
@@ -89,7 +89,7 @@ mission('the overview', (at, test) => {
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^default/ })
     await row.getByText('open').waitFor()
     await page.getByText('1 alive, 0 lost').waitFor()
-    await page.getByText('ada did queues.pause on default').waitFor()
+    await page.getByText('ada: queues.pause on default').waitFor()
     await row.getByRole('link', { name: '1', exact: true }).last().click()
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?queue=default&state=dead`)
     await page.goBack()
@@ -97,36 +97,33 @@ mission('the overview', (at, test) => {
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?state=dead`)
   })
 
-  test.nightly(
-    'looks at the stretch of time and the queue that are chosen, and they stand in the address',
-    async () => {
-      const page = await at.open('/')
-      await page.getByRole('button', { name: '15m' }).click()
-      await expect.poll(() => shown(page, 'range')).toBe('15m')
-      await page.getByLabel('Queue in the charts').selectOption('mail')
-      await chart(page, 'Wait until claimed in mail').getByText('p99').waitFor()
+  test.nightly('shows the chosen time range and queue, which are part of the address', async () => {
+    const page = await at.open('/')
+    await page.getByRole('button', { name: '15m' }).click()
+    await expect.poll(() => shown(page, 'range')).toBe('15m')
+    await page.getByLabel('Chart queue').selectOption('mail')
+    await chart(page, 'Queue latency in mail').getByText('p99').waitFor()
 
-      await drawOver(page, chart(page, 'Attempts that ended').locator('.u-over'), 0.25, 0.75)
-      await page.getByRole('button', { name: 'Leave this range' }).waitFor()
-      await expect.poll(() => shown(page, 'to')).not.toBeNull()
-      const drawnMs = Number(shown(page, 'to')) - Number(shown(page, 'from'))
-      expect(drawnMs).toBeGreaterThan(6 * 60_000)
-      expect(drawnMs).toBeLessThan(9 * 60_000)
+    await drawOver(page, chart(page, 'Attempts by outcome').locator('.u-over'), 0.25, 0.75)
+    await page.getByRole('button', { name: 'Reset zoom' }).waitFor()
+    await expect.poll(() => shown(page, 'to')).not.toBeNull()
+    const drawnMs = Number(shown(page, 'to')) - Number(shown(page, 'from'))
+    expect(drawnMs).toBeGreaterThan(6 * 60_000)
+    expect(drawnMs).toBeLessThan(9 * 60_000)
 
-      await page.reload()
-      await page.getByRole('button', { name: 'Leave this range' }).click()
-      await page.getByRole('button', { name: '15m', pressed: true }).waitFor()
-      await expect.poll(() => [shown(page, 'from'), shown(page, 'queue')]).toEqual([null, 'mail'])
-    },
-  )
+    await page.reload()
+    await page.getByRole('button', { name: 'Reset zoom' }).click()
+    await page.getByRole('button', { name: '15m', pressed: true }).waitFor()
+    await expect.poll(() => [shown(page, 'from'), shown(page, 'queue')]).toEqual([null, 'mail'])
+  })
 
-  test.nightly('says that all is well on a phone too, once it is', async () => {
+  test.nightly('reports normal systems, also on a phone', async () => {
     await at.mill.resume('mail')
     await at.mill.changeQueue('slow', { coolFor: 0 })
     for (const { id } of (await at.mill.list({ kind: 'nobody.has-this' })).jobs) await at.mill.cancel(id)
     for (const { id } of (await at.mill.list({ state: 'dead' })).jobs) await at.mill.delete(id)
     const page = await at.open('/', { as: 'viewer', width: 390, colours: 'dark' })
-    await page.getByText('All is well.').waitFor()
+    await page.getByText('All systems normal.').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
     await at.expectAccessible(page)
   })

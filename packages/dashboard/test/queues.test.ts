@@ -1,4 +1,4 @@
-/** Queues: how they stand, and their live settings. */
+/** The Queues page: states and live settings. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { drawOver } from './support/draw-over.ts'
@@ -11,12 +11,12 @@ const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) })
 
 async function act(page: Page, name: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `Acts on ${name}` }).click()
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 
 mission('queues', (at, test) => {
-  test.nightly('shows how each stands, who serves it, and what it did over time', async () => {
+  test.nightly('shows state, workers and charts of each queue', async () => {
     await at.mill.enqueueMany(
       'nobodys',
       Array.from({ length: 13 }, (_, n) => ({ payload: n, queue: `many-${n + 10}` })),
@@ -26,21 +26,21 @@ mission('queues', (at, test) => {
     await expect.poll(() => rowOf(page, 'many-22').evaluate(isInSight)).toBe(true)
     await rowOf(page, 'mail').getByText('open').waitFor()
     await rowOf(page, 'mail').getByText('× 2').waitFor()
-    expect(await page.getByRole('button', { name: /^Acts on/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^Actions for/ }).count()).toBe(0)
 
     await page.getByRole('button', { name: 'mail', exact: true }).click()
-    const chart = page.getByRole('figure', { name: 'Attempts that ended, mail' })
+    const chart = page.getByRole('figure', { name: 'Attempts by outcome, mail' })
     await chart.waitFor()
     await at.expectAccessible(page)
     await drawOver(page, chart.locator('.u-over'), 0.4, 0.8)
-    await page.getByRole('button', { name: 'Leave this range' }).click()
+    await page.getByRole('button', { name: 'Reset zoom' }).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBe('mail')
 
     await rowOf(page, 'many-12').getByRole('link', { name: '1', exact: true }).click()
     await page.waitForURL('**/jobs?queue=many-12&state=ready')
   })
 
-  test.nightly('pauses with what waits there, resumes, and ends a cool-down', async () => {
+  test.nightly('pauses with the number of waiting jobs, resumes, and ends a cooldown', async () => {
     await at.mill.enqueueMany(
       'nobodys',
       [1, 2, 3].map((payload) => ({ payload, queue: 'halted' })),
@@ -48,7 +48,7 @@ mission('queues', (at, test) => {
     const page = await at.open('/queues')
     await act(page, 'halted', 'Pause')
     const asks = page.getByRole('dialog', { name: 'Pause halted?' })
-    await asks.getByText('3 ready jobs and 0 scheduled will wait').waitFor()
+    await asks.getByText('3 ready jobs and 0 scheduled jobs will wait').waitFor()
     await at.expectAccessible(page)
     await asks.getByRole('button', { name: 'Pause' }).click()
     await rowOf(page, 'halted').getByText('paused').waitFor()
@@ -59,12 +59,12 @@ mission('queues', (at, test) => {
 
     await at.mill.changeQueue('halted', { coolFor: '1h' })
     await rowOf(page, 'halted').getByText('cooling down').waitFor()
-    await act(page, 'halted', 'Clear the cool-down')
+    await act(page, 'halted', 'End cooldown')
     await rowOf(page, 'halted').getByText('open').waitFor()
     expect(await queueOf(at, 'halted')).toMatchObject({ coolingMs: 0 })
   })
 
-  test('changes settings, and says what is wrong where it is', async () => {
+  test('changes settings, and shows problems at their fields', async () => {
     const page = await at.open('/queues')
     await act(page, 'mail', 'Edit')
     const drawer = page.getByRole('dialog', { name: 'Edit mail' })
@@ -72,18 +72,18 @@ mission('queues', (at, test) => {
     expect(await save.isDisabled()).toBe(true)
     await drawer.getByLabel('Workers').fill('7')
     await drawer.getByLabel('Limit').selectOption('smtp')
-    await drawer.getByLabel('First cool-down').fill('ten minutes')
-    await drawer.getByText('Type a duration such as 90s').waitFor()
+    await drawer.getByLabel('Initial backoff').fill('ten minutes')
+    await drawer.getByText('Enter a duration such as 90s').waitFor()
     expect(await save.isDisabled()).toBe(true)
     await at.expectAccessible(page)
-    await drawer.getByLabel('First cool-down').fill('2h')
-    await drawer.getByText('The first cool-down is longer than the longest.').waitFor()
-    await drawer.getByLabel('First cool-down').fill('90s')
+    await drawer.getByLabel('Initial backoff').fill('2h')
+    await drawer.getByText('The initial backoff is longer than the maximum.').waitFor()
+    await drawer.getByLabel('Initial backoff').fill('90s')
     await drawer.getByLabel('Keep done jobs for').fill('forever')
     await drawer.getByLabel('Keep dead jobs for').fill('30d')
-    await drawer.getByLabel('Keep dead jobs at most').fill('1000')
+    await drawer.getByLabel('Max dead jobs').fill('1000')
     await save.click()
-    await page.getByText('Changed mail').waitFor()
+    await page.getByText('Updated mail').waitFor()
     expect(await queueOf(at, 'mail')).toMatchObject({
       workers: 7,
       limit: 'smtp',
@@ -96,11 +96,11 @@ mission('queues', (at, test) => {
     })
 
     await act(page, 'mail', 'Edit')
-    await drawer.getByText('Code says 2.').waitFor()
+    await drawer.getByText('Value in code: 2.').waitFor()
     await drawer.getByLabel('Workers').fill('')
     await drawer.getByLabel('Limit').selectOption('none')
-    await drawer.getByLabel('Cool down when a job is throttled').uncheck()
-    await drawer.getByLabel('Keep dead jobs at most').fill('')
+    await drawer.getByLabel('Back off when throttled').uncheck()
+    await drawer.getByLabel('Max dead jobs').fill('')
     await save.click()
     await drawer.waitFor({ state: 'detached' })
     expect(await queueOf(at, 'mail')).toMatchObject({
@@ -113,7 +113,7 @@ mission('queues', (at, test) => {
   })
 })
 
-/** Runs in the page. */
+/** Runs in the browser. */
 function isInSight(row: Element): boolean {
   const { top, bottom } = row.getBoundingClientRect()
   return top >= 0 && bottom <= innerHeight

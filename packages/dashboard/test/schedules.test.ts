@@ -1,9 +1,9 @@
-/** Schedules: the list, one of them, and the form. */
+/** The Schedules page: the list, one schedule, and the form. */
 import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 mission('schedules', (at, test) => {
-  test('are created with what they mean while it is typed', async () => {
+  test('are created, with a live description of the expression', async () => {
     const page = await at.open('/schedules', { mayComplain: /400/ })
     await page.getByRole('button', { name: 'New schedule' }).click()
     const drawer = page.getByRole('dialog', { name: 'New schedule' })
@@ -12,7 +12,7 @@ mission('schedules', (at, test) => {
     await drawer.getByLabel('Name').fill('team report')
     await drawer.getByText('Use letters, digits and . _ : / -').waitFor()
     await drawer.getByLabel('Name').fill('team/report')
-    await drawer.getByRole('combobox', { name: 'Kind of its jobs' }).fill('echo')
+    await drawer.getByRole('combobox', { name: 'Job kind' }).fill('echo')
     await drawer.getByLabel('When').fill('61 * * * *')
     await drawer.getByText(/61/).first().waitFor()
     await drawer.getByLabel('When').fill('30 9 * * MON-FRI')
@@ -21,11 +21,11 @@ mission('schedules', (at, test) => {
     await drawer.getByRole('combobox', { name: 'Time zone' }).fill('paris')
     await drawer.getByRole('option', { name: 'Europe/Paris' }).click()
     await drawer.getByText('At 09:30 from Monday to Friday, Europe/Paris time').waitFor()
-    await drawer.getByLabel('Payload of its jobs').fill('{"who": "ada"}')
+    await drawer.getByLabel('Payload').fill('{"who": "ada"}')
     await drawer.getByLabel('Jitter').fill('30s')
-    await drawer.getByLabel('Missed runs').selectOption('Make up for all of them')
-    await drawer.getByLabel('Made up for, as far back as').fill('6h')
-    await drawer.getByLabel('Overlap').selectOption('Skip the run')
+    await drawer.getByLabel('Missed runs').selectOption('Run all')
+    await drawer.getByLabel('Catch-up window').fill('6h')
+    await drawer.getByLabel('Overlap').selectOption('Skip run')
     await drawer.getByLabel('Tags').fill('x, y')
     await at.expectAccessible(page)
     await drawer.getByRole('button', { name: 'Create schedule' }).click()
@@ -43,7 +43,7 @@ mission('schedules', (at, test) => {
       overlap: 'skip',
       tags: ['x', 'y'],
     })
-    await page.getByText('It has not run yet').waitFor()
+    await page.getByText('No runs yet').waitFor()
     await at.expectAccessible(page)
   })
 
@@ -56,14 +56,14 @@ mission('schedules', (at, test) => {
     await drawer.getByLabel('When').fill('@daily')
     await drawer.getByLabel('Jitter').fill('')
     await drawer.getByLabel('Start').fill('2090-01-01T00:00:00')
-    await drawer.getByText('None of the next ten runs lies between').waitFor()
+    await drawer.getByText('None of the next ten runs is between').waitFor()
     await drawer.getByLabel('End').fill('2089-01-01T00:00:00')
-    await drawer.getByText('Its end is before its start').waitFor()
+    await drawer.getByText('The end is before the start').waitFor()
     await drawer.getByLabel('End').fill('')
-    await drawer.getByLabel('Timeout of an attempt').fill('20000d')
+    await drawer.getByLabel('Attempt timeout').fill('20000d')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
     await drawer.getByText(/longer than ten years/).waitFor()
-    await drawer.getByLabel('Timeout of an attempt').fill('5m')
+    await drawer.getByLabel('Attempt timeout').fill('5m')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
     await drawer.waitFor({ state: 'detached' })
     expect(await at.mill.schedules.get('a/b')).toMatchObject({
@@ -74,40 +74,37 @@ mission('schedules', (at, test) => {
     })
 
     await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete 1 schedule' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete schedule' }).click()
     await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
     expect(await at.mill.schedules.get('a/b')).toBe(null)
     await page.goto(`${at.url}/schedules/a%2Fb`)
-    await page.getByText('There is no schedule of this name').waitFor()
+    await page.getByText('Schedule not found').waitFor()
   })
 
-  test.nightly(
-    'are paused, resumed and triggered, and show what came and what differs from code',
-    async () => {
-      const page = await at.open('/schedules', { as: 'operator' })
-      const row = page.getByRole('row', { name: /nightly/ })
-      await row.getByText('At 03:00').waitFor()
-      await at.expectAccessible(page)
-      await page.getByRole('button', { name: 'Acts on nightly' }).click()
-      await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Trigger now', 'Pause'])
-      await page.getByRole('menuitem', { name: 'Pause' }).click()
-      await row.getByText('Differs from code: paused').waitFor()
-      expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
-      await row.getByRole('link', { name: 'nightly' }).click()
-      await page.getByRole('table', { name: 'Overrides' }).getByText('paused').waitFor()
-      await page.getByText('Paused: these would be its runs.').waitFor()
-      expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
-      await page.getByRole('button', { name: 'Resume' }).click()
-      await page.getByRole('button', { name: 'Pause' }).waitFor()
-      expect((await at.mill.schedules.get('nightly'))?.paused).toBe(false)
-      await page.getByRole('button', { name: 'Trigger now' }).click()
-      await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
-      expect(await at.mill.get(page.url().split('/').at(-1) ?? '')).toMatchObject({
-        kind: 'echo',
-        payload: { who: 'ada' },
-      })
-    },
-  )
+  test.nightly('are paused, resumed and triggered, and show their runs and configuration drift', async () => {
+    const page = await at.open('/schedules', { as: 'operator' })
+    const row = page.getByRole('row', { name: /nightly/ })
+    await row.getByText('At 03:00').waitFor()
+    await at.expectAccessible(page)
+    await page.getByRole('button', { name: 'Actions for nightly' }).click()
+    await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Run now', 'Pause'])
+    await page.getByRole('menuitem', { name: 'Pause' }).click()
+    await row.getByText('Differs from code: paused').waitFor()
+    expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
+    await row.getByRole('link', { name: 'nightly' }).click()
+    await page.getByRole('table', { name: 'Overrides' }).getByText('paused').waitFor()
+    await page.getByText('Paused. Runs after a resume:').waitFor()
+    expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    expect((await at.mill.schedules.get('nightly'))?.paused).toBe(false)
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+    expect(await at.mill.get(page.url().split('/').at(-1) ?? '')).toMatchObject({
+      kind: 'echo',
+      payload: { who: 'ada' },
+    })
+  })
 
   test.nightly(
     'N1 one of code that was deleted is listed as an override, and a reset there or on its own page brings it back',
@@ -115,8 +112,8 @@ mission('schedules', (at, test) => {
       const page = await at.open('/schedules/nightly', { mayComplain: /404/ })
       await page.getByRole('button', { name: 'Delete' }).click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByText('Code defines it too.').waitFor()
-      await dialog.getByRole('button', { name: 'Delete 1 schedule' }).click()
+      await dialog.getByText('It is also defined in code.').waitFor()
+      await dialog.getByRole('button', { name: 'Delete schedule' }).click()
       await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
       expect(await at.mill.schedules.get('nightly')).toBe(null)
 
@@ -124,7 +121,7 @@ mission('schedules', (at, test) => {
       await page.getByRole('row', { name: /^schedule nightly deleted yes no adam/ }).waitFor()
       await at.expectAccessible(page)
       await page.getByRole('button', { name: 'Reset deleted of nightly' }).click()
-      await page.getByText('None. Queues, limits and schedules are as code says.').waitFor()
+      await page.getByText('None: settings match the code.').waitFor()
       expect(await at.mill.schedules.get('nightly')).toMatchObject({ kind: 'echo', differs: [] })
 
       await at.mill.schedules.delete('nightly', { by: 'ops' })
@@ -133,19 +130,19 @@ mission('schedules', (at, test) => {
       await page.getByText('An operator deleted this schedule').waitFor()
       await at.expectAccessible(page)
       await page.getByRole('button', { name: 'Reset deleted of nightly' }).click()
-      await page.getByRole('button', { name: 'Trigger now' }).waitFor()
+      await page.getByRole('button', { name: 'Run now' }).waitFor()
       expect(await at.mill.overrides()).toEqual([])
     },
   )
 
-  test.nightly('show their runs, with how late and the job, also on a phone and to viewers', async () => {
+  test.nightly('show their run history with delay and job, also on a phone and to viewers', async () => {
     await at.mill.schedules.create({ name: 'often', job: 'echo', when: 'every 1s' })
     const page = await at.open('/schedules/often', { as: 'viewer', width: 390 })
-    const runs = page.getByRole('table', { name: 'Runs so far' }).getByRole('row')
+    const runs = page.getByRole('table', { name: 'Run history' }).getByRole('row')
     await runs.nth(1).getByText('enqueued').waitFor()
     await at.mill.schedules.pause('often')
     const [tick] = await at.mill.schedules.history('often', 1)
-    // Not the first perhaps: one that was on its way may follow it.
+    // Not necessarily the first: a run that was in flight may follow it.
     const job = runs.getByRole('link', { name: tick?.job.slice(-8) ?? 'none' })
     expect(await job.getAttribute('href')).toBe(`/jobs/${tick?.job}`)
     expect(await page.getByRole('button', { name: /Pause|Resume|Trigger/ }).count()).toBe(0)

@@ -1,14 +1,14 @@
-/** Workers and the system: who works, how everything is, who changed what, what happened. */
+/** The Workers and System pages: processes, health, audit log and events. */
 import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 mission('workers and the system', (at, test) => {
-  test.nightly('shows processes with what they run, and what nobody serves', async () => {
+  test.nightly('shows processes with their running jobs, and jobs without a worker', async () => {
     const { id } = await at.mill.enqueue('holds', null)
     await at.mill.enqueue('nobodys', null, { queue: 'mail' })
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('running')
     const page = await at.open('/workers', { as: 'viewer' })
-    const nobody = page.getByRole('table', { name: 'What nobody serves' })
+    const nobody = page.getByRole('table', { name: 'Jobs without a worker' })
     await nobody.getByRole('row', { name: /mail nobodys 1 Start a process/ }).waitFor()
     const running = page.getByRole('region', { name: /^Running on/ })
     await running.getByText('holds in slow').waitFor()
@@ -22,18 +22,18 @@ mission('workers and the system', (at, test) => {
     await at.mill.cancel(id)
   })
 
-  test('shows how everything is, and runs a duty', async () => {
+  test('shows system health, and runs a duty', async () => {
     await at.mill.changeQueue('slow', { workers: 4 }, { by: 'ci' })
     await at.mill.enqueue('strange', null, { queue: 'mail' })
     const page = await at.open('/system')
     const overrides = page.getByRole('table', { name: 'Overrides' })
     await overrides.getByRole('row', { name: 'queue slow workers 4 1 ci' }).waitFor()
-    await page.getByRole('list', { name: 'Findings' }).getByText('of the kind "strange" wait').waitFor()
-    await page.getByRole('table', { name: 'Timings of the store' }).getByText('read').waitFor()
+    await page.getByRole('list', { name: 'Diagnostics' }).getByText('of the kind "strange" wait').waitFor()
+    await page.getByRole('table', { name: 'Database latency' }).getByText('read').waitFor()
     await page.getByRole('table', { name: 'Tables' }).waitFor()
     await page.getByText('applied').first().waitFor()
     await at.expectAccessible(page)
-    await page.getByRole('button', { name: 'Run now: retain' }).click()
+    await page.getByRole('button', { name: 'Run retain now' }).click()
     await page.getByText(/^Ran retain: /).waitFor()
     const { entries } = await at.mill.audit.list({ limit: 1 })
     expect(entries).toMatchObject([{ what: 'duties.run', target: 'retain', who: 'adam' }])
@@ -68,13 +68,13 @@ mission('workers and the system', (at, test) => {
     await page.getByRole('button', { name: 'Reset priority of nightly' }).waitFor()
     await page.goto(`${at.url}/system`)
     await page.getByRole('button', { name: 'Reset all' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Reset all' }).click()
-    await page.getByText('None. Queues, limits and schedules are as code says.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset overrides' }).click()
+    await page.getByText('None: settings match the code.').waitFor()
     expect(await at.mill.overrides()).toEqual([])
     await page.close()
   })
 
-  test.nightly('tells who changed what, and what happened', async () => {
+  test.nightly('shows the audit log and lifecycle events', async () => {
     await at.mill.audit.write({
       who: 'olga',
       role: 'operator',
@@ -85,27 +85,27 @@ mission('workers and the system', (at, test) => {
       after: { paused: true },
     })
     const page = await at.open('/system?tab=audit', { as: 'operator' })
-    const audit = page.getByRole('table', { name: 'Audit' })
+    const audit = page.getByRole('table', { name: 'Audit log' })
     await page.getByLabel('Queue').selectOption('mail')
-    await page.getByLabel('Who').fill('olga')
+    await page.getByLabel('User').fill('olga')
     await audit.getByRole('button', { name: 'queues.pause' }).click()
     await audit.getByText('"paused"').nth(1).waitFor()
     await at.expectAccessible(page)
-    await page.getByLabel('What').fill('jobs.delete')
-    await page.getByText('on this page matches').waitFor()
+    await page.getByLabel('Action').fill('jobs.delete')
+    await page.getByText('on this page match').waitFor()
     await expect
       .poll(() => new URL(page.url()).search)
       .toBe('?tab=audit&queue=mail&who=olga&what=jobs.delete')
 
-    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await page.getByRole('tab', { name: 'Events' }).click()
     await page.getByLabel('Type').selectOption('mill-started')
     await page
-      .getByRole('table', { name: 'Timeline' })
+      .getByRole('table', { name: 'Events' })
       .getByText(/^A process started with/)
       .waitFor()
     await at.expectAccessible(page)
     const viewed = await at.open('/system', { as: 'viewer' })
-    await viewed.getByRole('tab', { name: 'Timeline' }).waitFor()
+    await viewed.getByRole('tab', { name: 'Events' }).waitFor()
     expect(await viewed.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
     expect(await viewed.getByRole('button', { name: /^Run/ }).count()).toBe(0)
   })

@@ -1,4 +1,4 @@
-/** The upload inbox: mailboxes, what waits in them, and what nobody came for. */
+/** The Uploads pages: mailboxes, pending files and files that expired unfetched. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { type Box, mailbox, type Scene, scene } from '../../uploads/test/support/inboxes.ts'
@@ -18,7 +18,7 @@ const act = async (box: Box, file: string, what: 'content' | 'ack'): Promise<voi
   await answer.arrayBuffer()
 }
 
-/** As if it had been sent so long ago. */
+/** As if it had been sent this long ago. */
 async function sentAgo(hours: number, box: Box, ...contents: string[]): Promise<string[]> {
   made.later(-hours * HOUR_MS)
   try {
@@ -32,7 +32,7 @@ mission(
   'uploads',
   (at, test) => {
     test.nightly(
-      'lists mailboxes, warns of files that nobody fetched in time, and leads to one by keys',
+      'lists mailboxes, warns of files that expired unfetched, and opens one by keyboard',
       async () => {
         const forgotten = await mailbox(made, { name: 'forgotten' })
         await sentAgo(25, forgotten, 'one', 'two')
@@ -51,7 +51,7 @@ mission(
         await row.getByText('3 h ago').waitFor()
         await rowOf(page, '100%_free').getByText('Never').waitFor()
         const warning = page.getByRole('alert')
-        await warning.getByText('forgotten: 2 files so far, the last 1 h ago').waitFor()
+        await warning.getByText('forgotten: 2 files, latest 1 h ago').waitFor()
         expect(await rowOf(page, 'forgotten').getByRole('cell').last().innerText()).toBe('2')
         await at.expectAccessible(page)
         for (const width of [1_280, 390]) {
@@ -65,12 +65,12 @@ mission(
         }
         await page.setViewportSize({ width: 1_280, height: 900 })
 
-        const find = page.getByLabel('Find a mailbox')
+        const find = page.getByLabel('Search mailboxes')
         await find.fill('0%_F')
         await rowOf(page, 'letters').waitFor({ state: 'detached' })
         expect(await page.getByRole('row').count()).toBe(2)
         await find.fill('nobody')
-        await page.getByText('No mailbox matches').waitFor()
+        await page.getByText('No matching mailboxes').waitFor()
         await find.fill(letters.id.toUpperCase())
         await row.getByRole('link').focus()
         await page.keyboard.press('Enter')
@@ -101,7 +101,7 @@ mission(
       await page.getByRole('button', { name: 'Next' }).click()
       await expect.poll(() => files.count()).toBe(3)
       await files.last().getByText(first).waitFor()
-      await page.getByRole('button', { name: 'Back' }).click()
+      await page.getByRole('button', { name: 'Previous' }).click()
       await expect.poll(() => files.count()).toBe(51)
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
       const facts = await page
@@ -121,35 +121,32 @@ mission(
       await at.expectAccessible(page)
     })
 
-    test.nightly(
-      'says what is missing: an empty mailbox, one that is not there, a server that fails',
-      async () => {
-        const box = await mailbox(made, { name: 'new' })
-        const page = await at.open(`/apps/uploads/${box.id}`, { mayComplain: /status of 4/ })
-        await page.getByText('Nothing waits').waitFor()
-        await page.getByRole('button', { name: 'acked 0' }).click()
-        await page.getByText('No file is acknowledged').waitFor()
-        await made.inbox.mailboxes.remove(box.id)
-        await page.reload()
-        await page.getByText('There is no mailbox of this id').waitFor()
-        await at.expectAccessible(page)
-        // Back with the click: the page asks again by itself as well, and the button would be gone.
-        const wasClicked = (): Promise<boolean> =>
-          page.evaluate(() => document.body.dataset['clicked'] !== undefined)
-        await page.route('**/uploads/mailboxes?*', async (route) => {
-          if (await wasClicked())
-            await route.fulfill({ json: { mailboxes: [], next: null, expiredUnfetched: [] } })
-          else await route.fulfill({ status: 409, json: { code: 'AWAY', detail: 'the inbox is away' } })
-        })
-        await page.getByRole('link', { name: 'All mailboxes' }).click()
-        await page.getByText('the inbox is away').waitFor()
-        await page.evaluate(() =>
-          addEventListener('click', () => (document.body.dataset['clicked'] = ''), true),
-        )
-        await page.getByRole('button', { name: 'Try again' }).click()
-        await page.getByText('jobmill-uploads mailboxes add NAME').waitFor()
-      },
-    )
+    test.nightly('has messages for an empty mailbox, an unknown one, and a failing server', async () => {
+      const box = await mailbox(made, { name: 'new' })
+      const page = await at.open(`/apps/uploads/${box.id}`, { mayComplain: /status of 4/ })
+      await page.getByText('No pending files').waitFor()
+      await page.getByRole('button', { name: 'acked 0' }).click()
+      await page.getByText('No acknowledged files').waitFor()
+      await made.inbox.mailboxes.remove(box.id)
+      await page.reload()
+      await page.getByText('Mailbox not found').waitFor()
+      await at.expectAccessible(page)
+      // Restore it with the click: the dashboard also retries on its own, and the button would be gone.
+      const wasClicked = (): Promise<boolean> =>
+        page.evaluate(() => document.body.dataset['clicked'] !== undefined)
+      await page.route('**/uploads/mailboxes?*', async (route) => {
+        if (await wasClicked())
+          await route.fulfill({ json: { mailboxes: [], next: null, expiredUnfetched: [] } })
+        else await route.fulfill({ status: 409, json: { code: 'AWAY', detail: 'the inbox is away' } })
+      })
+      await page.getByRole('link', { name: 'All mailboxes' }).click()
+      await page.getByText('the inbox is away').waitFor()
+      await page.evaluate(() =>
+        addEventListener('click', () => (document.body.dataset['clicked'] = ''), true),
+      )
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('jobmill-uploads mailboxes add NAME').waitFor()
+    })
   },
   {
     async apps(on) {

@@ -1,4 +1,7 @@
-/** The page believes the server to answer in these types. The compiler holds them against the shapes that the server declares; the server's own tests hold its answers against those. */
+/**
+ * Compares the dashboard's types with the shapes that the server declares, at compile time. The server's own
+ * tests compare its answers with those shapes.
+ */
 import type { z } from 'zod'
 import { expectTypeOf, test } from 'vitest'
 import type { appShape } from '../../jobmill/src/http/shapes/app.ts'
@@ -21,7 +24,7 @@ import type { FilePage, Mailbox } from '../src/api/types/uploads.ts'
 
 type Told<S extends z.ZodType> = z.infer<S>
 
-test('what the server tells is what the page expects', () => {
+test('shapes of the server match types of the dashboard', () => {
   expectTypeOf<Told<typeof jobShape>>().toExtend<Job>()
   expectTypeOf<Told<typeof attemptShape>>().toExtend<Attempt>()
   expectTypeOf<Told<typeof whyShape>>().toExtend<Why>()

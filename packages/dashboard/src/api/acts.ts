@@ -1,4 +1,4 @@
-/** What the page does: each act says what became of it, and everything shown is asked for again. */
+/** Sends changes to the API: each action shows its result as a toast and refreshes everything on screen. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from './client.ts'
 import { say, sayProblem } from '../kit/toasts.tsx'
@@ -7,7 +7,7 @@ interface Act<T> {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: unknown
-  /** What is said when it is done: "Paused mail". */
+  /** The toast shown on success, such as "Paused mail". */
   readonly done: string | ((answer: T) => string)
 }
 
@@ -16,7 +16,7 @@ export interface Acting<T> {
   readonly isActing: boolean
 }
 
-/** Rejects with the problem, which was shown by then; forms that show it themselves pass `quiet`. */
+/** Rejects with the problem after showing it as a toast; forms that show it themselves pass `quiet`. */
 export function useAct<T = unknown>({ quiet = false } = {}): Acting<T> {
   const client = useQueryClient()
   const { mutateAsync, isPending } = useMutation<T, Problem, Act<T>>({

@@ -1,6 +1,6 @@
-/** Where in a form the problem of the server belongs, and what stands there. */
+/** Finds the form field that a problem reported by the server belongs to, and the text to show there. */
 
-/** Of a problem: what this needs to know. */
+/** The parts of a problem that are needed here. */
 interface Said {
   readonly message: string
   readonly field?: string | undefined
@@ -8,12 +8,15 @@ interface Said {
 }
 
 export interface AtField<Name extends string> {
-  /** Null for what is about none of the fields. */
+  /** Null when the problem is not about one of the form's fields. */
   readonly field: Name | null
   readonly says: string
 }
 
-/** Fields of the server are paths, such as `job.delay` or `jobs.1.payload.user`; the form knows the part that it has a field for. */
+/**
+ * The server reports fields as paths, such as `job.delay` or `jobs.1.payload.user`. The form matches the part
+ * for which it has a field.
+ */
 export function atField<Name extends string>(
   { message, field = '', fix }: Said,
   names: readonly Name[],

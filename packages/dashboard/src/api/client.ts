@@ -1,21 +1,21 @@
-/** How the page asks the API: one function, problems as errors, and the token of whoever looks. */
+/** HTTP client of the dashboard: one function, problems as errors, and the user's token. */
 import { heardDate } from './clock.ts'
 import { token } from './session.ts'
 
-/** Where the page is, as its <base> says: `/` or `/ops/mill/`. */
+/** Base path of the dashboard, from its <base> element: `/` or `/ops/mill/`. */
 export const BASE = new URL(document.baseURI).pathname
 
-/** What the API refused, with its code and, where they help, the field and the fix. */
+/** A request that the API refused, with its code and, where they help, the field and the fix. */
 export class Problem extends Error {
   readonly status: number
   readonly code: string
   readonly field: string | undefined
   readonly fix: string | undefined
-  /** In seconds, where it makes sense to ask again. */
+  /** Seconds after which the request may be retried. */
   readonly retryAfter: number | undefined
 
   constructor(status: number, said: Partial<ProblemBody>, retryAfter?: number) {
-    super(said.detail ?? said.title ?? `the server answered ${status}`)
+    super(said.detail ?? said.title ?? `The server answered with status ${status}`)
     this.name = 'Problem'
     this.status = status
     this.code = said.code ?? 'UNKNOWN'
@@ -25,7 +25,10 @@ export class Problem extends Error {
   }
 }
 
-/** Tokens exist only where the server says that one is missing or wrong; elsewhere the host application signs people in. */
+/**
+ * Tokens are in use only when the server reports one as missing or wrong. Otherwise the host application
+ * signs users in.
+ */
 export function asksForToken({ code }: Problem): boolean {
   return code === 'TOKEN_MISSING' || code === 'TOKEN_UNKNOWN'
 }
@@ -40,7 +43,7 @@ interface ProblemBody {
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** The address of a route of the API. What is undefined or empty is left out; lists are repeated. */
+/** The address of an API route. Undefined and empty values are omitted; lists are repeated. */
 export function addressOf(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) {
@@ -63,7 +66,9 @@ interface Asked {
   readonly signal?: AbortSignal
 }
 
-/** `path` without `/api/`; names in it have to be encoded: `queues/${encodeURIComponent(name)}/pause`. */
+/**
+ * `path` has no `/api/` prefix, and names in it must be encoded: `queues/${encodeURIComponent(name)}/pause`.
+ */
 export async function ask<T>(path: string, { method = 'GET', query, body, signal }: Asked = {}): Promise<T> {
   const response = await fetch(addressOf(path, query), {
     method,
@@ -72,11 +77,11 @@ export async function ask<T>(path: string, { method = 'GET', query, body, signal
     ...(signal !== undefined && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
-    throw new Problem(0, { detail: 'the server cannot be reached', code: 'UNREACHABLE' })
+    throw new Problem(0, { detail: "Can't reach the server", code: 'UNREACHABLE' })
   })
   heardDate(response.headers.get('date'))
   if (response.ok && response.status === 204) return undefined as T
-  // The host application has sent us to its login, which is a page and no answer of the API.
+  // The host application redirected to its login, which answers with HTML instead of JSON.
   if (response.ok && !isJson(response)) throw new Problem(401, { code: 'SIGN_IN_NEEDED' })
   if (response.ok) return (await response.json()) as T
   const said = (await response.json().catch(() => ({}))) as Partial<ProblemBody>
@@ -87,5 +92,5 @@ function isJson({ headers }: Response): boolean {
   return headers.get('content-type')?.includes('json') === true
 }
 
-/** For names in addresses. */
+/** Encodes a name for use in an address. */
 export const named = encodeURIComponent

@@ -1,20 +1,20 @@
-/** What time it is for the server: a device whose clock is wrong must not decide what is late, or which jobs are old. */
+/** The server's clock. A device whose clock is wrong must not decide what is late or how old a job is. */
 
-/** Its answers tell the time by the second. What differs by less is the way they took. */
+/** The server reports its time in whole seconds. A smaller difference is network delay. */
 const NOTICED_MS = 3_000
 
 let aheadMs = 0
 
-/** The header `date` of an answer that has just come. */
+/** Reads the `date` header of a response that has just arrived. */
 export function heardDate(date: string | null): void {
   const told = Date.parse(date ?? '')
   if (Number.isNaN(told)) return
-  // In the middle of its second.
+  // The header is truncated to seconds, so assume the middle of that second.
   const ahead = told + 500 - Date.now()
   if (Math.abs(ahead - aheadMs) > NOTICED_MS) aheadMs = Math.abs(ahead) > NOTICED_MS ? ahead : 0
 }
 
 export const serverNow = (): number => Date.now() + aheadMs
 
-/** What was noted by the clock of this device, by that of the server. */
+/** Converts a time noted by this device's clock to the server's clock. */
 export const serverTime = (at: number): number => at + aheadMs

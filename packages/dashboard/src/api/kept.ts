@@ -1,4 +1,4 @@
-/** A choice of whoever looks, kept on this device. */
+/** A user preference, stored on this device. */
 export interface Kept<T> {
   readonly get: () => T
   readonly set: (value: T) => void

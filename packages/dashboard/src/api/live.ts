@@ -1,6 +1,6 @@
 /**
- * Keeps what is shown fresh. The server tells when something changed; then everything on the page is asked for again, at most as often as
- * whoever looks has chosen. Where the stream does not come through, the page asks without being told.
+ * Keeps the data on screen fresh. When the server reports a change, every active query is refetched, at most
+ * as often as the user chose. If the event stream is unavailable, the dashboard polls instead.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
@@ -10,14 +10,14 @@ import { kept } from './kept.ts'
 export const PACES = [0, 1, 2, 5, 10] as const
 export type Pace = (typeof PACES)[number]
 
-/** In seconds; 0 for never. */
+/** In seconds; 0 turns refreshing off. */
 export const pace = kept<Pace>('pace', 2, (value) => PACES.includes(value as Pace))
 
 export function usePace(): Pace {
   return useSyncExternalStore(pace.subscribe, pace.get)
 }
 
-/** Not everything that changes is told: how far a job is, how old something has become. */
+/** Some changes are not reported, such as progress and ages, so refetch at least this often. */
 const UNTOLD_TICKS = 3
 
 export function useLive(): void {
@@ -48,11 +48,14 @@ export function useLive(): void {
 
 const AGAIN_MS = 3_000
 
-/** `changed(true)` whenever the server tells something, `changed(false)` when it cannot be heard. Comes back until it is ended. */
+/**
+ * Calls `changed(true)` for every report of the server and `changed(false)` when the stream is lost.
+ * Reconnects until it is stopped.
+ */
 async function listen(signal: AbortSignal, changed: (isTold: boolean) => void): Promise<void> {
   while (!signal.aborted) {
     try {
-      // Not an EventSource: that cannot say who it is.
+      // An EventSource cannot send an authorization header, so use fetch.
       const response = await fetch(addressOf('events'), { headers: authorized(), signal })
       if (response.status === 401 || response.status === 403) return
       const reader = response.ok ? response.body?.pipeThrough(new TextDecoderStream()).getReader() : undefined
@@ -62,7 +65,7 @@ async function listen(signal: AbortSignal, changed: (isTold: boolean) => void): 
         if (value.includes('event:')) changed(true)
       }
     } catch {
-      // Gone, or we left: told below.
+      // The connection was lost or closed by us; both are reported below.
     }
     if (signal.aborted) return
     changed(false)

@@ -1,10 +1,13 @@
-/** Figures over time put on one axis. Buckets in which nothing happened are left out by the API: they are 0 for a rate, and unknown for a gauge. */
+/**
+ * Puts metrics on one time axis. The API omits buckets in which nothing happened: they count as 0 for a rate
+ * and as unknown for a gauge.
+ */
 import type { Series } from './types/history.ts'
 
-/** A chart is not wider. */
+/** More points than a chart can show. */
 const MOST_POINTS = 720
 
-/** When buckets begin, from the first to the one that is open; at most so many, of which the newest. */
+/** Start times of the buckets up to the open one; the newest ones when there are too many. */
 export function timesOf(
   { from, to, resolutionMs }: Pick<Series, 'from' | 'to' | 'resolutionMs'>,
   now: number,
@@ -14,7 +17,7 @@ export function timesOf(
   return Array.from({ length: many }, (_, at) => first + at * resolutionMs).slice(-MOST_POINTS)
 }
 
-/** A value for each time; where there is no point, what stands for nothing. */
+/** One value per time, and `nothing` where the series has no point. */
 export function along<Point extends { readonly at: number }, Nothing extends 0 | null>(
   times: readonly number[],
   points: readonly Point[],
@@ -28,7 +31,7 @@ export function along<Point extends { readonly at: number }, Nothing extends 0 |
   })
 }
 
-/** Means of neighbours, for a line of a few pixels. */
+/** Averages neighboring points, for a line that is a few pixels wide. */
 export function thinned(values: readonly number[], most = 48): number[] {
   if (values.length <= most) return [...values]
   const step = values.length / most

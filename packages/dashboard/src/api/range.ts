@@ -1,4 +1,7 @@
-/** Which stretch of time is looked at: one of the presets up to now, or one that was drawn on a chart. It stands in the address, so that it can be shared. */
+/**
+ * The time range of the charts: a preset that ends now, or a range that was zoomed to. It is part of the
+ * address so that links can be shared.
+ */
 import { useSearchParams } from 'wouter'
 import { serverNow } from './clock.ts'
 
@@ -14,17 +17,17 @@ export const PRESETS = {
 export type Preset = keyof typeof PRESETS
 
 export interface Range {
-  /** Null when it was drawn. */
+  /** Null for a zoomed range. */
   readonly preset: Preset | null
-  /** Both ends, as of now. */
+  /** Start and end, as of now. */
   readonly ends: () => { readonly from: number; readonly to: number }
-  /** For keys of what is remembered: the same text, the same range. */
+  /** Cache key: equal ranges have equal keys. */
   readonly key: string
 }
 
 const isPreset = (text: string | null): text is Preset => text !== null && Object.hasOwn(PRESETS, text)
 
-/** No date is later, or as early. */
+/** The latest and earliest times that a Date can hold. */
 const LAST_AT = 8_640_000_000_000_000
 const isInstant = (at: number): boolean => Number.isSafeInteger(at) && Math.abs(at) < LAST_AT
 
@@ -49,11 +52,11 @@ export interface Ranging {
   readonly range: Range
   readonly choose: (preset: Preset) => void
   readonly zoom: (from: number, to: number) => void
-  /** Back from one that was drawn to the preset before it. */
+  /** Returns from a zoomed range to the preset before it. */
   readonly leave: () => void
 }
 
-/** Drawn ones are no shorter: there is nothing finer to see. */
+/** The shortest range that can be zoomed to; finer data does not exist. */
 const SHORTEST_MS = 60_000
 
 export function useRange(otherwise: Preset = '1h'): Ranging {
@@ -71,7 +74,7 @@ export function useRange(otherwise: Preset = '1h'): Ranging {
     range: rangeOf(search, otherwise),
     choose: (preset) => write({ range: preset, from: null, to: null }),
     zoom(from, to) {
-      // The preset stays in the address: that is the way back.
+      // Keep the preset in the address, so that resetting the zoom can return to it.
       const wider = Math.max(0, SHORTEST_MS - (to - from)) / 2
       write({ from: String(Math.floor(from - wider)), to: String(Math.ceil(to + wider)) })
     },

@@ -1,4 +1,4 @@
-/** What the page reads, a hook for each: everything on the page that asks the same shares one answer. */
+/** One hook per API read. Components that read the same data share one response. */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { ask, named, type Problem, type Query } from './client.ts'
 import type { Range } from './range.ts'
@@ -22,13 +22,13 @@ import type { FilePage, Mailbox, MailboxPage } from './types/uploads.ts'
 export type Read<T> = UseQueryResult<T, Problem>
 
 interface How {
-  /** False while there is nothing to ask for. */
+  /** False while there is nothing to fetch. */
   readonly enabled?: boolean
-  /** What was there stays on the page while the next comes. */
+  /** Keeps the previous data on screen while the next response loads. */
   readonly keep?: boolean
-  /** Compared with what was there, so that equal parts are not drawn anew; not for what may be large. */
+  /** Compares with the previous data so that equal parts are not rendered again; off for large responses. */
   readonly isLarge?: boolean
-  /** For answers that are much work and change slowly: not asked for again sooner, however often the page is refreshed. */
+  /** For expensive responses that change slowly: the shortest time between two fetches. */
   readonly atMostEveryMs?: number
 }
 
@@ -56,7 +56,7 @@ export const useSchedules = (): Read<{ schedules: readonly Schedule[] }> => useR
 export const useKinds = (): Read<{ kinds: readonly Kind[] }> => useRead('kinds')
 export const useSystem = (): Read<System> => useRead('system')
 
-/** Asked for once, when it is known who looks: which applications there are is settled when the server starts. */
+/** Fetched once after sign-in: the set of applications is fixed when the server starts. */
 export const useApps = (isKnown: boolean): Read<{ apps: readonly App[] }> =>
   useQuery<{ apps: readonly App[] }, Problem>({
     queryKey: ['apps'],
@@ -64,7 +64,9 @@ export const useApps = (isKnown: boolean): Read<{ apps: readonly App[] }> =>
     enabled: ({ state }) => isKnown && state.data === undefined,
   })
 
-/** Its ends move with the time, so they are found when it is asked for, and are not part of what it is remembered by. */
+/**
+ * The ends of a range move with time, so they are computed for each fetch and are not part of the cache key.
+ */
 export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<Series> {
   return useQuery<Series, Problem>({
     queryKey: ['series', range.key, query],
@@ -81,7 +83,7 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
 export const useErrors = (query: Query): Read<Errors> => useRead('errors', query, { keep: true })
 export const useJobs = (query: Query): Read<JobPage> => useRead('jobs', query, { keep: true })
 
-/** What is larger than `largest` bytes stays on the server until somebody wants it. */
+/** Values larger than `largest` bytes stay on the server until the user loads them. */
 export const useJob = (id: string, largest: number | undefined): Read<Inspected> =>
   useRead(`jobs/${named(id)}`, { largest }, { isLarge: true, keep: true })
 

@@ -1,4 +1,4 @@
-/** What whoever looks may do. The server decides; what it would refuse is not offered. */
+/** What the user is allowed to do. The server decides; actions that it would refuse are not offered. */
 import { useOverview } from './reads.ts'
 
 const RANK: Readonly<Record<string, number>> = { viewer: 0, operator: 1, admin: 2 }

@@ -1,4 +1,4 @@
-/** The token of whoever looks: kept for this tab, or on this device when they want that. */
+/** The user's token: kept for this tab, or on this device when they choose to stay signed in. */
 const KEY = 'jobmill.token'
 
 export function token(): string | null {

@@ -1,4 +1,4 @@
-/** Things to press. What is dangerous looks it. */
+/** Buttons and links. Dangerous actions look dangerous. */
 import type { LucideIcon } from 'lucide-react'
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -32,7 +32,7 @@ export function Button({ look = 'plain', icon: Icon, className, children, type =
 }
 
 interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** What it does: read aloud, and shown as a tooltip. */
+  /** What the button does: its accessible name and its tooltip. */
   readonly label: string
   readonly icon: LucideIcon
 }
@@ -55,7 +55,7 @@ export function IconButton({ label, icon: Icon, className, type = 'button', ...r
   )
 }
 
-/** A link that looks like a button, because it leads to the way out. */
+/** A link that looks like a button. */
 export function LinkButton({
   to,
   children,
@@ -65,7 +65,7 @@ export function LinkButton({
   to: string
   children: ReactNode
   look?: Look
-  /** When it was followed: what stood over the page can go. */
+  /** Called when the link is followed, so that a dialog above the page can close. */
   went?: () => void
 }) {
   return (

@@ -1,12 +1,12 @@
-/** A part of a page, with its heading. */
+/** A section with a heading. */
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 
 interface Props {
   readonly title?: ReactNode
-  /** Beside the heading: buttons, a choice. */
+  /** Buttons or choices next to the heading. */
   readonly tools?: ReactNode
-  /** Without space around what it holds: for tables. */
+  /** Without padding, for tables. */
   readonly flush?: boolean
   readonly className?: string
   readonly children: ReactNode
@@ -48,7 +48,7 @@ export function Fact({ name, children }: { readonly name: ReactNode; readonly ch
   )
 }
 
-/** The top of a page: what it is, and what can be done here. */
+/** The top of a page: its title and its actions. */
 export function PageHead({
   title,
   note,

@@ -1,6 +1,6 @@
 /**
- * Lines or stacked areas over time. All charts of a page share one crosshair; to draw over one is to look closer. The figures under the crosshair stand in
- * the legend, which is text.
+ * Line and stacked area charts over time. All charts on a page share one crosshair, and dragging on a chart
+ * zooms. The legend shows the values under the crosshair as text.
  */
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
@@ -10,15 +10,15 @@ import { moment } from './format.ts'
 
 export interface Line {
   readonly name: string
-  /** The name of a colour of the page: `done`, `dead`, `accent`. */
+  /** The name of a theme color: `done`, `dead`, `accent`. */
   readonly colour: string
   readonly values: readonly (number | null)[]
 }
 
 interface Props {
-  /** What it shows, for whoever cannot see it. */
+  /** The accessible name of the chart. */
   readonly label: string
-  /** Milliseconds since 1970, rising. */
+  /** Milliseconds since 1970, ascending. */
   readonly times: readonly number[]
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
@@ -56,7 +56,7 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
       made.destroy()
       plot.current = null
     }
-    // Data comes often and is set below; only what it looks like makes it anew.
+    // Data changes often and is set below; only a change of appearance creates the chart again.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [shape, isStacked, height, theme])
 
@@ -90,7 +90,7 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
   )
 }
 
-/** uPlot counts in seconds. Stacked lines are sums from the first on. */
+/** uPlot expects seconds. Stacked lines are cumulative sums, starting with the first. */
 function dataOf(times: readonly number[], lines: readonly Line[], isStacked: boolean): uPlot.AlignedData {
   const sums = times.map(() => 0)
   const values = lines.map(({ values: own }) =>
@@ -102,7 +102,7 @@ function dataOf(times: readonly number[], lines: readonly Line[], isStacked: boo
     }),
   )
   const seconds = times.map((time) => time / 1_000)
-  // What is on top is drawn first, and the others over it.
+  // The top of the stack is drawn first, and the others over it.
   return [seconds, ...(isStacked ? values.toReversed() : values)] as uPlot.AlignedData
 }
 
@@ -155,7 +155,7 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
         label: name,
         stroke: colour(own),
         width: 1.5,
-        // A line needs two; what stands alone between gaps is a dot.
+        // A line needs two points; an isolated point is drawn as a dot.
         points: { show: false, size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },
         spanGaps: false,
         ...(isStacked && { fill: mixed(colour(own), colour('card')) }),
@@ -188,14 +188,14 @@ const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const MINUTE_S = 60
 const DAY_S = 24 * 60 * 60
 
-/** `step` is from one to the next, in seconds. Where a day begins, it is named. */
+/** `step` is the distance between two ticks in seconds. A tick at the start of a day shows the date. */
 function tickText(at: number, step: number): string {
   if (step < MINUTE_S) return exact.format(at)
   const text = clock.format(at)
   return step >= DAY_S || text === '00:00' ? day.format(at) : text
 }
 
-/** Not see-through: what is below must not show. */
+/** Opaque, so that the areas below do not show through. */
 function mixed(colour: string, ground: string): string {
   return `color-mix(in srgb, ${colour} 35%, ${ground})`
 }

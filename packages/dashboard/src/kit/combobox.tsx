@@ -1,11 +1,11 @@
-/** A text field that suggests what there is. Anything may be typed; what is known is found by any part of it. */
+/** A text field with suggestions. Any text is allowed; suggestions match anywhere in the name. */
 import { type InputHTMLAttributes, type KeyboardEvent, useId, useState } from 'react'
 import { classes } from './classes.ts'
 import { TextInput } from './field.tsx'
 
 export interface Choice {
   readonly value: string
-  /** What whoever chooses should know of it. */
+  /** A short note shown next to the suggestion. */
   readonly note?: string | undefined
 }
 
@@ -21,7 +21,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
   const list = useId()
   const [isOpen, setOpen] = useState(false)
   const [at, setAt] = useState(-1)
-  // All of them until something is typed: what stands there was chosen.
+  // Show all suggestions until the user types: the current text was chosen earlier.
   const [isTyped, setTyped] = useState(false)
   const found = matching(choices, isTyped ? value : '')
   const isShown = isOpen && found.length > 0 && !(found.length === 1 && found[0]?.value === value)
@@ -40,7 +40,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
       const step = event.key === 'ArrowDown' ? 1 : -1
       setAt(isShown ? (at + step + found.length) % found.length : 0)
     } else if (event.key === 'Escape' && isShown) {
-      // The list goes, and what it stands in stays.
+      // Close only the list, not the dialog around it.
       event.preventDefault()
       event.stopPropagation()
       setOpen(false)
@@ -93,7 +93,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
             ref={(item) => {
               if (index === at) item?.scrollIntoView({ block: 'nearest' })
             }}
-            // Before the field loses the focus.
+            // Run before the field loses focus.
             onMouseDown={(event) => {
               event.preventDefault()
               choose(choice)
@@ -116,7 +116,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
   )
 }
 
-/** Those that begin with it come first. */
+/** Suggestions that start with the text come first. */
 function matching(choices: readonly Choice[], text: string): readonly Choice[] {
   const wanted = text.trim().toLowerCase()
   const fit = choices.filter(({ value }) => value.toLowerCase().includes(wanted))

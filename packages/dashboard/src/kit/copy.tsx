@@ -1,4 +1,4 @@
-/** Puts a text where it can be pasted from. */
+/** Copies a text to the clipboard. */
 import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { IconButton } from './button.tsx'
@@ -9,7 +9,7 @@ export async function copy(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text)
     say(`Copied ${what}`)
   } catch {
-    say(`This browser does not let the page copy ${what}; it stands here: ${text}`)
+    say(`The browser blocked copying ${what}. Copy it from here: ${text}`)
   }
 }
 

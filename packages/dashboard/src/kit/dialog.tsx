@@ -1,4 +1,7 @@
-/** Dialogs and drawers of the browser itself: it keeps the focus inside, closes them with Escape, and leaves the rest alone meanwhile. */
+/**
+ * Dialogs and drawers built on the native <dialog>, which traps the focus, closes with Escape and makes the
+ * rest inert.
+ */
 import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
@@ -8,27 +11,27 @@ interface Props {
   readonly title: ReactNode
   readonly close: () => void
   readonly children: ReactNode
-  /** From the side and as high as the page: for forms. */
+  /** Slides in from the side at full height, for forms. */
   readonly isDrawer?: boolean
 }
 
 const FIRST = '[data-body] :is(input, select, textarea, button, a[href]):not(:disabled)'
 
-/** There while it is rendered. */
+/** Open while it is rendered. */
 export function Dialog({ title, close, children, isDrawer = false }: Props) {
   const [dialog, setDialog] = useState<HTMLDialogElement | null>(null)
   const heading = useId()
-  // Something was typed, which would be lost.
+  // The user typed something that closing would discard.
   const [isTouched, setTouched] = useState(false)
   const [asks, setAsks] = useState(false)
   const leave = (): void => (isTouched ? setAsks(true) : close())
   useEffect(() => {
     if (dialog === null) return undefined
-    // The focus goes back to where it came from: React takes the dialog away before the browser could see to that.
+    // Restore the focus: React removes the dialog before the browser can do that.
     const from = document.activeElement
-    // React renders twice in development.
+    // React runs effects twice in development.
     if (!dialog.open) dialog.showModal()
-    // What it is about comes first, not the button that closes it.
+    // Focus the content first, not the close button.
     dialog.querySelector<HTMLElement>(FIRST)?.focus()
     return () => {
       dialog.close()
@@ -45,15 +48,15 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
       }}
       onInput={() => setTouched(true)}
       onSubmit={() =>
-        // What is wrong may be out of sight.
+        // The first problem may be scrolled out of view.
         setTimeout(() => dialog?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
       }
       onMouseDown={(event) => {
-        // On what is behind it.
+        // A click on the backdrop.
         if (event.target === dialog) leave()
       }}
       onKeyDown={(event) => {
-        // A menu takes the first Escape for itself.
+        // An open menu handles the first Escape.
         if (event.key !== 'Escape' || dialog?.querySelector('[role=menu]') !== null) return
         event.preventDefault()
         leave()
@@ -83,10 +86,10 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
             role="alert"
             className="flex flex-wrap items-center gap-2 border-b border-line bg-warn-soft px-4 py-2"
           >
-            <p className="grow">What was typed here is not saved.</p>
-            <Button onClick={() => setAsks(false)}>Go on typing</Button>
+            <p className="grow">You have unsaved changes.</p>
+            <Button onClick={() => setAsks(false)}>Keep editing</Button>
             <Button look="danger" onClick={close}>
-              Drop it
+              Discard changes
             </Button>
           </div>
         )}

@@ -1,4 +1,4 @@
-/** Durations as people type them: `90s`, `10m`, `1h30m`, `7d`. The same words as the server takes. */
+/** Durations as users type them: `90s`, `10m`, `1h30m`, `7d`. The server accepts the same format. */
 
 const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
@@ -7,7 +7,7 @@ const TEN_YEARS_MS = 3_650 * 86_400_000
 
 export const FOREVER = 'forever'
 
-/** Null when it is none. */
+/** Null when the text is not a duration. */
 export function parseDuration(text: string): number | null {
   const compact = text.replaceAll(' ', '')
   if (compact === '0') return 0
@@ -17,7 +17,7 @@ export function parseDuration(text: string): number | null {
   return Math.round(total)
 }
 
-/** To be typed again: 5,400,000 is `1h30m`, null is `forever`. */
+/** The inverse: 5,400,000 is `1h30m`, null is `forever`. */
 export function durationText(ms: number | null): string {
   if (ms === null) return FOREVER
   if (ms === 0) return '0s'
@@ -37,7 +37,7 @@ interface Bounds {
   readonly mostMs?: number
 }
 
-/** What is wrong with it, as a sentence for its field; undefined when nothing is. */
+/** The error message for a duration field; undefined when the duration is valid. */
 export function durationError(
   text: string,
   { orForever = false, leastMs = 0, mostMs = TEN_YEARS_MS }: Bounds = {},
@@ -45,7 +45,7 @@ export function durationError(
   if (orForever && text.trim() === FOREVER) return undefined
   const ms = parseDuration(text)
   if (ms === null)
-    return `Type a duration such as 90s, 10m, 1h30m or 7d${orForever ? `, or ${FOREVER}` : ''}.`
-  if (ms < leastMs) return `The shortest is ${durationText(leastMs)}.`
-  return ms > mostMs ? `The longest is ${durationText(mostMs)}.` : undefined
+    return `Enter a duration such as 90s, 10m, 1h30m or 7d${orForever ? `, or ${FOREVER}` : ''}.`
+  if (ms < leastMs) return `The minimum is ${durationText(leastMs)}.`
+  return ms > mostMs ? `The maximum is ${durationText(mostMs)}.` : undefined
 }

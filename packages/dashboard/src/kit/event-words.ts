@@ -1,4 +1,4 @@
-/** What happened, in a sentence: an entry of the timeline as people read it. */
+/** Describes lifecycle events in a sentence each. */
 import type { TimelineEntry } from '../api/types/history.ts'
 import { plural, span } from './format.ts'
 
@@ -10,58 +10,55 @@ const text = (value: unknown): string =>
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
 const many = (value: unknown): number => (Array.isArray(value) ? value.length : count(value))
 const long = (ms: unknown): string => span(Math.round(count(ms)))
-/** Errors have their stack below. */
+/** The stack follows the first line of an error. */
 const firstLine = (value: unknown): string => text(value).split('\n', 1)[0] ?? ''
 
 const WORDS: Readonly<Record<string, Words>> = {
   'kind-unknown': ({ kind, near }) =>
-    `A job of the kind ${text(kind)} was enqueued, which its process does not run. Did you mean ${text(near)}?`,
-  'lease-lost': ({ kind }) =>
-    `A job of the kind ${text(kind)} had lost its lease: its outcome was not written`,
+    `A ${text(kind)} job was enqueued, but this process has no such kind. Did you mean ${text(near)}?`,
+  'lease-lost': ({ kind }) => `A ${text(kind)} job lost its lease; its outcome was not saved`,
   stuck: ({ kind, sinceMs }) =>
-    `A job of the kind ${text(kind)} was asked to stop ${long(sinceMs)} ago and still runs`,
-  'queue-cooling': ({ forMs }, { queue }) => `Queue ${text(queue)} cools down for ${long(forMs)}`,
-  'queue-resumed': (_, { queue }) => `Queue ${text(queue)} goes on`,
-  'queue-changed': (_, { queue }) => `The settings of queue ${text(queue)} were changed`,
+    `A ${text(kind)} job was asked to stop ${long(sinceMs)} ago and is still running`,
+  'queue-cooling': ({ forMs }, { queue }) => `Queue ${text(queue)} paused by throttling for ${long(forMs)}`,
+  'queue-resumed': (_, { queue }) => `Queue ${text(queue)} resumed`,
+  'queue-changed': (_, { queue }) => `Settings of queue ${text(queue)} changed`,
   'settings-differ': ({ what, name, field }) =>
-    `The ${text(what)} ${text(name)} differs from code in ${text(field)}`,
+    `Configuration drift: ${text(what)} ${text(name)} differs from code in ${text(field)}`,
   'limit-drained': ({ limit, key, forMs }) => {
     const whose = typeof key === 'string' ? `${text(limit)}, key ${key},` : text(limit)
-    return count(forMs) === 0
-      ? `Limit ${whose} was emptied`
-      : `Limit ${whose} grants nothing for ${long(forMs)}`
+    return count(forMs) === 0 ? `Limit ${whose} was drained` : `Limit ${whose} is drained for ${long(forMs)}`
   },
   'schedule-fired': ({ schedule, outcome }) =>
     outcome === 'skipped'
-      ? `Schedule ${text(schedule)} skipped a run: the one before has not ended`
+      ? `Schedule ${text(schedule)} skipped a run: the previous job has not ended`
       : `Schedule ${text(schedule)} enqueued a job`,
   'schedule-missed': ({ schedule, missed }) =>
     `Schedule ${text(schedule)} missed ${plural(count(missed), 'run')}`,
   'schedule-failing': ({ schedule, error }) =>
-    `Schedule ${text(schedule)} cannot be served: ${firstLine(error)}`,
+    `Schedule ${text(schedule)} failed to enqueue: ${firstLine(error)}`,
   reaped: ({ jobs, instances }) =>
-    `Took back ${plural(many(jobs), 'job')} of ${plural(many(instances), 'process', 'processes')} that fell silent`,
-  'leases-found': ({ jobs }) => `Handed back ${plural(many(jobs), 'job')} whose claim was never answered`,
+    `Reclaimed ${plural(many(jobs), 'job')} from ${plural(many(instances), 'unresponsive process', 'unresponsive processes')}`,
+  'leases-found': ({ jobs }) => `Returned ${plural(many(jobs), 'job')} whose claim got no response`,
   'instance-lost': ({ jobs, blocked }) =>
-    `A process ${blocked === true ? 'stood still' : 'could not renew in time'}; ${plural(many(jobs), 'running job')} told to stop`,
-  'instance-back': () => 'A process that was lost is back',
-  'store-failing': ({ part, error }) => `The database cannot be reached (${text(part)}): ${firstLine(error)}`,
-  'store-back': ({ part }) => `The database is back (${text(part)})`,
-  'duty-failing': ({ duty, error }) => `The duty ${text(duty)} fails: ${firstLine(error)}`,
+    `Process ${blocked === true ? 'stalled' : 'could not renew its leases in time'}; asked ${plural(many(jobs), 'running job')} to stop`,
+  'instance-back': () => 'Lost process is back',
+  'store-failing': ({ part, error }) => `Can't reach the database (${text(part)}): ${firstLine(error)}`,
+  'store-back': ({ part }) => `Database is back (${text(part)})`,
+  'duty-failing': ({ duty, error }) => `Duty ${text(duty)} failed: ${firstLine(error)}`,
   'duty-back': ({ duty, failures }) =>
-    `The duty ${text(duty)} works again after ${plural(count(failures), 'failure')}`,
-  leading: ({ duty }) => `A process leads the duty ${text(duty)}`,
-  led: ({ duty }) => `A process no longer leads the duty ${text(duty)}`,
-  rebalanced: ({ changed }) => `The workers were split anew: ${plural(count(changed), 'share')} changed`,
+    `Duty ${text(duty)} recovered after ${plural(count(failures), 'failure')}`,
+  leading: ({ duty }) => `Process became leader of ${text(duty)}`,
+  led: ({ duty }) => `Process is no longer leader of ${text(duty)}`,
+  rebalanced: ({ changed }) => `Workers rebalanced (${plural(count(changed), 'assignment')} changed)`,
   'mill-started': ({ queues, kinds }) =>
-    `A process started with ${plural(many(queues), 'queue')} and ${plural(many(kinds), 'kind')}`,
-  'mill-stopping': ({ running }) => `A process stops; ${plural(count(running), 'job')} still running`,
+    `Process started with ${plural(many(queues), 'queue')} and ${plural(many(kinds), 'kind')}`,
+  'mill-stopping': ({ running }) => `Process stopping, ${plural(count(running), 'job')} running`,
   'mill-stopped': ({ finished, handedBack }) =>
-    `A process stopped: ${plural(count(finished), 'job')} finished, ${count(handedBack)} handed back`,
-  audit: ({ who, what, target }) => `${text(who)} did ${text(what)} on ${text(target)}`,
+    `Process stopped: ${plural(count(finished), 'job')} finished, ${count(handedBack)} returned to the queue`,
+  audit: ({ who, what, target }) => `${text(who)}: ${text(what)} on ${text(target)}`,
 }
 
-/** One that is not known here, of a newer server, is told by its type. */
+/** An unknown type, from a newer server, is shown as its name. */
 export function eventWords(entry: TimelineEntry): string {
   return WORDS[entry.type]?.(entry.data, entry) ?? entry.type.replaceAll('-', ' ')
 }

@@ -1,4 +1,4 @@
-/** Fields of forms: each has a label, may have a hint, and says what is wrong with it where it is. */
+/** Form fields with a label, an optional hint and an error message. */
 import {
   type ComponentProps,
   type InputHTMLAttributes,

@@ -1,4 +1,4 @@
-/** The end of a form in a drawer: what is wrong with all of it, and its buttons, always in sight. */
+/** The footer of a form in a drawer: problems of the whole form and the buttons, always visible. */
 import type { ReactNode } from 'react'
 
 interface Props {

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. Every number that has a unit shows it. */
+/** Formats numbers and times. Every number with a unit shows the unit. */
 
 const whole = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -6,7 +6,7 @@ const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 /** 12,345 */
 export const number = (n: number): string => whole.format(n)
 
-/** 12.3K, where room is scarce; the exact number belongs into a tooltip. */
+/** 12.3K, where space is limited; put the exact number in a tooltip. */
 export const compact = (n: number): string => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
 
 /** 1 job, 2 jobs */
@@ -14,7 +14,7 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${number(n)} ${n === 1 ? one : many}`
 }
 
-/** 0.2/s, 12/s, 3/min: the unit in which it is easiest to imagine. */
+/** 0.2/s, 12/s, 3/min: the unit that is easiest to read. */
 export function rate(perSecond: number): string {
   if (perSecond === 0) return '0/s'
   if (perSecond >= 10) return `${compact(Math.round(perSecond))}/s`
@@ -24,7 +24,7 @@ export function rate(perSecond: number): string {
 
 export function percent(share: number): string {
   const value = share * 100
-  // What is not all must not look like all.
+  // A share below 100 % must never be rounded up to 100 %.
   if (value < 100 && value > 99.9) return '>99.9 %'
   return `${value.toFixed(value === 100 || value === 0 ? 0 : 1)} %`
 }
@@ -69,7 +69,7 @@ const full = new Intl.DateTimeFormat('en-GB', {
   timeStyle: 'medium',
 })
 
-/** 16 Nov 2026, 02:11:58 (2026-11-16T02:11:58.123Z): the local one to read, the other to paste. */
+/** 16 Nov 2026, 02:11:58 (2026-11-16T02:11:58.123Z): local time to read, ISO time to paste. */
 export function instant(at: number): string {
   return `${full.format(at)} (${new Date(at).toISOString()})`
 }
@@ -82,7 +82,7 @@ const day = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 })
 
-/** 02:11:58, or with its day when that is not today. */
+/** 02:11:58, with the date when it is not today. */
 export function moment(at: number): string {
   return new Date(at).toDateString() === new Date().toDateString() ? clock.format(at) : day.format(at)
 }
@@ -95,5 +95,5 @@ export function ago(at: number, now: number): string {
   return ms > 0 ? `${text} ago` : `in ${text}`
 }
 
-/** The end of an id is what differs. */
+/** Ids differ at their end. */
 export const shortId = (id: string): string => `…${id.slice(-8)}`

@@ -1,4 +1,4 @@
-/** What Tab does in an editor: two spaces at the caret, or every line that is marked moved by two. */
+/** The Tab key in an editor: inserts two spaces, or indents every selected line by two. */
 
 export interface Marked {
   readonly text: string

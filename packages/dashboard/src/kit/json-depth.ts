@@ -1,9 +1,9 @@
-/** How deep JSON is shown open at first: as deep as is read at a glance, and no deeper than what a page can hold. */
+/** How deep JSON is expanded at first: enough to read at a glance, and never more than a page can hold. */
 
-/** Shown at once of a list or an object; the rest on demand. */
+/** Entries of a list or an object that are shown at first; the rest on demand. */
 export const PART = 50
 const DEEPEST_OPEN = 3
-/** Lines that are shown without being asked for. */
+/** Lines that are shown at first. */
 const MOST_LINES = 1_000
 
 export function openDepth(value: unknown): number {
@@ -15,7 +15,7 @@ export function openDepth(value: unknown): number {
       if (typeof one !== 'object' || one === null) continue
       const parts: readonly unknown[] = Array.isArray(one) ? one : Object.values(one)
       next.push(...parts.slice(0, PART))
-      // Of the outermost a part is always shown.
+      // Part of the outermost level is always shown.
       if (depth > 0 && lines + next.length > MOST_LINES) return depth
     }
     if (next.length === 0) return DEEPEST_OPEN

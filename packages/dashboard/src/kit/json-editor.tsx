@@ -1,4 +1,4 @@
-/** JSON to write: with numbered lines, Tab indents, and what is wrong with it stands below. */
+/** JSON editor with line numbers, Tab indentation and error messages. */
 import { WandSparkles } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Button } from './button.tsx'
@@ -10,13 +10,13 @@ interface Props {
   readonly label: string
   readonly text: string
   readonly change: (text: string) => void
-  /** Beside the label: what else can be done with it. */
+  /** Actions next to the label. */
   readonly tools?: ReactNode
-  /** What is wrong with it apart from its being JSON. */
+  /** Problems other than invalid JSON. */
   readonly problems?: readonly string[]
 }
 
-/** What a text says; typed in a row, it is read once for each change. */
+/** The parsed text; parsed once per change. */
 export function useJson(text: string): JsonRead {
   return useMemo(() => readJson(text), [text])
 }
@@ -30,13 +30,13 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
   const area = useRef<HTMLTextAreaElement>(null)
   const numbers = useRef<HTMLDivElement>(null)
   const caret = useRef<{ start: number; end: number } | null>(null)
-  // Escape gives Tab back to the page, so that nobody is caught in here.
+  // Escape returns Tab to the browser, so that keyboard users can leave the editor.
   const [isTabOurs, setTabOurs] = useState(true)
   const read = useJson(text)
   const wrongLine = 'problem' in read ? read.problem.line : null
   const lines = text.split('\n').length
 
-  // After the text that it belongs to is there.
+  // Runs after the new text has been rendered.
   useLayoutEffect(() => {
     if (caret.current === null || area.current === null) return
     area.current.setSelectionRange(caret.current.start, caret.current.end)
@@ -45,7 +45,7 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
 
   function pressed(event: KeyboardEvent<HTMLTextAreaElement>): void {
     if (event.key === 'Escape' && isTabOurs) {
-      // What it stands in stays open.
+      // Keep the surrounding dialog open.
       event.preventDefault()
       event.stopPropagation()
       setTabOurs(false)
@@ -115,7 +115,7 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
         {problems.length > MOST_PROBLEMS && (
           <p className="text-dead">and {problems.length - MOST_PROBLEMS} more</p>
         )}
-        {isTabOurs ? 'Tab indents; press Escape first to leave with Tab.' : 'Tab leaves the editor.'}
+        {isTabOurs ? 'Tab indents. Press Esc, then Tab to leave the editor.' : 'Tab leaves the editor.'}
       </div>
     </div>
   )

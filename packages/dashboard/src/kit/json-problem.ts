@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, in words: browsers say that each in their own way, and some not at all. */
+/** Explains where a text stops being JSON. Browsers word this differently, and some give no position. */
 
 interface JsonProblem {
   readonly line: number
@@ -20,7 +20,7 @@ export function readJson(text: string): JsonRead {
 }
 
 const SPACE = /[ \t\r\n]*/y
-// oxlint-disable-next-line no-control-regex -- JSON has none in its texts
+// oxlint-disable-next-line no-control-regex -- JSON strings cannot contain them
 const TEXT = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
 const PLAIN = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y
 
@@ -31,7 +31,7 @@ interface Wrong {
   readonly says: string
 }
 
-/** Walks through it; what is open is kept in a list, so that no depth is too deep. */
+/** Scans the text with an explicit stack, so that no nesting is too deep. */
 function firstWrong(text: string): Wrong {
   const open: ('{' | '[')[] = []
   let at = 0
@@ -71,16 +71,14 @@ function firstWrong(text: string): Wrong {
 
 function said(next: Next, char: string | undefined, inside: '{' | '[' | undefined, ends: boolean): string {
   const end = inside === '{' ? '}' : ']'
-  if (char === undefined)
-    return inside === undefined ? 'There is nothing here; write null for no value' : `A ${end} is missing`
-  if (ends)
-    return next === 'colon' ? 'A colon and a value are missing' : `Nothing follows the comma before ${end}`
+  if (char === undefined) return inside === undefined ? 'Empty; enter null for no value' : `Missing ${end}`
+  if (ends) return next === 'colon' ? 'Missing colon and value' : `Remove the comma before ${end}`
   if (char === '"' && next !== 'colon' && next !== 'comma or end' && next !== 'nothing')
-    return 'This text does not end, or has a line break or a wrong \\ in it'
-  if (char === "'" || char === '`') return 'Texts stand in double quotes'
-  if (next === 'nothing') return 'Nothing may follow here'
-  if (next === 'colon') return 'A colon is missing'
-  if (next === 'comma or end') return `A comma or a ${end} is missing`
-  if (next === 'key' || next === 'key or end') return 'A key in double quotes is missing'
-  return 'This is no value: texts stand in double quotes'
+    return 'String is not closed, or contains a line break or an invalid \\ escape'
+  if (char === "'" || char === '`') return 'Strings must be in double quotes'
+  if (next === 'nothing') return 'Unexpected text after the value'
+  if (next === 'colon') return 'Missing colon'
+  if (next === 'comma or end') return `Missing comma or ${end}`
+  if (next === 'key' || next === 'key or end') return 'Missing key in double quotes'
+  return 'Invalid value; strings must be in double quotes'
 }

@@ -1,4 +1,7 @@
-/** JSON to read: folded where it is deep or long, so that a large value costs no more than what is shown of it. What was hidden by the server looks hidden. */
+/**
+ * JSON viewer. Deep or long parts are folded, so a large value costs no more than its visible part. Values
+ * redacted by the server are marked as hidden.
+ */
 import { Download } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
@@ -7,11 +10,11 @@ import { bytes, number } from './format.ts'
 import { openDepth, PART } from './json-depth.ts'
 
 const LONGEST_TEXT = 2_000
-/** What the server writes in place of a secret. */
+/** The server's placeholder for a secret. */
 const HIDDEN = '(hidden)'
 
 export function Json({ value, name }: { readonly value: unknown; readonly name: string }) {
-  // Only what is there at first decides: what somebody has opened stays open.
+  // Computed once, so that a refresh does not fold what the user has opened.
   const [open] = useState(() => openDepth(value))
   return (
     <div className="relative overflow-x-auto rounded-lg bg-sunk p-3 font-mono text-xs leading-5">
@@ -23,7 +26,7 @@ export function Json({ value, name }: { readonly value: unknown; readonly name: 
   )
 }
 
-/** Its text is made only when somebody wants it. */
+/** The text is built only on demand. */
 function CopyJson({ value, name }: { readonly value: unknown; readonly name: string }) {
   const [text, setText] = useState<string | null>(null)
   if (text === null)
@@ -33,7 +36,7 @@ function CopyJson({ value, name }: { readonly value: unknown; readonly name: str
         className="rounded px-2 py-1 font-sans text-soft hover:bg-card hover:text-text"
         onClick={() => setText(JSON.stringify(value, null, 2))}
       >
-        As text
+        View raw
       </button>
     )
   return (
@@ -54,7 +57,7 @@ export function save(text: string, file: string): void {
   URL.revokeObjectURL(link.href)
 }
 
-/** `left`: how much deeper it is open. */
+/** `left`: how many more levels are expanded. */
 function Value({ value, left }: { readonly value: unknown; readonly left: number }): ReactNode {
   if (value === HIDDEN)
     return <span className="rounded bg-line px-1 text-soft italic">hidden from viewers</span>

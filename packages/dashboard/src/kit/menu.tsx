@@ -1,4 +1,7 @@
-/** A button that opens a list of choices: the browser's own popover, which is above everything, and closes by Escape or a press elsewhere. */
+/**
+ * Menu button based on the browser's popover, which is on top of everything and closes on Escape or an
+ * outside click.
+ */
 import type { LucideIcon } from 'lucide-react'
 import {
   cloneElement,
@@ -23,7 +26,7 @@ interface Handlers {
 const APART = 4
 const EDGE = 8
 
-/** `trigger`: a button that hands on what it is given. */
+/** `trigger`: a button that passes on the props it is given. */
 export function Menu({
   trigger,
   children,
@@ -69,7 +72,7 @@ export function Menu({
   )
 }
 
-/** Below it and to its right end, or above where there is no room. */
+/** Below the trigger and right-aligned, or above it where there is no room. */
 function putBeside(menu: HTMLElement, opener: Element): void {
   const from = opener.getBoundingClientRect()
   const own = menu.getBoundingClientRect()
@@ -82,7 +85,7 @@ const itemsOf = (menu: Element): HTMLElement[] => [
   ...menu.querySelectorAll<HTMLElement>('[role^=menuitem]:not(:disabled)'),
 ]
 
-/** By arrows, to the ends, or to what begins with a letter. */
+/** Arrow keys, Home and End, or the first item that starts with the typed letter. */
 function move(event: KeyboardEvent<HTMLElement>): void {
   const items = itemsOf(event.currentTarget)
   const at = items.indexOf(document.activeElement as HTMLElement)
@@ -130,7 +133,7 @@ export function MenuItem({
       tabIndex={-1}
       disabled={isDisabled}
       onClick={() => {
-        // First, so that the focus is back where it was before anything else takes it.
+        // Close first, so that the focus has returned before the action moves it.
         close()
         select()
       }}
@@ -148,7 +151,7 @@ interface CheckProps {
   readonly children: ReactNode
 }
 
-/** Stays open, so that several can be chosen. */
+/** Stays open, so that several can be toggled. */
 export function MenuCheck({ checked, change, children }: CheckProps) {
   return (
     <button

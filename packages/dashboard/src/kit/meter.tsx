@@ -1,16 +1,16 @@
-/** How much of something is used: a bar, and the figures as text. */
+/** Usage meter: a bar, and the numbers as text. */
 import { classes } from './classes.ts'
 import { number } from './format.ts'
 
 interface Props {
-  /** What is measured, for whoever hears it read. */
+  /** What is measured, for screen readers. */
   readonly label: string
   readonly used: number
   readonly of: number
   readonly unit: string
-  /** Left out: as a plain number. */
+  /** Defaults to a plain number. */
   readonly text?: (n: number) => string
-  /** Full is bad news. */
+  /** Being full is a problem. */
   readonly isBadWhenFull?: boolean
 }
 

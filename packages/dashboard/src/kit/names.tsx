@@ -1,15 +1,15 @@
-/** A list of names that may be long: the first of them, and the others on demand. */
+/** A list of names: the first few, and the rest on demand. */
 import { useState } from 'react'
 import { TextLink } from './button.tsx'
 
 interface Props {
   readonly names: readonly string[]
-  /** What stands there when there are none. */
+  /** Text for an empty list. */
   readonly otherwise: string
   readonly most?: number
-  /** Where each leads. */
+  /** The link of each name. */
   readonly to?: (name: string) => string
-  /** Left out, the name itself. */
+  /** The label of each name; defaults to the name. */
   readonly text?: (name: string) => string
 }
 

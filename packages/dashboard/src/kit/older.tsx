@@ -1,8 +1,8 @@
-/** The way through a list that comes newest first, a page at a time. */
+/** Paging for a list that is sorted newest first. */
 import { Button } from './button.tsx'
 
 interface Props {
-  /** Of the page that is shown; undefined for the first. */
+  /** Cursor of the current page; undefined for the first. */
   readonly cursor: string | undefined
   readonly next: string | null
   readonly go: (cursor: string | undefined) => void

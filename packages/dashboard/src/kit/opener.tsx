@@ -1,4 +1,4 @@
-/** Opens and folds the part below a row. */
+/** Expands and collapses the details below a row. */
 import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
@@ -28,7 +28,7 @@ export function Opener({ isOpen, turn, children, title }: Props) {
   )
 }
 
-/** Under the row that it belongs to. As wide as the card, and in sight when the table is wider and was scrolled. */
+/** The details below a row. As wide as the card, and visible when a wide table is scrolled. */
 export function OpenedRow({ columns, children }: { readonly columns: number; readonly children: ReactNode }) {
   return (
     <tr className="bg-sunk/50">

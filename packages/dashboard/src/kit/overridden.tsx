@@ -1,4 +1,4 @@
-/** A value or a hint, and where an operator overrode the option, what code says, who did it and when. */
+/** A value or hint, followed by the value in code and who overrode it, when an operator did. */
 import type { ReactNode } from 'react'
 import type { Override } from '../api/types/mill.ts'
 import { settingText } from './setting-text.ts'
@@ -23,7 +23,7 @@ export function Overridden({ override, children }: Props) {
             <Ago at={at} />
           </>
         )}
-        . {isInCode ? 'Code says' : 'The default is'} {settingText(option, code)}.
+        . {isInCode ? 'Value in code:' : 'Default:'} {settingText(option, code)}.
       </span>
     </>
   )

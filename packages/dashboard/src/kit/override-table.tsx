@@ -1,4 +1,4 @@
-/** Overrides in a table, each with a button that resets it. */
+/** Table of overrides, each with a reset button. */
 import { Undo2 } from 'lucide-react'
 import { useAct } from '../api/acts.ts'
 import { named } from '../api/client.ts'
@@ -15,10 +15,10 @@ const COLUMNS = [
   { key: 'code', name: 'In code' },
   { key: 'by', name: 'Set by' },
   { key: 'at', name: 'When' },
-  { key: 'acts', name: <span className="sr-only">Acts</span> },
+  { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
 const OF_WHAT = [
-  { key: 'what', name: 'What' },
+  { key: 'what', name: 'Type' },
   { key: 'name', name: 'Name' },
 ]
 
@@ -29,7 +29,7 @@ const placeOf = ({ what, name }: Override): string => {
 
 interface Props {
   readonly overrides: readonly Override[]
-  /** Of several queues, limits and schedules, so that each row names its own. */
+  /** Lists several queues, limits and schedules, so each row shows its name. */
   readonly isOfAll?: boolean
 }
 
@@ -41,7 +41,7 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
       method: 'DELETE',
       path: `overrides/${what}/${named(name)}/${named(option)}`,
       done: `Reset ${option} of ${name}`,
-      // The problem was shown by then.
+      // The error was already shown as a toast.
     }).catch(() => {})
   return (
     <Table label="Overrides" columns={isOfAll ? [...OF_WHAT, ...COLUMNS] : COLUMNS}>

@@ -1,4 +1,7 @@
-/** The overrides of one queue, limit or schedule, and a button that resets them all. Nothing where there is none. */
+/**
+ * The overrides of one queue, limit or schedule, and a button that resets them all. Renders nothing when
+ * there are none.
+ */
 import { useAct } from '../api/acts.ts'
 import { named } from '../api/client.ts'
 import { useOverrides } from '../api/overrides.ts'

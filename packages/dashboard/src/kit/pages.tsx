@@ -1,4 +1,4 @@
-/** Pages of a list that is walked by cursors: there and back. */
+/** Forward and backward paging for a list with cursors. */
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from './button.tsx'
@@ -10,7 +10,7 @@ export interface Paging {
   readonly newer: () => void
 }
 
-/** Another `of`, another list: it begins again. */
+/** Another `of` is another list, and starts at its first page. */
 export function usePaging(of: string): Paging {
   const [at, setAt] = useState<{ readonly of: string; readonly cursors: readonly string[] }>({
     of,
@@ -28,14 +28,14 @@ export function usePaging(of: string): Paging {
 interface Props {
   readonly paging: Paging
   readonly next: string | null
-  /** What lies behind and ahead, where that is not newer and older. */
+  /** Button labels, where they are not "Newer" and "Older". */
   readonly words?: readonly [back: string, on: string]
 }
 
 export function Pager({ paging, next, words: [back, on] = ['Newer', 'Older'] }: Props) {
   if (paging.number === 1 && next === null) return null
   return (
-    <nav aria-label="Pages of the list" className="flex items-center justify-end gap-2 px-4 py-2">
+    <nav aria-label="Pagination" className="flex items-center justify-end gap-2 px-4 py-2">
       <span className="text-soft">Page {paging.number}</span>
       <Button icon={ChevronLeft} disabled={paging.number === 1} onClick={paging.newer}>
         {back}

@@ -1,4 +1,4 @@
-/** Which stretch of time the charts show: presets, and the way back from one that was drawn on a chart. */
+/** Time range of the charts: presets, and a button that resets the zoom. */
 import { Undo2 } from 'lucide-react'
 import { type Preset, PRESETS, type Ranging } from '../api/range.ts'
 import { Button } from './button.tsx'
@@ -11,7 +11,7 @@ export function RangeChoice({ ranging: { range, choose, leave } }: { readonly ra
   return (
     <>
       {range.preset === null && <Drawn {...range.ends()} leave={leave} />}
-      <Segmented label="Range" choices={CHOICES} chosen={range.preset} choose={choose} />
+      <Segmented label="Time range" choices={CHOICES} chosen={range.preset} choose={choose} />
     </>
   )
 }
@@ -29,7 +29,7 @@ function Drawn({ from, to, leave }: DrawnProps) {
         {moment(from)} – {moment(to)}
       </span>
       <Button icon={Undo2} onClick={leave}>
-        Leave this range
+        Reset zoom
       </Button>
     </span>
   )

@@ -1,7 +1,7 @@
-/** One value of the address, so that what is shown can be shared. */
+/** One query parameter of the address, so that the current view can be shared. */
 import { useSearchParams } from 'wouter'
 
-/** Null takes it out. Going back does not step through each of them. */
+/** Null removes it. Changes replace the history entry, so Back does not step through them. */
 export function useSearchValue(key: string): readonly [string | null, (value: string | null) => void] {
   const [search, setSearch] = useSearchParams()
   return [

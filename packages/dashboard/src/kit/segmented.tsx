@@ -1,11 +1,11 @@
-/** A few choices side by side, of which one holds. */
+/** A group of buttons of which one is selected. */
 import { classes } from './classes.ts'
 
 interface Props<Choice extends string> {
-  /** What is chosen, for whoever hears it read. */
+  /** What is chosen, for screen readers. */
   readonly label: string
   readonly choices: readonly Choice[]
-  /** Null when it is none of them. */
+  /** Null when none is selected. */
   readonly chosen: Choice | null
   readonly choose: (choice: Choice) => void
 }

@@ -1,11 +1,11 @@
-/** The value of an option as people read it, by the name that it has in code. */
+/** Formats the value of an option, by its name in code. */
 import { number } from './format.ts'
 
 const EMPTY: Readonly<Record<string, string>> = { workers: 'automatic', limit: 'no limit' }
 
 export function settingText(option: string, value: unknown): string {
   if (value === null || value === undefined)
-    return EMPTY[option] ?? (option.endsWith('.most') ? 'any number' : 'nothing')
+    return EMPTY[option] ?? (option.endsWith('.most') ? 'no limit' : 'none')
   if (typeof value === 'number') return number(value)
   if (typeof value === 'boolean') {
     const [yes, no] = option === 'deleted' ? ['yes', 'no'] : ['on', 'off']

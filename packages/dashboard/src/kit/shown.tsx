@@ -1,4 +1,4 @@
-/** What stands where data will be, is missing, or could not be had. An empty place says what to do next. */
+/** Placeholders for data that is loading, empty or failed to load. An empty state says what to do next. */
 import type { ReactNode } from 'react'
 import type { Problem } from '../api/client.ts'
 import type { Read } from '../api/reads.ts'
@@ -19,7 +19,7 @@ export function Failed({ problem, again }: { readonly problem: Problem; readonly
       <p className="font-medium text-dead">{problem.message}</p>
       <p className="text-soft">
         {problem.fix === undefined || problem.fix === problem.message
-          ? `The code is ${problem.code}.`
+          ? `Error code: ${problem.code}.`
           : problem.fix}
       </p>
       <Button onClick={again}>Try again</Button>
@@ -37,7 +37,7 @@ export function Waiting() {
   )
 }
 
-/** One of the three, or the data. What was there before stays when a later read fails. */
+/** Loading, failed, or the data. Data that was loaded before stays when a later read fails. */
 export function Shown<T>({
   read,
   children,

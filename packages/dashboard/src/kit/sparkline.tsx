@@ -1,9 +1,9 @@
-/** A line small enough for a table: its shape, not its figures. */
+/** A line chart small enough for a table: it shows the shape, not the values. */
 interface Props {
   readonly label: string
   readonly values: readonly number[]
   readonly colour?: string
-  /** As wide as the place where it stands, instead of as wide as a column. */
+  /** Fills its container instead of having the width of a column. */
   readonly isWide?: boolean
 }
 
@@ -11,7 +11,7 @@ const WIDTH = 96
 const HEIGHT = 24
 
 export function Sparkline({ label, values: given, colour = 'accent', isWide = false }: Props) {
-  // One value is a line too.
+  // A single value is drawn as a line too.
   const values = given.length === 1 ? [...given, ...given] : given
   const most = Math.max(...values, 1e-9)
   const step = WIDTH / Math.max(1, values.length - 1)
@@ -43,7 +43,7 @@ export function Sparkline({ label, values: given, colour = 'accent', isWide = fa
   )
 }
 
-/** Counts, a bar each. */
+/** A bar chart of counts. */
 export function Bars({ label, values, colour = 'dead' }: Props) {
   const most = Math.max(...values, 1)
   const step = WIDTH / Math.max(1, values.length)

@@ -1,4 +1,4 @@
-/** States and outcomes, by name and colour: never by colour alone. */
+/** Badges for states and outcomes, by name and color, never by color alone. */
 import type { Outcome, State } from '../api/types/job.ts'
 import { classes } from './classes.ts'
 
@@ -26,11 +26,16 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   interrupted: 'text-ready',
 }
 
-export function OutcomeBadge({ outcome }: { readonly outcome: Outcome }) {
-  return <Badge colour={OUTCOMES[outcome]} text={outcome} />
+/** The name of an outcome as users read it. */
+export function outcomeText(outcome: Outcome | 'running'): string {
+  return outcome === 'returned' ? 'succeeded' : outcome.replaceAll('-', ' ')
 }
 
-/** `colour` is a text colour; the dot takes it. */
+export function OutcomeBadge({ outcome }: { readonly outcome: Outcome }) {
+  return <Badge colour={OUTCOMES[outcome]} text={outcomeText(outcome)} />
+}
+
+/** `colour` is a text color class; the dot inherits it. */
 export function Badge({ colour, text }: { readonly colour: string; readonly text: string }) {
   return (
     <span className={classes('inline-flex items-center gap-1.5 font-medium whitespace-nowrap', colour)}>

@@ -1,17 +1,17 @@
-/** Tables: rows of one height, numbers to the right, and a name for whoever hears them read. */
+/** Tables: rows of equal height, numbers right-aligned, and an accessible name. */
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 
 interface Column {
   readonly name: ReactNode
-  /** Numbers line up. */
+  /** Right-aligned, for numbers. */
   readonly right?: boolean
   readonly className?: string
   readonly key: string
 }
 
 interface Props {
-  /** What it lists, for whoever hears it read. */
+  /** What the table lists, for screen readers. */
   readonly label: string
   readonly columns: readonly Column[]
   readonly children: ReactNode
@@ -38,7 +38,7 @@ export function Table({ label, columns, children }: Props) {
   )
 }
 
-/** For the acts of a row: in sight however wide the table is. */
+/** For the actions of a row: stays visible when a wide table is scrolled. */
 export const PINNED = 'sticky right-0 bg-card'
 
 export function ActsCell({ children }: { readonly children: ReactNode }) {

@@ -1,4 +1,4 @@
-/** Parts of a page of which one is shown. */
+/** Tabs of a page. */
 import { Tabs as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 

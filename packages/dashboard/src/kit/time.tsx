@@ -1,4 +1,4 @@
-/** Times: how long ago or ahead, with the absolute instant as a tooltip. All of them on the page move together, once a second. */
+/** Relative times, with the absolute time as a tooltip. All of them update together, once a second. */
 import { useSyncExternalStore } from 'react'
 import { serverNow } from '../api/clock.ts'
 import { ago, instant, moment, span } from './format.ts'
@@ -22,12 +22,12 @@ function subscribe(hear: () => void): () => void {
   }
 }
 
-/** The time of the server, to the second. */
+/** The server's time, in whole seconds. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }
 
-/** "5 s ago", "in 3 min"; nothing happened yet is a dash. */
+/** "5 s ago", "in 3 min"; a dash when the time is null. */
 export function Ago({ at, otherwise = '–' }: { readonly at: number | null; readonly otherwise?: string }) {
   const time = useNow()
   if (at === null) return <span className="text-soft">{otherwise}</span>
@@ -49,7 +49,7 @@ function Stamp({ at, text }: { readonly at: number; readonly text: string }) {
   )
 }
 
-/** Counts down to an instant; empty when it has passed. */
+/** Counts down to a time; shows "any moment" once it has passed. */
 export function Countdown({ until }: { readonly until: number }) {
   const time = useNow()
   if (until <= time) return <span className="tabular-nums">any moment</span>

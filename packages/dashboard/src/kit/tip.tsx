@@ -1,6 +1,6 @@
 /**
- * A short text that appears beside something while it is pointed at or focused. There is one on the whole page, in the browser's top layer, which is above
- * dialogs too; a page has hundreds of things that have a tip.
+ * Tooltip, shown while its target is hovered or focused. The page has hundreds of targets, so they share one
+ * element in the browser's top layer, which is also above dialogs.
  */
 import {
   cloneElement,
@@ -38,7 +38,7 @@ interface Handlers {
   readonly onClick?: (event: unknown) => void
 }
 
-/** `children`: one element that hands these on to what it renders. */
+/** `children`: one element that passes these props on to what it renders. */
 export function Tip({
   text,
   children,
@@ -64,7 +64,8 @@ export function Tip({
       if (!event.currentTarget.matches(':focus-visible')) return
       const about = event.currentTarget
       clearTimeout(waiting)
-      // A menu that closes hands the focus back while it closes, and the browser refuses to show anything meanwhile.
+      // A closing menu returns the focus while it closes, and the browser refuses to open a popover at that
+      // moment.
       waiting = setTimeout(() => show({ text, about }), 0)
     },
     onBlur(event: unknown) {
@@ -78,7 +79,7 @@ export function Tip({
   } as Handlers)
 }
 
-/** Once on the page. */
+/** Rendered once per page. */
 export function TipLayer() {
   const place = useRef<HTMLDivElement>(null)
   const now = useSyncExternalStore(
@@ -91,9 +92,9 @@ export function TipLayer() {
   useLayoutEffect(() => {
     const tip = place.current
     if (tip === null || now === null) return undefined
-    // What it is about may be gone by now.
+    // The target may have been removed.
     if (!now.about.isConnected) return show(null)
-    // Hidden and shown again, it is on top of whatever came meanwhile.
+    // Hide and show again, so that the tooltip is above any popover opened since.
     tip.showPopover()
     const about = now.about.getBoundingClientRect()
     const own = tip.getBoundingClientRect()

@@ -1,4 +1,4 @@
-/** What became of an act, said in a corner for a while, and to those who do not see it. */
+/** Short messages about the result of an action, also announced to screen readers. */
 import { useSyncExternalStore } from 'react'
 import { X } from 'lucide-react'
 import type { Problem } from '../api/client.ts'
@@ -65,7 +65,7 @@ export function Toasts() {
             <p className={classes('font-medium', isBad && 'text-dead')}>{text}</p>
             {fix !== undefined && <p className="text-soft">{fix}</p>}
           </div>
-          <IconButton label="Close this message" icon={X} onClick={() => remove(key)} />
+          <IconButton label="Dismiss" icon={X} onClick={() => remove(key)} />
         </div>
       ))}
     </div>

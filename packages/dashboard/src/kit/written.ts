@@ -1,13 +1,13 @@
-/** What people type into fields of forms: read, or said what is wrong with it. Empty means that it is left out. */
+/** Parses the text of form fields, or says what is wrong with it. An empty field is omitted. */
 import { durationError, parseDuration } from './duration.ts'
 
 export type Read<T> = { readonly value: T | undefined } | { readonly wrong: string }
 
-/** As the server takes it: `90s`, `1h30m`. */
+/** In the server's format: `90s`, `1h30m`. */
 export function durationOf(text: string): Read<string> {
   const given = text.replaceAll(/\s+/g, '')
   if (given === '') return { value: undefined }
-  // How long it may be the server knows.
+  // The server checks the allowed range.
   return parseDuration(given) === null ? { wrong: durationError(given) ?? '' } : { value: given }
 }
 
@@ -15,41 +15,41 @@ export function wholeOf(text: string, { least, most }: { least: number; most: nu
   const given = text.trim()
   if (given === '') return { value: undefined }
   const value = Number(given)
-  if (!Number.isInteger(value)) return { wrong: 'Not a whole number.' }
-  return value < least || value > most ? { wrong: `Give a number from ${least} to ${most}.` } : { value }
+  if (!Number.isInteger(value)) return { wrong: 'Enter a whole number.' }
+  return value < least || value > most ? { wrong: `Enter a number from ${least} to ${most}.` } : { value }
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
-/** Of a kind, a queue, a schedule. */
+/** The name of a kind, a queue or a schedule. */
 export function nameOf(text: string): Read<string> {
   const given = text.trim()
   if (given === '') return { value: undefined }
   if (NAME.test(given)) return { value: given }
-  return { wrong: 'Use letters, digits and . _ : / - and begin with a letter or digit.' }
+  return { wrong: 'Use letters, digits and . _ : / - and start with a letter or digit.' }
 }
 
-/** As the field for a day and a time writes it, in the zone of this device. */
+/** The value of a datetime-local field, in this device's time zone. */
 export function instantOf(text: string): Read<number> {
   if (text === '') return { value: undefined }
   const at = Date.parse(text)
-  return Number.isNaN(at) ? { wrong: 'Not a day and time.' } : { value: at }
+  return Number.isNaN(at) ? { wrong: 'Enter a date and time.' } : { value: at }
 }
 
-/** The other way round: what such a field shows. */
+/** The inverse: the value that a datetime-local field shows. */
 export function fieldText(at: number | null): string {
   if (at === null) return ''
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 19)
 }
 
-/** Between commas, each once. */
+/** Comma-separated and deduplicated. */
 export function tagsOf(text: string): string[] {
   const tags = text.split(',').map((tag) => tag.trim())
   return [...new Set(tags.filter((tag) => tag !== ''))]
 }
 
-/** What was typed into several fields, each by its name: all of it, or what is wrong where. */
+/** Parses several fields, by name: all values, or the errors by field. */
 export function gathered<Name extends string>(
   reads: Readonly<Record<Name, Read<unknown>>>,
 ): { readonly values: Partial<Record<Name, unknown>>; readonly wrong: Partial<Record<Name, string>> } {

@@ -1,12 +1,12 @@
 /**
- * Points of a series on an even grid. The API leaves out buckets in which nothing happened, and tells more of them than a chart has room for: here the
- * gaps are filled, and neighbours merged.
+ * Puts the points of a series on an even grid. The API omits empty buckets and returns more points than a
+ * chart can show, so gaps are filled and neighbors merged here.
  */
 export interface Bins {
-  /** When each begins. */
+  /** Start time of each bin. */
   readonly times: readonly number[]
   readonly widthMs: number
-  /** Where the last one ends, or what there is of it. */
+  /** End of the last bin, or of the data in it. */
   readonly until: number
 }
 
@@ -16,13 +16,13 @@ interface At {
 
 export const MOST_BINS = 120
 
-/** What was counted is written within this: what is younger is not all there yet. */
+/** Metrics are written within this time; newer data is incomplete. */
 const WRITTEN_WITHIN_MS = 2_500
-/** Of a bin that is still open, so much must be there for its rate to say something. */
+/** The share of an open bin that must have passed before its rate is meaningful. */
 const OPEN_SHARE = 0.25
 const OPEN_LEAST_MS = 30_000
 
-/** So that bins begin at full minutes, hours, days. */
+/** Aligns bins to full minutes, hours and days. */
 const STEPS = [1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60]
 
 interface Window {
@@ -45,7 +45,7 @@ export function binsOf({ from, to, resolutionMs, now }: Window): Bins {
   return { times: times.slice(-MOST_BINS), widthMs, until }
 }
 
-/** Per second; 0 where nothing was told. */
+/** Per second; 0 where there is no point. */
 export function ratesIn<Point extends At>(
   { times, widthMs, until }: Bins,
   points: readonly Point[],
@@ -62,7 +62,10 @@ export function ratesIn<Point extends At>(
   })
 }
 
-/** The highest in each; null where nothing was told. Percentiles cannot be added up, and of the worst one wants to hear. */
+/**
+ * The maximum of each bin; null where there is no point. Percentiles cannot be added, and the worst matters
+ * most.
+ */
 export function highestIn<Point extends At>(
   { times, widthMs }: Bins,
   points: readonly Point[],
@@ -84,7 +87,7 @@ function binAt(times: readonly number[], widthMs: number, at: number): number | 
   return bin < times.length ? bin : undefined
 }
 
-/** Of several lists of one length; null where all are. */
+/** Merges several lists of equal length; null where all are null. */
 export function merged(
   lists: readonly (readonly (number | null)[])[],
   merge: (a: number, b: number) => number,

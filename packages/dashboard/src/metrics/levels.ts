@@ -1,6 +1,6 @@
 /**
- * How many there were, on the grid of a chart. A level is told when it changes, and otherwise every five minutes; of a queue that is empty nothing is told.
- * So the last one holds until the next, for as long as somebody would have told it.
+ * Puts gauges on the grid of a chart. A gauge is written when it changes and otherwise every five minutes;
+ * empty queues are not written at all. So the last value holds until the next, or until one is overdue.
  */
 import { type Bins, merged } from './bins.ts'
 
@@ -8,18 +8,18 @@ interface At {
   readonly at: number
 }
 
-/** What is asked for before a range, so that its first levels are known. */
+/** How far before a range to fetch, so that its first values are known. */
 export const TOLD_WITHIN_MS = 6 * 60_000
 
 interface Levels<Point extends At> {
   readonly bins: Bins
   readonly resolutionMs: number
-  /** Rising, also from before the first bin. */
+  /** Ascending, including points before the first bin. */
   readonly points: readonly Point[]
   readonly level: (point: Point) => number | null
 }
 
-/** The mean of each bin; null where it is not known. */
+/** The average of each bin; null where it is unknown. */
 export function levelsIn<Point extends At>({
   bins: { times, widthMs, until },
   resolutionMs,
@@ -32,7 +32,7 @@ export function levelsIn<Point extends At>({
   })
   const holdsMs = Math.max(TOLD_WITHIN_MS, 2 * resolutionMs)
   let next = 0
-  /** A queue of which nothing was told is empty. */
+  /** A queue without points is empty. */
   let last = { at: 0, value: 0 }
   return times.map((time) => {
     let sum = 0
@@ -51,7 +51,7 @@ export function levelsIn<Point extends At>({
   })
 }
 
-/** Of all queues together: not known where one of them is not. */
+/** The sum over all queues; unknown where one of them is unknown. */
 export function totalOf(lists: readonly (readonly (number | null)[])[], length: number): (number | null)[] {
   const sums = merged(lists, (a, b) => a + b, length)
   return sums.map((sum, at) => (lists.every((list) => (list[at] ?? null) !== null) ? sum : null))

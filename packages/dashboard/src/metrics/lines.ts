@@ -1,4 +1,4 @@
-/** The lines of the charts, from a series. */
+/** Builds the lines of the charts from a series. */
 import type { Counter, QueueMetrics, Series } from '../api/types/history.ts'
 import type { Line } from '../kit/chart.tsx'
 import { type Bins, highestIn, merged, ratesIn } from './bins.ts'
@@ -31,7 +31,7 @@ export function endedLines(bins: Bins, queues: Queues): Line[] {
 
 const MOST_QUEUES = 8
 
-/** The busiest on their own, the others together. */
+/** One line per busy queue, and one for all the others. */
 export function doneByQueueLines(bins: Bins, queues: Queues): Line[] {
   const busiest = queues.toSorted((a, b) => b.all.counters.done - a.all.counters.done)
   const own = busiest.slice(0, MOST_QUEUES).toSorted((a, b) => (a.queue < b.queue ? -1 : 1))
@@ -60,7 +60,7 @@ export function standingLines(bins: Bins, queues: Queues, resolutionMs: number):
           bins,
           resolutionMs,
           points,
-          // A server of before this release tells none.
+          // Servers before this release do not report it.
           level: ({ counts }) =>
             (counts as Partial<QueueMetrics['counts']> | undefined)?.[state]?.mean ?? null,
         }),
@@ -72,7 +72,7 @@ export function standingLines(bins: Bins, queues: Queues, resolutionMs: number):
 
 const SHARES = ['p50', 'p95', 'p99'] as const
 
-/** Of several queues the highest: percentiles of one and another do not make one of both. */
+/** The maximum over the queues, because percentiles of several queues cannot be combined. */
 export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'running'): Line[] {
   return SHARES.map((share, at) => ({
     name: share,
@@ -85,7 +85,7 @@ export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'run
   }))
 }
 
-/** For a unit that suits all of a chart. */
+/** The highest value, used to choose one unit for the whole chart. */
 export function mostOf(lines: readonly Line[], isStacked: boolean): number {
   const length = lines[0]?.values.length ?? 0
   const values = isStacked

@@ -1,4 +1,4 @@
-/** Figures of one chart in one unit, so that its axis can be read. */
+/** Formats the values of one chart in one unit, so that its axis is readable. */
 import { compact, span } from '../kit/format.ts'
 
 const RATES = [
@@ -7,7 +7,7 @@ const RATES = [
   ['h', 3_600],
 ] as const
 
-/** `most` is the highest rate per second that the chart shows. */
+/** `most` is the highest rate per second in the chart. */
 export function ratesLike(most: number): (perSecond: number) => string {
   const [unit, times] = most === 0 ? RATES[0] : (RATES.find((rate) => most * rate[1] >= 0.5) ?? RATES[2])
   return (perSecond) => `${few(perSecond * times)}/${unit}`

@@ -1,4 +1,4 @@
-/** What the charts show of the chosen range: a series, and the grid on which it is drawn. */
+/** Loads the series of the chosen range, and the grid on which it is drawn. */
 import { serverTime } from '../api/clock.ts'
 import { useMemo } from 'react'
 import type { Query } from '../api/client.ts'
@@ -15,13 +15,13 @@ export interface Charted {
   readonly bins: Bins
 }
 
-/** `queues` is how many there are; undefined while that is not known. `query` says what else is asked for than everything. */
+/** `queues` is the number of queues, undefined while it is unknown. `query` narrows the request. */
 export function useCharted(range: Range, queues: number | undefined, query: Query = {}): Charted {
   const { from, to } = range.ends()
   const resolution = resolutionFor({ from, to, now: useNow(), queues: queues ?? 0 })
   const wider: Range = {
     ...range,
-    // From a little before on: what has not changed since then is not told again.
+    // Start a little earlier: a gauge that has not changed since then is not written again.
     ends: () => ({ from: Math.max(0, range.ends().from - TOLD_WITHIN_MS), to: range.ends().to }),
     key: `${range.key} and before`,
   }

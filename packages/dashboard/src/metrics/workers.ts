@@ -1,10 +1,13 @@
-/** How many jobs can run at once. */
+/** Counts how many jobs can run at once. */
 import type { Instance, Queue, Slot, Workers } from '../api/types/mill.ts'
 
-/** What each process has for a queue whose number of workers nobody set. */
+/** Workers per process for a queue without a configured number. */
 const WORKERS_UNSET = 10
 
-/** In one process. One that has a capacity of its own may run fewer; what it told is only how much it counts when workers are split. */
+/**
+ * In one process. A process with its own capacity may run fewer, because capacity only weighs its share of
+ * the workers.
+ */
 export function workersOn(
   { id, queues: served }: Instance,
   queues: readonly Queue[],
@@ -22,7 +25,7 @@ export function workersOn(
   return all
 }
 
-/** In all living processes together. */
+/** In all live processes together. */
 export function workersOf(
   queues: readonly Queue[],
   { instances, slots }: Pick<Workers, 'instances' | 'slots'>,

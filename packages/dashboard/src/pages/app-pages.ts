@@ -1,6 +1,6 @@
 /**
- * Pages of applications that stand behind the same door as the mill. The one place to add one: its folder beside this file, and an entry here. It is shown, and its
- * address is known, only where the server has the application.
+ * Pages of applications served behind the same access control as the mill. To add one, create a folder next
+ * to this file and add an entry here. A page is shown only when the server has the application.
  */
 import { Inbox, type LucideIcon } from 'lucide-react'
 import type { ComponentType } from 'react'
@@ -9,12 +9,12 @@ import type { Place } from '../shell/places.ts'
 import { UploadsPage } from './uploads/uploads-page.tsx'
 
 export interface AppPage {
-  /** What the server calls the application. */
+  /** The server's name for the application. */
   readonly app: string
   readonly icon: LucideIcon
-  /** After `g`; none that another page has. */
+  /** The key after `g`; must be unique among the pages. */
   readonly letter: string
-  /** For `/apps/NAME`, and for `/apps/NAME/ITEM` with the item, decoded. */
+  /** For `/apps/NAME`, and for `/apps/NAME/ITEM` with the decoded item. */
   readonly component: ComponentType<{ readonly item?: string }>
 }
 
@@ -26,7 +26,7 @@ export interface AppPlace extends Place {
   readonly component: AppPage['component']
 }
 
-/** Those that are there, in the order of the pages, under the titles that the server tells. */
+/** The available pages, in menu order, with the titles that the server reports. */
 export function appPlaces(apps: readonly App[], pages: readonly AppPage[] = APP_PAGES): readonly AppPlace[] {
   return pages.flatMap(({ app, icon, letter, component }) =>
     apps

@@ -1,4 +1,4 @@
-/** One value that nobody foresaw must not take the whole page away: what broke is said in its place, and the menu stays. */
+/** Error boundary: an unexpected value breaks one page, not the whole dashboard. The menu stays usable. */
 import { Component, type ReactNode } from 'react'
 import { Button } from '../kit/button.tsx'
 
@@ -22,7 +22,7 @@ export class Boundary extends Component<Props, State> {
     if (broke === null) return this.props.children
     return (
       <div role="alert" className="flex flex-col items-center gap-2 px-4 py-10 text-center">
-        <h1 className="text-lg font-semibold">This page broke</h1>
+        <h1 className="text-lg font-semibold">Something went wrong on this page</h1>
         <p className="max-w-prose text-soft">{broke}</p>
         <Button onClick={() => this.setState({ broke: null })}>Try again</Button>
       </div>

@@ -1,4 +1,4 @@
-/** What stands around every page: the menu, who looks at what, and how often it is asked for. */
+/** The frame around every page: menu, top bar and store name. */
 import { Menu as MenuIcon, X } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -28,12 +28,12 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         href="#main"
         className="sr-only z-50 rounded bg-card p-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the page
+        Skip to content
       </a>
       <div className="flex items-center justify-between border-b border-line bg-card px-3 py-2 lg:hidden">
         <Mark />
         <IconButton
-          label={isOpen ? 'Close the menu' : 'Open the menu'}
+          label={isOpen ? 'Close menu' : 'Open menu'}
           aria-expanded={isOpen}
           icon={isOpen ? X : MenuIcon}
           onClick={() => setOpen(!isOpen)}
@@ -110,7 +110,7 @@ function NavLink({ path, name, icon: Icon, letter, isHere, went }: NavLinkProps)
   )
 }
 
-/** Which store, so that nobody acts on the wrong one. */
+/** Names the store, so that operators do not act on the wrong one. */
 function Where() {
   const { data } = useOverview()
   if (data === undefined) return null

@@ -1,4 +1,4 @@
-/** The pages, in the order in which they stand in the menu. */
+/** The pages, in menu order. */
 import {
   Activity,
   CalendarClock,
@@ -15,7 +15,7 @@ export interface Place {
   readonly path: string
   readonly name: string
   readonly icon: LucideIcon
-  /** After `g`. */
+  /** The key after `g`. */
   readonly letter: string
 }
 

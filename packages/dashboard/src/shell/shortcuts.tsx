@@ -1,4 +1,4 @@
-/** Keys that do something anywhere on the page, and the sheet that lists them. A key is one character, or two in a row: `g j`. */
+/** Keyboard shortcuts and the sheet that lists them. A shortcut is one key, or two in sequence: `g j`. */
 import { useEffect, useRef, useState } from 'react'
 import { Dialog } from '../kit/dialog.tsx'
 
@@ -11,7 +11,7 @@ interface Shortcut {
 const known = new Set<{ current: Shortcut }>()
 const TOGETHER_MS = 1_000
 
-/** While whoever calls it is on the page. */
+/** Active while the calling component is mounted. */
 export function useShortcut(keys: string, says: string, act: () => void): void {
   const shortcut = useRef<Shortcut>({ keys, says, act })
   useEffect(() => {
@@ -33,12 +33,12 @@ function isTyping(target: EventTarget | null): boolean {
 
 export function Shortcuts() {
   const [isShown, setShown] = useState(false)
-  useShortcut('?', 'Show this sheet', () => setShown(true))
+  useShortcut('?', 'Show keyboard shortcuts', () => setShown(true))
   useEffect(() => {
     let first = { key: '', at: 0 }
     function pressed(event: KeyboardEvent): void {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      // A dialog is about something else, and in a menu letters choose.
+      // A dialog has its own keys, and in a menu letters select items.
       if (document.querySelector('dialog[open], [role="menu"]') !== null) return
       const pair = event.timeStamp - first.at < TOGETHER_MS ? `${first.key} ${event.key}` : ''
       first = { key: event.key, at: event.timeStamp }
@@ -56,7 +56,7 @@ export function Shortcuts() {
   }, [])
   if (!isShown) return null
   return (
-    <Dialog title="Keys" close={() => setShown(false)}>
+    <Dialog title="Keyboard shortcuts" close={() => setShown(false)}>
       <ul className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
         {[...known].map(({ current: { keys, says } }) => (
           <li key={keys} className="flex items-center justify-between gap-4">

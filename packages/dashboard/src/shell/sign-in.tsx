@@ -1,4 +1,4 @@
-/** Where tokens are asked for: shown when the server does not know who looks. */
+/** Sign-in with a token, shown when the server requires one. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, type Problem } from '../api/client.ts'
@@ -39,7 +39,7 @@ export function SignIn() {
         <Field
           label="Token"
           error={wrong}
-          hint="A token of JOBMILL_TOKENS, or of the file with tokens, of the process that you ask."
+          hint="A token from JOBMILL_TOKENS or the token file of the server."
         >
           {(ids) => (
             <TextInput

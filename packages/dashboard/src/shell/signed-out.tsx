@@ -1,4 +1,7 @@
-/** Shown when the host application no longer knows who looks: it signs people in, so there is no token to ask for. */
+/**
+ * Shown when the host application's session has ended. The host signs users in, so there is no token to ask
+ * for.
+ */
 import { Button } from '../kit/button.tsx'
 
 export function SignedOut() {

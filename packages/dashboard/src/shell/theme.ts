@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, unless somebody chose. */
+/** Light or dark theme: the system's, unless the user chose one. */
 import { useSyncExternalStore } from 'react'
 import { kept } from '../api/kept.ts'
 

@@ -1,4 +1,4 @@
-/** Above every page: enqueue, how often it is asked for, light or dark, who looks. */
+/** The top bar: enqueue, refresh interval, theme and sign-out. */
 import { useQueryClient } from '@tanstack/react-query'
 import { Keyboard, LogOut, Moon, Plus, RefreshCw, Sun } from 'lucide-react'
 import { useState } from 'react'
@@ -20,9 +20,9 @@ export function TopBar() {
   const [isEnqueuing, setEnqueuing] = useState(false)
   const turn = (): void => themeChoice.set(theme === 'dark' ? 'light' : 'dark')
   const refresh = (): void => void client.invalidateQueries()
-  useShortcut('t', 'Light or dark', turn)
+  useShortcut('t', 'Toggle theme', turn)
   useShortcut('r', 'Refresh now', refresh)
-  useShortcut('n', 'Enqueue a job', () => {
+  useShortcut('n', 'Enqueue job', () => {
     if (may('operator')) setEnqueuing(true)
   })
   return (
@@ -41,12 +41,12 @@ export function TopBar() {
       </label>
       <IconButton label="Refresh now (r)" icon={RefreshCw} onClick={refresh} />
       <IconButton
-        label={`Use the ${theme === 'dark' ? 'light' : 'dark'} colours (t)`}
+        label={`${theme === 'dark' ? 'Light' : 'Dark'} theme (t)`}
         icon={theme === 'dark' ? Sun : Moon}
         onClick={turn}
       />
       <IconButton
-        label="Keys (?)"
+        label="Keyboard shortcuts (?)"
         icon={Keyboard}
         className="max-sm:hidden"
         onClick={() => dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))}

@@ -1,4 +1,4 @@
-/** Says that the server does not answer: what is on the page then is old. */
+/** Banner for a server that does not answer, so that stale data is recognized as such. */
 import { serverTime } from '../api/clock.ts'
 import { useOverview } from '../api/reads.ts'
 import { Moment } from '../kit/time.tsx'
@@ -8,7 +8,7 @@ export function Unreachable() {
   if (data === undefined || error === null) return null
   return (
     <p role="alert" className="bg-dead-soft px-4 py-2 text-center text-dead">
-      {error.message}. What you see is of <Moment at={serverTime(dataUpdatedAt)} />; it is tried again.
+      {error.message}. Showing data from <Moment at={serverTime(dataUpdatedAt)} />. Retrying…
     </p>
   )
 }

@@ -1,4 +1,4 @@
-/** The pages of those applications that the server has; null while that is not known. */
+/** The pages of the applications that the server has; null while loading. */
 import { useApps, useOverview } from '../api/reads.ts'
 import { type AppPlace, appPlaces } from '../pages/app-pages.ts'
 

@@ -1,4 +1,4 @@
-/** The commands that the page of a job hands out do what they say, whatever stands in the job. */
+/** The commands of "Copy as" work for any job. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,10 +23,10 @@ const job: Like = {
   orderKey: "o'brien",
 }
 
-/** What a real shell hands to a command of this name: each word, and its standard input. */
+/** The arguments and the standard input that a real shell passes to a command of this name. */
 function words(script: string, command: string): { args: string[]; input: string } {
   const stub = `${command}() { printf '%s\\0' "$@"; printf 'input\\0'; cat; }`
-  // In a file: a script may be longer than a word can be.
+  // In a file, because a script may be longer than a shell word.
   const file = join(mkdtempSync(join(tmpdir(), 'jobmill-words-')), 'script')
   onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }))
   writeFileSync(file, `${stub}\n${script}`)
@@ -36,7 +36,7 @@ function words(script: string, command: string): { args: string[]; input: string
   return { args: all.slice(0, at), input: all.slice(at + 1).join('\0') }
 }
 
-test('curl sends the job to the API where the page is', () => {
+test('curl sends the job to the API that serves the dashboard', () => {
   const { args } = words(asCurl(job, 'https://ops.example.com/mill%20one/api/'), 'curl')
   expect(args).toContain('https://ops.example.com/mill%20one/api/jobs')
   expect(args).toContain('authorization: Bearer secret')
@@ -67,14 +67,14 @@ test('the command line reads back the same job', () => {
   })
 })
 
-test('a payload that looks like an option is none', () => {
+test('a payload that looks like an option is not parsed as one', () => {
   expect(read(words(asCommand({ ...job, payload: -5 }), 'jobmill').args, enqueue).words).toEqual([
     'mail.send',
     '-5',
   ])
 })
 
-test('what is too long for a word of a shell goes through the standard input', () => {
+test('a payload that is too long for a shell word goes through standard input', () => {
   const large = { ...job, payload: { text: NASTY.repeat(4_000) } }
   expect(JSON.parse(words(asCurl(large, 'http://x/api/'), 'curl').input)).toMatchObject({
     payload: large.payload,

@@ -1,4 +1,4 @@
-/** The small readings of the page of a job: errors taken apart, logs, differences, progress, acts on many, ways out. */
+/** Helpers of the job page: errors, logs, diffs, progress, bulk actions and links. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { errorText } from '../../../jobmill/src/job/error-text.ts'
@@ -14,7 +14,7 @@ import { wayOutOf } from '../../src/pages/job/way-out.ts'
 
 const line = (level: 'debug' | 'warn', message: string) => ({ at: 1, level, message, fields: { a: 1 } })
 
-/** Each character a line. */
+/** Each character is a line. */
 const compared = (before: string, after: string): string[] =>
   lineDiff(before.split(''), after.split('')).map(({ sign, text }) => sign + text)
 
@@ -26,7 +26,7 @@ const way = (why: string, says = '') =>
 const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
 
 describe('errors', () => {
-  test('a chain as the runtime writes it comes apart again', () => {
+  test('a chain as the runtime writes it is split again', () => {
     const root = new TypeError('x is not a function\nsecond line')
     const text = errorText(new Error('could not send', { cause: new Error('no route', { cause: root }) }))
     expect(errorParts(text)).toEqual([
@@ -36,7 +36,7 @@ describe('errors', () => {
     ])
   })
 
-  test('of a very long chain it is said how much is left out', () => {
+  test('a very long chain says how much is omitted', () => {
     let error = new Error('root')
     for (let depth = 0; depth < 20; depth += 1) error = new Error(`at ${depth}`, { cause: error })
     const parts = errorParts(errorText(error))
@@ -63,7 +63,7 @@ test('a line of a log has the lines of its stack when it is compared', () => {
   ])
 })
 
-test('logs of all attempts stand in one list, from a level on', () => {
+test('logs of all attempts are one list, filtered by level', () => {
   const tries = [
     { n: 1, log: [line('warn', 'x'), line('debug', 'y')] },
     { n: 2, log: [line('warn', 'z')] },
@@ -83,7 +83,7 @@ describe('differences by lines', () => {
     expect(compared('aa', 'aa')).toEqual([' a', ' a'])
   })
 
-  test('give back both texts, whatever they are', () => {
+  test('restore both texts', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 })
     fc.assert(
       fc.property(lines, lines, (before, after) => {
@@ -94,7 +94,7 @@ describe('differences by lines', () => {
     )
   })
 
-  test('of long texts that have nothing in common are told as replaced', () => {
+  test('of long texts without common lines count as replaced', () => {
     const [before, after] = ['a', 'b'].map((of) => Array.from({ length: 5_000 }, (_, at) => `${of}${at}`))
     expect(lineDiff(before ?? [], after ?? [])).toHaveLength(10_000)
   })
@@ -109,33 +109,38 @@ test('progress is understood where it can be', () => {
   for (const other of [101, -1, 'half', null, [1, 2], { done: 'x', of: 3 }]) expect(shareOf(other)).toBeNull()
 })
 
-describe('an act on many', () => {
-  test('says what it does to which, and leads to them', () => {
+describe('a bulk action', () => {
+  test('describes its action and filter, and links to its jobs', () => {
     const filter = { queue: 'mail', tags: ['a&b'], errorText: 'no', enqueuedBefore: 5 }
     const found = bulk({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
     expect(found).toMatchObject({
-      says: 'Retry the jobs that match',
+      says: 'Retry matching jobs',
       by: 'ada',
       reason: null,
       report: { looked: 3, changed: 2, refused: 1 },
       to: '/jobs?queue=mail&tag=a%26b&errorText=no&enqueuedBefore=5',
     })
-    expect(found?.filter.map(({ name }) => name)).toEqual(['Queue', 'Tags', 'Error has', 'Enqueued before'])
+    expect(found?.filter.map(({ name }) => name)).toEqual([
+      'Queue',
+      'Tags',
+      'Error contains',
+      'Enqueued before',
+    ])
   })
 
-  test('on everything, on chosen ones, and on what is no act at all', () => {
+  test('on every job, on selected jobs, and with an unknown action', () => {
     expect(bulk({ act: 'delete', filter: { enqueuedBefore: 5 } })?.says).toBe('Delete every job')
     const chosen = bulk({ act: 'cancel', filter: { ids: ['a', 'b'] }, reason: 'why not' })
     expect(chosen).toMatchObject({
       to: null,
       reason: 'why not',
-      filter: [{ name: 'Chosen', value: '2 jobs' }],
+      filter: [{ name: 'Selected', value: '2 jobs' }],
     })
     for (const other of [null, 1, {}, { filter: 1 }, []]) expect(bulk(other)).toBeNull()
   })
 })
 
-test('every reason of the server that has a cause to look at leads there', () => {
+test('every reason links to the page that explains it', () => {
   expect(
     Object.fromEntries(REASONS.map((why) => [why, way(why, 'The limit smtp is empty for another 3s')])),
   ).toEqual({
@@ -155,7 +160,7 @@ test('every reason of the server that has a cause to look at leads there', () =>
   expect(way('limit', 'All permits of the limit smtp are taken')).toBe('/limits#smtp')
 })
 
-test('JSON is open as deep as a page can hold', () => {
+test('JSON is expanded as deep as a page can hold', () => {
   expect(openDepth({ a: { b: { c: { d: 1 } } } })).toBe(3)
   expect(openDepth(fifty(() => fifty(() => fifty(() => 1))))).toBe(1)
   expect(openDepth({ few: fifty(() => ({ a: 1 })) })).toBe(3)

@@ -1,4 +1,4 @@
-/** The line of a job's life: to scale, everything visible, labels apart. */
+/** The timeline of a job: to scale, everything visible, labels apart. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Attempt, Job, Outcome } from '../../src/api/types/job.ts'
@@ -26,7 +26,7 @@ function attempt(startedAt: number | null, endedAt: number, outcome: Outcome = '
 
 const rounded = (n: number): number => Math.round(n * 1_000) / 1_000
 
-test('attempts know how long they waited, and the one that runs is the last of them', () => {
+test('attempts have their wait, and the running one is last', () => {
   const tries = triesOf(job({ state: 'running', startedAt: T0 + 900, attempt: 2 }), [
     attempt(T0 + 100, T0 + 400),
   ])
@@ -35,7 +35,7 @@ test('attempts know how long they waited, and the one that runs is the last of t
     { n: 2, outcome: 'running', waitedMs: 500, endedAt: null },
   ])
   expect(tries.map((one) => ranMs(one, T0 + 1_000))).toEqual([300, 100])
-  // Cancelled while it waited: nobody ran it.
+  // Cancelled while it waited, so it never ran.
   const [cancelled] = triesOf(job(), [attempt(null, T0 + 50, 'cancelled')])
   expect(cancelled).toMatchObject({ waitedMs: 50, startedAt: null })
   expect(cancelled === undefined ? 0 : ranMs(cancelled, T0)).toBeNull()
@@ -57,7 +57,7 @@ describe('geometry', () => {
     ])
   })
 
-  test('a run of a millisecond in a life of days is seen, and one that goes on ends now', () => {
+  test('a run of a millisecond within days is visible, and a running attempt ends now', () => {
     const running = job({ state: 'running', startedAt: T0 + 86_400_000, endedAt: null })
     const parts = partsOf(running, triesOf(running, [attempt(T0 + 5, T0 + 6)]), T0 + 86_400_001)
     expect(parts.map(({ run, to }) => [run?.outcome ?? 'wait', to - T0])).toEqual([
@@ -69,7 +69,7 @@ describe('geometry', () => {
     expect(parts.map(({ width }) => rounded(width))).toEqual([0.003, 0.012, 0.973, 0.012])
   })
 
-  test('nothing has any length, or a clock goes back: still a line', () => {
+  test('zero durations and a clock that goes back still make a timeline', () => {
     const life = job({ endedAt: T0 })
     expect(partsOf(life, triesOf(life, [attempt(T0, T0)]), T0).map(({ width }) => width)).toEqual([1])
     const early = job({ endedAt: T0 - 5 })
@@ -86,9 +86,9 @@ describe('geometry', () => {
           given.map((_, at) => (at % 2 === 0 ? 0.003 : 0.012)),
         )
         expect(widths.reduce((sum, one) => sum + one, 0)).toBeCloseTo(1, 9)
-        // 101 parts at their least would take more than half, so each takes a share of that half.
+        // 101 parts at their minimum would take more than half, so each takes a share of that half.
         for (const width of widths) expect(width).toBeGreaterThan(0.0015)
-        // Of runs and of waits: from the shortest to the longest they get no narrower.
+        // Among runs and among waits, a longer one is never narrower.
         for (const sort of [0, 1]) {
           const own = given.flatMap((length, at) =>
             at % 2 === sort ? [{ length, width: widths[at] ?? 0 }] : [],
@@ -108,13 +108,13 @@ describe('geometry', () => {
 const wish = (key: string, middle: number) => ({
   key,
   middle,
-  texts: [`#${key} threw, 1.2 s`, `#${key} threw`, `#${key}`],
+  texts: [`#${key} failed, 1.2 s`, `#${key} failed`, `#${key}`],
 })
 
 describe('labels', () => {
   test('each gets a short one before any gets a long one', () => {
     const found = placeLabels([wish('3', 300), wish('1', 20), wish('2', 60)], 400)
-    expect(found.map(({ text }) => text)).toEqual(['#3 threw, 1.2 s', '#1', '#2'])
+    expect(found.map(({ text }) => text)).toEqual(['#3 failed, 1.2 s', '#1', '#2'])
   })
 
   test('never touch, never leave the line', () => {

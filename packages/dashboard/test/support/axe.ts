@@ -1,4 +1,7 @@
-/** axe, run inside the page. By the browser's own means, since the page's headers forbid scripts of others. */
+/**
+ * Runs axe inside the page, through the browser's own API, because the headers of the dashboard forbid
+ * foreign scripts.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -13,7 +16,7 @@ interface Found {
   }[]
 }
 
-/** What breaks the rules of WCAG A and AA, a line for each rule and the first places. */
+/** Violations of WCAG A and AA: one line per rule, with the first elements. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(SOURCE)
   const found = (await page.evaluate(

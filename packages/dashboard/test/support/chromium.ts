@@ -1,4 +1,7 @@
-/** The browser that tests look through: Debian's Chromium, as it is installed. The one without windows opens a page in half the time. */
+/**
+ * The browser of the tests: the installed Chromium of Debian. The headless shell opens a page in half the
+ * time.
+ */
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
@@ -9,8 +12,9 @@ export const hasChromium = existsSync(PATH)
 
 if (!hasChromium)
   console.warn(
-    `\n*** There is no Chromium at ${PATH}: the tests of the page are SKIPPED. ` +
-      'Install it (apt-get install chromium-headless-shell), or name it with CHROMIUM=. ***\n',
+    `
+*** Chromium not found at ${PATH}: the dashboard tests are SKIPPED. ` +
+      'Install it (apt-get install chromium-headless-shell), or set CHROMIUM=PATH. ***\n',
   )
 
 export function launch(): Promise<Browser> {
@@ -25,7 +29,7 @@ export function launch(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Processes cost more than anything else here.
+      // Processes are the largest cost here.
       '--in-process-gpu',
       '--process-per-site',
     ],

@@ -1,8 +1,11 @@
-/** To look closer at a part of a chart. */
+/** Zooms into a part of a chart. */
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** From one part of its width to another, until it is in the address: what is refreshed in the middle of it ends it, and moves the chart. */
+/**
+ * Drags from one share of the width to another until the range is in the address. A refresh in the middle of
+ * a drag ends it and moves the chart, so it may take several tries.
+ */
 export async function drawOver(page: Page, chart: Locator, from: number, to: number): Promise<void> {
   await expect
     .poll(async () => {

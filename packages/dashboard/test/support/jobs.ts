@@ -1,4 +1,4 @@
-/** Kinds for tests of the page: one for each thing that can become of a job. */
+/** Job kinds for the dashboard tests: one for each outcome. */
 import { z } from 'zod'
 import { Dead, defineJob, type JobContext } from '../../../jobmill/src/index.ts'
 
@@ -10,7 +10,7 @@ const echo = defineJob({
   },
 })
 
-/** Dies at once, with a cause. The message has a part that varies. */
+/** Fails permanently at once, with a cause. The message has a variable part. */
 const dies = defineJob({
   kind: 'dies',
   run({ job }: JobContext) {
@@ -19,7 +19,7 @@ const dies = defineJob({
   },
 })
 
-/** Fails each time, and is tried again an hour later. */
+/** Fails each time, and is retried an hour later. */
 const fails = defineJob({
   kind: 'fails',
   maxAttempts: 5,

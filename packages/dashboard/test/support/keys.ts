@@ -1,8 +1,11 @@
-/** Ways by the keyboard. */
+/** Navigation by keyboard. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** To another page. Two keys count as one word only when they come within a second, so on a busy machine they are pressed again. */
+/**
+ * Goes to another page. Two keys count as one shortcut only within a second, so on a busy machine they are
+ * pressed again.
+ */
 export async function goByKeys(page: Page, letter: string, name: string): Promise<void> {
   const there = page.getByRole('heading', { level: 1, name })
   await expect

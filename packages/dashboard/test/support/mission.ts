@@ -1,6 +1,7 @@
 /**
- * Mission Control as an operator has it: a real mill that works on a new database, its API on a socket, and a page in a real browser. What a test does with
- * the page it looks up in `mill`. The two stores take turns at the suites, by their names; every night all run on both. The mill is shared by the tests of a file, so each uses queues, kinds or ids of its own.
+ * Runs a real mill on a new database, its API on a socket, and a page in a real browser. Tests verify the
+ * effect of a click in `mill`. Suites alternate between the two stores, by name; the nightly run uses both.
+ * The tests of a file share the mill, so each uses its own queues, kinds or ids.
  *
  *   mission('queues', (at, test) => {
  *     test('pauses', async () => {
@@ -11,7 +12,8 @@
  *     })
  *   })
  *
- * After each test the page must not have complained: no error in its console, nothing that its headers forbid, nothing that was not caught.
+ * After each test the page must be clean: no console errors, no violations of its headers, and no
+ * uncaught errors.
  */
 import { violations } from './axe.ts'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -37,20 +39,20 @@ interface OpenOptions {
   readonly as?: Role | 'nobody'
   readonly width?: number
   readonly colours?: 'light' | 'dark'
-  /** How wrong the clock of the device is. */
+  /** The error of the device's clock. */
   readonly hoursAhead?: number
-  /** The time of the page can be run forward, by page.clock. */
+  /** The time of the page can be advanced by page.clock. */
   readonly hasClock?: boolean
-  /** Part of a message that the console may have: of a request that the test wants refused. */
+  /** Part of a console message that is allowed, for a request that the test expects to be refused. */
   readonly mayComplain?: RegExp
 }
 
 export interface Mission {
   readonly mill: Mill<never>
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly open: (path: string, options?: OpenOptions) => Promise<Page>
-  /** Fails with every rule of WCAG A and AA that the page breaks. */
+  /** Fails with every WCAG A and AA rule that the page breaks. */
   readonly expectAccessible: (page: Page) => Promise<void>
 }
 
@@ -70,11 +72,11 @@ const STORES: readonly [name: StoreName, store: () => Store<never>][] = [
 interface MissionOptions {
   readonly basePath?: string
   readonly payloadLimitBytes?: number
-  /** Applications behind its door, made anew for each store. */
+  /** Applications behind the same access control, created for each store. */
   readonly apps?: (on: StoreName) => Promise<{ readonly apps: HttpApps; readonly close: () => Promise<void> }>
 }
 
-/** For all tests of a file: to start one takes a core for a second. */
+/** Shared by all tests of a file: starting one takes a core for a second. */
 let browser: Promise<Browser> | undefined
 
 function theBrowser(): Promise<Browser> {
@@ -140,7 +142,7 @@ export function mission(
   })
 }
 
-/** To start a mill and its pages on both for every suite takes longer than the tests. */
+/** Starting a mill and its pages on both stores for every suite takes longer than the tests. */
 function storesFor(suite: string): typeof STORES {
   const turn = suite.length % STORES.length
   return inFull(STORES, STORES.slice(turn, turn + 1))
@@ -155,7 +157,7 @@ async function openPage(browser: Browser, url: string, options: OpenOptions): Pr
   })
   if (as !== 'nobody')
     await context.addInitScript((token) => sessionStorage.setItem('jobmill.token', token), tokenOf(as))
-  // As everywhere: only what never comes takes this long.
+  // Only what never appears takes this long.
   context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   if (options.hasClock === true) await page.clock.install()
@@ -173,7 +175,8 @@ async function openPage(browser: Browser, url: string, options: OpenOptions): Pr
   })
   await page.goto(url)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  // The browser may tell a page of its colours when it is drawn already: whoever measures contrast meanwhile sees texts of one set on grounds of the other.
+  // The browser may apply the color scheme after the page was drawn. A contrast check at that moment would
+  // mix texts of one theme with backgrounds of the other.
   await page.locator(`html[data-theme=${colours}]`).waitFor({ state: 'attached' })
   return page
 }

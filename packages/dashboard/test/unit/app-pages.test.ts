@@ -1,10 +1,10 @@
-/** Pages of applications: shown where the server has them. */
+/** Pages of applications are shown when the server has the application. */
 import { Inbox, Send } from 'lucide-react'
 import { expect, test, vi } from 'vitest'
 import { APP_PAGES, type AppPage, appPlaces } from '../../src/pages/app-pages.ts'
 import { PLACES } from '../../src/shell/places.ts'
 
-// The pages ask where they are as soon as they are loaded.
+// The pages read their base path as soon as they are imported.
 vi.hoisted(() => vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' }))
 
 const component = (): null => null
@@ -13,7 +13,7 @@ const pages: readonly AppPage[] = [
   { app: 'telegram', icon: Send, letter: 't', component },
 ]
 
-test('a page is shown where the server has its application, under the title that it tells', () => {
+test('a page is shown where the server has its application, with the title from the server', () => {
   expect(appPlaces([], pages)).toEqual([])
   expect(appPlaces([{ name: 'other', title: 'Other' }], pages)).toEqual([])
   const apps = [

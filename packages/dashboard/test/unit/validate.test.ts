@@ -1,4 +1,4 @@
-/** The small validator of JSON Schema: what zod writes for payloads, and what a hostile schema might hold. */
+/** The JSON Schema validator: schemas that zod generates, and hostile ones. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -21,10 +21,10 @@ describe('every problem has its path', () => {
   test.each<[string, Schema, unknown, string[]]>([
     ['nothing', {}, 1, []],
     ['false allows nothing', false, 1, ['is not allowed']],
-    ['a type', { type: 'string' }, 1, ['is a number instead of a text']],
-    ['types', { type: ['string', 'null'] }, [], ['is a list instead of a text or null']],
-    ['a type that nobody knows', { type: 'decimal' }, 1, []],
-    ['whole numbers', { type: 'integer' }, 1.5, ['is a number instead of a whole number']],
+    ['a type', { type: 'string' }, 1, ['must be a string, not a number']],
+    ['types', { type: ['string', 'null'] }, [], ['must be a string or null, not an array']],
+    ['an unknown type', { type: 'decimal' }, 1, []],
+    ['whole numbers', { type: 'integer' }, 1.5, ['must be a whole number, not a number']],
     ['const', { const: { a: [1] } }, { a: [2] }, ['must be {"a":[1]}']],
     ['const in another order', { const: { a: 1, b: 2 } }, { b: 2, a: 1 }, []],
     ['enum', { enum: ['a', 1] }, 'b', ['must be one of "a", 1']],
@@ -34,50 +34,50 @@ describe('every problem has its path', () => {
     ['lengths', { minLength: 1 }, '', ['must not be empty']],
     ['characters, not units', { maxLength: 1 }, '😀', []],
     ['a pattern', { pattern: '^a+$' }, 'b', ['must match ^a+$']],
-    ['a format', { format: 'email', pattern: '^x$' }, 'b', ['must be an e-mail address']],
-    ['fields', person, { name: 1 }, ['name is a number instead of a text']],
-    ['a field that is missing', person, {}, ['name is missing']],
+    ['a format', { format: 'email', pattern: '^x$' }, 'b', ['must be an email address']],
+    ['fields', person, { name: 1 }, ['name must be a string, not a number']],
+    ['a field that is missing', person, {}, ['name is required']],
     [
       'no more fields',
       { additionalProperties: false, properties: { userId: {} } },
       { userid: 1 },
-      ['userid is not a field here; did you mean userId?'],
+      ['userid is not a known field; did you mean userId?'],
     ],
     [
       'other fields',
       { additionalProperties: { type: 'number' } },
       { 'a b': '' },
-      ['["a b"] is a text instead of a number'],
+      ['["a b"] must be a number, not a string'],
     ],
     [
       'fields by pattern',
       { patternProperties: { '^x': { type: 'null' } }, additionalProperties: false },
       { xa: 1 },
-      ['xa is a number instead of null'],
+      ['xa must be null, not a number'],
     ],
-    ['items', { items: person }, [{ name: '' }, {}], ['[1].name is missing']],
+    ['items', { items: person }, [{ name: '' }, {}], ['[1].name is required']],
     ['first items', { prefixItems: [{ type: 'null' }], items: false }, [null, 1], ['[1] is not allowed']],
-    ['twice', { uniqueItems: true }, [{ a: 1 }, 2, { a: 1 }], ['[2] is there twice']],
+    ['twice', { uniqueItems: true }, [{ a: 1 }, 2, { a: 1 }], ['[2] is duplicated']],
     ['how many', { minItems: 1, maxItems: 1 }, [], ['must have at least 1 item']],
     ['all', { allOf: [{ type: 'string' }, { minLength: 2 }] }, 'a', ['must have at least 2 characters']],
     [
       'any type',
       { anyOf: [{ type: 'string' }, { type: 'null' }] },
       1,
-      ['is a number instead of a text or null'],
+      ['must be a string or null, not a number'],
     ],
     [
       'only one',
       { oneOf: [{ minimum: 1 }, { minimum: 2 }] },
       3,
-      ['fits 2 of the forms that it may have, and may fit only one'],
+      ['matches 2 of the allowed variants, but must match only one'],
     ],
-    ['not', { not: { type: 'null' } }, null, ['has a form that is not allowed']],
+    ['not', { not: { type: 'null' } }, null, ['matches a schema that is not allowed']],
     [
       'a reference',
       { $defs: { 'a/b': person }, items: { $ref: '#/$defs/a~1b' } },
       [{}],
-      ['[0].name is missing'],
+      ['[0].name is required'],
     ],
     ['a reference out of it', { $ref: 'https://example.com/x' }, 1, []],
     ['a reference to itself', { $ref: '#' }, 1, []],
@@ -85,21 +85,21 @@ describe('every problem has its path', () => {
       'a tree',
       { properties: { next: { $ref: '#' } }, additionalProperties: false },
       { next: { nxt: 1 } },
-      ['next.nxt is not a field here'],
+      ['next.nxt is not a known field'],
     ],
     [
       'a key of every object',
       { properties: { a: {} }, additionalProperties: false },
       JSON.parse('{"__proto__":1,"constructor":2}'),
-      ['__proto__ is not a field here', 'constructor is not a field here'],
+      ['__proto__ is not a known field', 'constructor is not a known field'],
     ],
   ])('%s', (_, schema, value, problems) => {
     expect(said(schema, value)).toEqual(problems)
   })
-  test('of several forms, those of the one that was meant', () => {
+  test('of several variants, those of the most likely one', () => {
     expect(said({ oneOf: [form('mail', 'to'), form('sms', 'number')] }, { type: 'sms' })).toEqual([
-      'fits none of the 2 forms that it may have; the closest one:',
-      'number is missing',
+      'matches none of the 2 allowed variants; the closest one:',
+      'number is required',
     ])
   })
 })
@@ -123,21 +123,21 @@ const mail = z.toJSONSchema(
   { io: 'input' },
 ) as Schema
 
-test('fits what zod takes, and refuses what zod refuses', () => {
+test('accepts what zod accepts, and refuses what zod refuses', () => {
   const wrong = { to: 'x', kind: 'pdf', parts: [{ type: 'text', text: '' }, 3], at: 1, id: '', cc: 1 }
   expect(said(mail, wrong)).toEqual([
-    'to must be an e-mail address',
+    'to must be an email address',
     'kind must be one of "plain", "html"',
-    'parts[0] fits none of the 2 forms that it may have; the closest one:',
+    'parts[0] matches none of the 2 allowed variants; the closest one:',
     'parts[0].text must not be empty',
-    'parts[1] is a number instead of an object',
-    'at is a number instead of a text or null',
+    'parts[1] must be an object, not a number',
+    'at must be a string or null, not a number',
     'id must be a UUID',
-    'cc is not a field here',
+    'cc is not a known field',
   ])
 })
 
-test('examples fit their schema, and differ', () => {
+test('examples match their schema, and differ', () => {
   const made = Array.from({ length: 20 }, (_, n) => exampleOf(mail, n))
   for (const one of made) expect(said(mail, one)).toEqual([])
   expect(new Set(made.map((one) => JSON.stringify(one))).size).toBe(20)
@@ -158,7 +158,7 @@ test('patterns that might never end are not tried, ordinary ones are', () => {
   expect(fits('^[a-z]+-[0-9]{4}$', 'ab-1234')).toBe(true)
 })
 
-test('no schema and no value makes it throw or stand still', () => {
+test('no schema and no value makes it throw or hang', () => {
   const anything = fc.jsonValue({ maxDepth: 4 })
   const keyword = fc.constantFrom(
     'type',

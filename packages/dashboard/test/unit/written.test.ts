@@ -1,4 +1,4 @@
-/** What is typed into forms, and what is sent of it. */
+/** Parsing of form fields, and the requests built from them. */
 import { durationText } from '../../src/kit/duration.ts'
 import { expect, test } from 'vitest'
 import { atField } from '../../src/api/at-field.ts'
@@ -11,14 +11,14 @@ import { shapeParts } from '../../src/pages/errors/shape-parts.ts'
 import { draftOf, NEW_SCHEDULE, written as schedule } from '../../src/pages/schedules/form/schedule-draft.ts'
 import { durationMs } from '../../../jobmill/src/job/duration.ts'
 
-test('reads durations, numbers, names, instants and tags, or says what is wrong', () => {
+test('reads durations, numbers, names, instants and tags, or reports what is wrong', () => {
   expect(durationOf(' 1h 30m ')).toEqual({ value: '1h30m' })
   expect(durationOf('')).toEqual({ value: undefined })
   expect(durationOf('soon')).toHaveProperty('wrong')
   for (const ms of [0, 1, 999, 90_000, 86_400_000, 3_723_004])
     expect(durationMs(durationText(ms), 'x')).toBe(ms)
   expect(wholeOf('5', { least: 1, most: 5 })).toEqual({ value: 5 })
-  expect(wholeOf('6', { least: 1, most: 5 })).toEqual({ wrong: 'Give a number from 1 to 5.' })
+  expect(wholeOf('6', { least: 1, most: 5 })).toEqual({ wrong: 'Enter a number from 1 to 5.' })
   expect(wholeOf('x', { least: 1, most: 5 })).toHaveProperty('wrong')
   expect(nameOf('a b')).toHaveProperty('wrong')
   expect(tagsOf('a, b ,,a')).toEqual(['a', 'b'])
@@ -26,7 +26,7 @@ test('reads durations, numbers, names, instants and tags, or says what is wrong'
   expect(instantOf(fieldText(at))).toEqual({ value: at })
 })
 
-test('puts what the server refused at its field', () => {
+test('puts a problem of the server at its field', () => {
   const names = ['delay', 'payload'] as const
   const says = { message: 'job.delay: is not a duration. Give 90s.', field: 'job.delay', fix: 'Give 90s' }
   expect(atField(says, names)).toEqual({ field: 'delay', says: 'Is not a duration. Give 90s.' })
@@ -37,21 +37,21 @@ test('puts what the server refused at its field', () => {
   expect(atField({ message: 'too many' }, names)).toEqual({ field: null, says: 'Too many' })
 })
 
-test('sends of a job what was filled in', () => {
+test('sends the filled-in fields of a job', () => {
   const empty = draftLike(undefined)
-  expect(job(empty, null)).toMatchObject({ path: 'jobs', wrong: { kind: 'This is needed.' } })
+  expect(job(empty, null)).toMatchObject({ path: 'jobs', wrong: { kind: 'Required.' } })
   const like = { kind: 'mail', payload: { a: 1 }, queue: 'q', priority: 3, tags: ['x', 'y'], maxAttempts: 2 }
   expect(job(draftLike(like), null)).toMatchObject({ body: like, wrong: {} })
   const late = { ...empty, kind: 'mail', when: 'delay', delay: '10m', runAt: '2027-01-01T00:00' }
   expect(job(late, null).body).toEqual({ kind: 'mail', payload: null, delay: '10m' })
-  expect(job({ ...late, delay: '' }, null).wrong).toEqual({ delay: 'Say how long.' })
+  expect(job({ ...late, delay: '' }, null).wrong).toEqual({ delay: 'Enter a delay.' })
   expect(job({ ...late, payload: '{', copies: '1001' }, null).wrong).toMatchObject({
-    payload: 'This is not JSON.',
-    copies: 'Give a number from 1 to 1000.',
+    payload: 'Enter valid JSON.',
+    copies: 'Enter a number from 1 to 1000.',
   })
 })
 
-test('counts copies, or makes examples that differ', () => {
+test('numbers copies, or generates different examples', () => {
   expect(counted({ a: ['{{n}}', 'no {{n}}', 1, null] }, 7)).toEqual({ a: [7, 'no 7', 1, null] })
   const many = {
     ...draftLike(undefined),
@@ -105,9 +105,9 @@ const known: Schedule = {
   createdAt: 0,
 }
 
-test('sends of a schedule what is needed, and of a change only that', () => {
+test('sends the needed fields of a schedule, and only the changed ones of an edit', () => {
   expect(schedule(NEW_SCHEDULE, null).wrong).toEqual(
-    Object.fromEntries(['name', 'job', 'when'].map((field) => [field, 'This is needed.'])),
+    Object.fromEntries(['name', 'job', 'when'].map((field) => [field, 'Required.'])),
   )
   const made = { ...NEW_SCHEDULE, name: 'n', job: 'echo', when: '@daily', missed: 'all', within: '6h' }
   expect(schedule(made, null)).toEqual({
@@ -126,12 +126,12 @@ test('sends of a schedule what is needed, and of a change only that', () => {
     payload: 2,
   })
   expect(schedule({ ...before, end: '2020-01-01T00:00', queue: '' }, before).wrong).toEqual({
-    end: 'Its end is before its start.',
-    queue: 'This is needed.',
+    end: 'The end is before the start.',
+    queue: 'Required.',
   })
 })
 
-test('shows the shape of an error, and leads to its jobs', () => {
+test('shows the shape of an error, and links to its jobs', () => {
   expect(shapeParts('user <n> at <email>: <x>')).toEqual([
     { text: 'user ', varies: false },
     { text: 'number', varies: true },

@@ -1,4 +1,4 @@
-/** Figures over time, and what happened, as the API tells them. */
+/** Metrics over time and lifecycle events, as the API returns them. */
 import type { Duty } from './mill.ts'
 
 interface Percentiles {
@@ -33,11 +33,11 @@ export type Counter = (typeof COUNTERS)[number]
 export interface QueueMetrics {
   readonly counters: Readonly<Record<Counter, number>>
   readonly perSecond: Readonly<Record<Counter, number>>
-  /** Ready until claimed, the run of an attempt, and from enqueue to done. */
+  /** Ready until claimed, the run time of an attempt, and the time from enqueue to done. */
   readonly waiting: Percentiles
   readonly running: Percentiles
   readonly total: Percentiles
-  /** How many there were, as somebody looked each 10 s. */
+  /** Gauges, sampled every 10 s. */
   readonly counts: {
     readonly scheduled: Gauge | null
     readonly ready: Gauge | null
@@ -108,7 +108,10 @@ export interface AuditEntry {
   readonly after?: unknown
 }
 
-/** How much room the database takes and has, and what the process uses that answers. Null is what the store does not know. */
+/**
+ * Size and limits of the database, and the resource usage of the process that answers. Null where the store
+ * does not report a value.
+ */
 export interface Resources {
   readonly at: number
   readonly database: {

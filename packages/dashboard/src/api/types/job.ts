@@ -1,9 +1,12 @@
-/** Jobs as the API tells them. Instants are milliseconds since 1970. A test holds these against the shapes of the server. */
+/**
+ * Jobs as the API returns them. Times are milliseconds since 1970. A test compares these types with the
+ * server's shapes.
+ */
 
 export const STATES = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled'] as const
 export type State = (typeof STATES)[number]
 
-/** What a list can be filtered by. `retrying`: scheduled jobs whose last attempt failed. */
+/** The states that a list can be filtered by. `retrying`: scheduled jobs whose last attempt failed. */
 export const LISTED_STATES = [...STATES, 'retrying'] as const
 export type ListedState = (typeof LISTED_STATES)[number]
 
@@ -52,7 +55,7 @@ export interface Job extends JobSummary {
   readonly log: readonly LogLine[]
   readonly error: string | null
   readonly timeoutMs: number | null
-  /** What counts when the job has none; null when the process that answers knows of none. */
+  /** The timeout that applies when the job has none; null when the answering process does not know one. */
   readonly kindTimeoutMs: number | null
   readonly dedupeKey: string | null
 }
@@ -83,7 +86,7 @@ export interface Inspected {
   readonly job: Job
   readonly attempts: readonly Attempt[]
   readonly why: Why
-  /** What was too large to come along, in bytes. */
+  /** Sizes in bytes of the values that were too large to include. */
   readonly left: { readonly payload?: number; readonly result?: number }
 }
 
@@ -105,7 +108,7 @@ export interface ErrorGroup {
   readonly fingerprint: string
   readonly kind: string
   readonly shape: string
-  /** The longest piece of the shape that does not vary: for a search. */
+  /** The longest constant part of the error's shape, used for search. */
   readonly text: string
   readonly dead: number
   readonly failing: number

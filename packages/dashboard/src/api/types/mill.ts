@@ -1,4 +1,4 @@
-/** Queues, limits, processes, schedules and the store as the API tells them. */
+/** Queues, limits, processes, schedules and the store, as the API returns them. */
 
 export interface Queue {
   readonly name: string
@@ -48,7 +48,7 @@ export interface Limit {
         readonly amount: number
         readonly perMs: number
         readonly burst: number
-        /** It counts for each key by itself. */
+        /** Each key has its own budget. */
         readonly perKey?: true
       }
     | { readonly type: 'concurrency'; readonly most: number }
@@ -56,7 +56,7 @@ export interface Limit {
   readonly held: number
   readonly nextInMs: number | null
   readonly drainedMs: number
-  /** How many keys have a budget of their own now; null when it does not count for each, and an older server does not tell. */
+  /** How many keys currently have a budget; null when the limit is not per key. Older servers omit it. */
   readonly keys?: number | null
 }
 
@@ -96,7 +96,7 @@ interface ConfigDrift {
   readonly stored?: unknown
 }
 
-/** An option that an operator set, with the names and values as they are written in code. */
+/** An option set by an operator, with names and values as they are written in code. */
 export interface Override {
   readonly what: ConfigDrift['what']
   readonly name: string
@@ -179,7 +179,7 @@ export interface Kind {
   readonly maxAttempts: number | null
   readonly served: boolean
   readonly instances: number
-  /** JSON Schema of its payload, where it is known. */
+  /** JSON Schema of the payload, where it is known. */
   readonly schema: Readonly<Record<string, unknown>> | null
 }
 
@@ -194,7 +194,7 @@ export interface Diagnostic {
   }
 }
 
-/** An application behind the same door. */
+/** An application served behind the same access control. */
 export interface App {
   readonly name: string
   readonly title: string

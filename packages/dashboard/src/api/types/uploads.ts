@@ -1,4 +1,4 @@
-/** The upload inbox as its application tells it. Instants are ISO texts. */
+/** The upload inbox as its application returns it. Times are ISO strings. */
 
 interface Sum {
   readonly files: number
@@ -26,7 +26,7 @@ export interface Mailbox {
 export interface MailboxPage {
   readonly mailboxes: readonly Mailbox[]
   readonly next: string | null
-  /** Where that happened lately, the last first. */
+  /** Mailboxes with files that recently expired unfetched, the latest first. */
   readonly expiredUnfetched: readonly ({ readonly id: string; readonly name: string } & Unfetched)[]
 }
 

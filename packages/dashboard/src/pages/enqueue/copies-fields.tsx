@@ -1,4 +1,4 @@
-/** Several jobs at once, to try something out: the same one, with a number in it, or examples that differ. */
+/** Enqueues several jobs at once: copies of one payload with a number in them, or generated examples. */
 import { Field, Select, TextInput } from '../../kit/field.tsx'
 import { MOST_COPIES } from './enqueue-draft.ts'
 import { exampleOf } from './example/example.ts'
@@ -14,12 +14,12 @@ export function CopiesFields({
   const isMany = draft.copies.trim() !== '1' && draft.copies.trim() !== ''
   return (
     <fieldset className="rounded-lg border border-line px-3 pt-1 pb-2">
-      <legend className="px-1 text-xs font-medium">Demo: several at once</legend>
+      <legend className="px-1 text-xs font-medium">Enqueue multiple</legend>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field
-          label="How many jobs"
+          label="Number of jobs"
           error={wrong.copies}
-          hint={`1 to ${MOST_COPIES.toLocaleString('en')}, all or none.`}
+          hint={`1 to ${MOST_COPIES.toLocaleString('en')}. All are enqueued, or none.`}
         >
           {(ids) => (
             <TextInput
@@ -31,11 +31,11 @@ export function CopiesFields({
           )}
         </Field>
         {isMany && (
-          <Field label="Their payloads" error={wrong.vary} hint={hintOf(draft.vary, schema)}>
+          <Field label="Payloads" error={wrong.vary} hint={hintOf(draft.vary, schema)}>
             {(ids) => (
               <Select {...ids} value={draft.vary} onChange={(event) => change({ vary: event.target.value })}>
-                <option value="written">As written above</option>
-                <option value="varied">Examples that differ</option>
+                <option value="written">As entered above</option>
+                <option value="varied">Generated examples</option>
               </Select>
             )}
           </Field>
@@ -46,6 +46,6 @@ export function CopiesFields({
 }
 
 function hintOf(vary: string, schema: Schema | null): string {
-  if (vary === 'written') return 'In texts {{n}} becomes 1, 2, 3 …; also in the keys.'
-  return `${schema === null ? 'Plain ones' : 'By the schema'}: ${shown(exampleOf(schema, 1))} …`
+  if (vary === 'written') return '{{n}} in strings and keys becomes 1, 2, 3 …'
+  return `${schema === null ? 'Plain examples' : 'From the schema'}: ${shown(exampleOf(schema, 1))} …`
 }

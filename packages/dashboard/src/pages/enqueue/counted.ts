@@ -1,4 +1,7 @@
-/** A value of which several copies are made: in its texts {{n}} is the number of the copy. A text that is nothing else becomes a number. */
+/**
+ * Numbers the copies of a value: {{n}} in its strings becomes the number of the copy. A string that is only
+ * {{n}} becomes a number.
+ */
 export function counted(value: unknown, n: number): unknown {
   if (value === '{{n}}') return n
   if (typeof value === 'string') return value.replaceAll('{{n}}', String(n))

@@ -1,11 +1,11 @@
-/** A job while it is typed: texts, as the fields show them, and what is sent of them. */
+/** The state of the enqueue form: the text of its fields, and the request built from them. */
 import { readJson } from '../../kit/json-problem.ts'
 import { durationOf, gathered, instantOf, nameOf, type Read, tagsOf, wholeOf } from '../../kit/written.ts'
 import { counted } from './counted.ts'
 import { exampleOf } from './example/example.ts'
 import type { Schema } from './validate/checking.ts'
 
-/** By the names that the server has for them. */
+/** By the server's field names. */
 export const FIELDS = [
   'kind',
   'payload',
@@ -26,7 +26,7 @@ export type EnqueueField = (typeof FIELDS)[number]
 export type EnqueueDraft = Readonly<Record<EnqueueField, string>>
 export type Wrong = Partial<Record<EnqueueField, string>>
 
-/** What a job has that is enqueued like another. */
+/** The fields copied from an existing job. */
 export interface Like {
   readonly kind: string
   readonly payload: unknown
@@ -66,9 +66,9 @@ export interface Written {
 
 export function written(draft: EnqueueDraft, schema: Schema | null): Written {
   const { values, wrong } = gathered<EnqueueField>(readsOf(draft))
-  if (draft.kind.trim() === '') wrong.kind = 'This is needed.'
-  if (draft.when === 'delay' && draft.delay.trim() === '') wrong.delay = 'Say how long.'
-  if (draft.when === 'at' && draft.runAt === '') wrong.runAt = 'Say when.'
+  if (draft.kind.trim() === '') wrong.kind = 'Required.'
+  if (draft.when === 'delay' && draft.delay.trim() === '') wrong.delay = 'Enter a delay.'
+  if (draft.when === 'at' && draft.runAt === '') wrong.runAt = 'Enter a date and time.'
   const { kind, payload, copies = 1, when: _when, vary: _vary, ...options } = values
   const many = Number(copies)
   if (many === 1) return { path: 'jobs', body: { kind, payload, ...options }, copies: many, wrong }
@@ -85,7 +85,7 @@ function readsOf(draft: EnqueueDraft): Record<EnqueueField, Read<unknown>> {
   const tags = tagsOf(draft.tags)
   return {
     kind: nameOf(draft.kind),
-    payload: 'value' in payload ? payload : { wrong: 'This is not JSON.' },
+    payload: 'value' in payload ? payload : { wrong: 'Enter valid JSON.' },
     queue: nameOf(draft.queue),
     priority: wholeOf(draft.priority, { least: -32_768, most: 32_767 }),
     when: { value: undefined },
@@ -103,7 +103,7 @@ function readsOf(draft: EnqueueDraft): Record<EnqueueField, Read<unknown>> {
 
 const textOf = (text: string): Read<string> => ({ value: text.trim() === '' ? undefined : text.trim() })
 
-/** No browser lays out hundreds of thousands of lines: what is large stands on one. */
+/** No browser lays out hundreds of thousands of lines, so a large payload is shown on one line. */
 const MOST_LAID_OUT = 50_000
 
 function payloadText(payload: unknown): string {

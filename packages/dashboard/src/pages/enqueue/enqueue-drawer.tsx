@@ -1,4 +1,4 @@
-/** Enqueue a job by hand: a new one, or one like another. */
+/** Drawer to enqueue a job by hand: a new one, or a copy of an existing job. */
 import { useState } from 'react'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Enqueued, type EnqueuedAnswer } from './enqueued.tsx'
@@ -7,7 +7,7 @@ import { EnqueueForm } from './enqueue-form.tsx'
 
 interface Props {
   readonly close: () => void
-  /** A job to start from. */
+  /** The job to copy. */
   readonly like?: Like
 }
 
@@ -15,7 +15,7 @@ export function EnqueueDrawer({ close, like }: Props) {
   const [draft, setDraft] = useState<EnqueueDraft>(() => draftLike(like))
   const [answer, setAnswer] = useState<EnqueuedAnswer | null>(null)
   return (
-    <Dialog isDrawer title={like === undefined ? 'Enqueue a job' : 'Enqueue a copy'} close={close}>
+    <Dialog isDrawer title={like === undefined ? 'Enqueue job' : 'Enqueue copy'} close={close}>
       {answer === null ? (
         <EnqueueForm
           draft={draft}

@@ -1,4 +1,4 @@
-/** The form of a job. What is wrong is said at its field; Ctrl or Command with Enter enqueues. */
+/** The enqueue form. Problems are shown at their fields; Ctrl/⌘ + Enter enqueues. */
 import { Sparkles } from 'lucide-react'
 import { type KeyboardEvent, useDeferredValue, useMemo, useState } from 'react'
 import { useKinds } from '../../api/reads.ts'
@@ -18,7 +18,7 @@ import { problemsOf } from './validate/validate.ts'
 interface Props {
   readonly draft: EnqueueDraft
   readonly change: (changes: Partial<EnqueueDraft>) => void
-  /** What is in it was written for another job, and is not replaced by an example. */
+  /** The payload was copied from another job, so do not replace it with an example. */
   readonly isCopy: boolean
   readonly enqueued: (answer: EnqueuedAnswer) => void
   readonly close: () => void
@@ -47,7 +47,7 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
   }
   function chooseKind(kind: string): void {
     const chosen = kinds.find((one) => one.kind === kind.trim())?.schema ?? null
-    // Something to begin with, as long as nobody wrote anything.
+    // Insert an example until the user has typed something.
     changed({ kind, ...(!isTouched && { payload: chosen === null ? 'null' : exampleText(chosen) }) })
   }
   function pressed(event: KeyboardEvent): void {
@@ -61,7 +61,7 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
   const fields = { draft, change: changed, wrong: errors }
   const atPayload = [
     ...(refused?.field === 'payload' ? [refused.says] : []),
-    ...(isVaried ? [] : problems.map(({ path, says }) => `${path === '' ? 'The payload' : path} ${says}.`)),
+    ...(isVaried ? [] : problems.map(({ path, says }) => `${path === '' ? 'Payload' : path} ${says}.`)),
   ]
   return (
     <form
@@ -91,8 +91,8 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
       <OptionFields {...fields} />
       <CopiesFields {...fields} schema={schema} />
       <FormEnd error={refused?.field === null ? refused.says : undefined}>
-        <span className="mr-auto text-xs text-soft max-sm:hidden">Ctrl or ⌘ and Enter enqueues.</span>
-        <Button onClick={close}>Leave it</Button>
+        <span className="mr-auto text-xs text-soft max-sm:hidden">Ctrl/⌘ + Enter to enqueue</span>
+        <Button onClick={close}>Cancel</Button>
         <Button type="submit" look="main" disabled={isActing}>
           {isActing ? 'Enqueueing…' : verbOf(copies, atPayload.length > 0)}
         </Button>
@@ -104,7 +104,7 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
 const verbOf = (copies: number, isDoubtful: boolean): string =>
   `Enqueue ${copies === 1 ? '1 job' : plural(copies, 'job')}${isDoubtful ? ' anyway' : ''}`
 
-/** Nobody is told that a field is needed before they could fill it in. */
+/** A required field is reported only after the user had a chance to fill it in. */
 function withoutEmpty(wrong: Wrong, draft: EnqueueDraft): Wrong {
   return Object.fromEntries(
     FIELDS.filter((field) => draft[field] !== '').map((field) => [field, wrong[field]]),

@@ -1,4 +1,4 @@
-/** What became of it. */
+/** The result of enqueueing. */
 import { Check } from 'lucide-react'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { number, plural, shortId } from '../../kit/format.ts'
@@ -43,11 +43,11 @@ export function Enqueued({ answer: { kind, jobs }, again, close }: Props) {
       <div className="flex flex-wrap gap-2 pl-7">
         {jobs.length === 1 && first !== undefined ? (
           <LinkButton to={`/jobs/${first.id}`} look="main" went={close}>
-            Open the job
+            Open job
           </LinkButton>
         ) : (
           <LinkButton to={`/jobs?${new URLSearchParams({ kind }).toString()}`} look="main" went={close}>
-            Show the jobs of {kind}
+            View {kind} jobs
           </LinkButton>
         )}
         <Button onClick={again}>Enqueue another</Button>
@@ -64,13 +64,9 @@ function said(kind: string, jobs: readonly EnqueuedJob[]): string {
     jobs.filter((job) => job.outcome === outcome).length
   const duplicates = count('duplicate')
   if (jobs.length === 1) {
-    if (duplicates === 1)
-      return `Nothing was enqueued: a job of ${kind} with this dedupe key is there already.`
-    return count('replaced') === 1
-      ? `It took the place of a job of ${kind}.`
-      : `A job of ${kind} is enqueued.`
+    if (duplicates === 1) return `Not enqueued: a ${kind} job with this dedupe key already exists.`
+    return count('replaced') === 1 ? `Replaced an existing ${kind} job.` : `Enqueued 1 ${kind} job.`
   }
-  const rest =
-    duplicates === 0 ? '' : `; ${plural(duplicates, 'was', 'were')} there already, by the dedupe key`
-  return `${plural(jobs.length - duplicates, 'job')} of ${kind} enqueued${rest}.`
+  const rest = duplicates === 0 ? '' : `; ${plural(duplicates, 'duplicate')} skipped by dedupe key`
+  return `Enqueued ${plural(jobs.length - duplicates, `${kind} job`)}${rest}.`
 }

@@ -1,4 +1,4 @@
-/** What every part of the form gets. */
+/** Props of every part of the form. */
 import type { EnqueueDraft, Wrong } from './enqueue-draft.ts'
 
 export interface FieldsProps {

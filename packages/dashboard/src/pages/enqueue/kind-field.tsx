@@ -1,11 +1,11 @@
-/** Which kind of job: those that are known, and whether anybody serves them. */
+/** The kind of the job: suggests known kinds and says whether a process handles them. */
 import type { Kind } from '../../api/types/mill.ts'
 import { Combobox } from '../../kit/combobox.tsx'
 import { Field } from '../../kit/field.tsx'
 import { plural } from '../../kit/format.ts'
 
 interface Props {
-  /** Undefined while they are not known. */
+  /** Undefined while loading. */
   readonly kinds: readonly Kind[] | undefined
   readonly value: string
   readonly change: (kind: string) => void
@@ -24,7 +24,7 @@ export function KindField({ kinds, value, change, error }: Props) {
           change={change}
           choices={(kinds ?? []).map(({ kind, queue, served }) => ({
             value: kind,
-            note: served ? (queue ?? undefined) : 'served by nobody',
+            note: served ? (queue ?? undefined) : 'no worker',
           }))}
         />
       )}
@@ -33,19 +33,13 @@ export function KindField({ kinds, value, change, error }: Props) {
 }
 
 function Hint({ kinds, kind }: { readonly kinds: Props['kinds']; readonly kind: string }) {
-  if (kind === '' || kinds === undefined) return 'What the job is. Type to search.'
+  if (kind === '' || kinds === undefined) return 'Type to search.'
   const known = kinds.find((one) => one.kind === kind)
   if (known === undefined)
-    return (
-      <span className="text-ready">
-        No process is known that serves this kind: the job would wait for one.
-      </span>
-    )
+    return <span className="text-ready">No worker handles this kind. The job will wait for one.</span>
   if (!known.served)
-    return <span className="text-ready">Nobody serves this kind now: the job waits until somebody does.</span>
+    return <span className="text-ready">No worker handles this kind right now. The job will wait.</span>
   const schema =
-    known.schema === null
-      ? 'The form of its payload is not known here.'
-      : 'The payload is checked as you type.'
+    known.schema === null ? 'Its payload schema is unknown.' : 'The payload is validated as you type.'
   return `Served by ${plural(known.instances, 'process', 'processes')}. ${schema}`
 }

@@ -1,4 +1,4 @@
-/** How the job is enqueued. What is left empty is as the kind says. */
+/** Enqueue options. An empty field uses the kind's default. */
 import type { HTMLInputTypeAttribute } from 'react'
 import { useOverview } from '../../api/reads.ts'
 import { Combobox } from '../../kit/combobox.tsx'
@@ -11,7 +11,7 @@ export function OptionFields(props: FieldsProps) {
   const queues = useOverview().data?.queues ?? []
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Queue" error={wrong.queue} hint="Empty: as the kind says.">
+      <Field label="Queue" error={wrong.queue} hint="Leave blank for the kind's default.">
         {(ids) => (
           <Combobox
             {...ids}
@@ -24,41 +24,46 @@ export function OptionFields(props: FieldsProps) {
           />
         )}
       </Field>
-      <Plain {...props} name="tags" label="Tags" hint="Between commas." />
-      <Field label="Due" hint="When it may run." error={wrong.when}>
+      <Plain {...props} name="tags" label="Tags" hint="Comma-separated." />
+      <Field label="Run" error={wrong.when}>
         {(ids) => (
           <Select {...ids} value={draft.when} onChange={(event) => change({ when: event.target.value })}>
-            <option value="now">At once</option>
+            <option value="now">Now</option>
             <option value="delay">After a delay</option>
-            <option value="at">At an instant</option>
+            <option value="at">At a specific time</option>
           </Select>
         )}
       </Field>
       {draft.when === 'delay' && (
-        <Plain {...props} name="delay" label="Delay" hint="Such as 90s, 10m or 1h30m." />
+        <Plain {...props} name="delay" label="Delay" hint="e.g. 90s, 10m or 1h30m" />
       )}
       {draft.when === 'at' && (
         <Plain {...props} name="runAt" label="Run at" hint="Your local time." type="datetime-local" />
       )}
-      <Plain {...props} name="priority" label="Priority" hint="Lower runs first. Empty: as the kind says." />
-      <Plain {...props} name="maxAttempts" label="Most attempts" hint="Empty: as the kind says." />
+      <Plain
+        {...props}
+        name="priority"
+        label="Priority"
+        hint="Lower runs first. Leave blank for the kind's default."
+      />
+      <Plain {...props} name="maxAttempts" label="Max attempts" hint="Leave blank for the kind's default." />
       <Plain
         {...props}
         name="timeout"
-        label="Timeout of an attempt"
-        hint="Such as 10m. Empty: as the kind says."
+        label="Attempt timeout"
+        hint="e.g. 10m. Leave blank for the kind's default."
       />
       <Plain
         {...props}
         name="dedupeKey"
         label="Dedupe key"
-        hint="While a job with this key waits or runs, no other is enqueued."
+        hint="Only one job with this key can wait or run at a time."
       />
       <Plain
         {...props}
         name="orderKey"
         label="Order key"
-        hint="Jobs of a queue that share it run one at a time."
+        hint="Jobs in a queue with the same key run one at a time."
       />
     </div>
   )

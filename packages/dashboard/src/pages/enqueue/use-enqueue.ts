@@ -1,4 +1,4 @@
-/** Sends what was typed, once it can be, and keeps what the server refused. */
+/** Submits the enqueue form once it is valid, and keeps the server's problem. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { type AtField, atField } from '../../api/at-field.ts'
@@ -11,10 +11,10 @@ import type { Schema } from './validate/checking.ts'
 export interface Enqueueing {
   readonly enqueue: () => Promise<void>
   readonly isActing: boolean
-  /** Whether somebody wanted to enqueue it. */
+  /** Whether the user has tried to submit. */
   readonly isTried: boolean
   readonly refused: AtField<EnqueueField> | null
-  /** Something was changed since. */
+  /** The form changed since the last submit. */
   readonly forget: () => void
 }
 
@@ -37,7 +37,7 @@ export function useEnqueue(
         method: 'POST',
         path,
         body,
-        done: `Sent ${plural(copies, 'job')} of ${kind}`,
+        done: `Sent ${plural(copies, `${kind} job`)}`,
       })
       enqueued({ kind, jobs: 'jobs' in answer ? answer.jobs : [answer] })
     } catch (error) {

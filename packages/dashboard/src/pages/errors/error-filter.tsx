@@ -1,9 +1,9 @@
-/** Which queue or which kind is looked at. */
+/** Filters errors by queue or kind. */
 import { Select } from '../../kit/field.tsx'
 
 interface Props {
   readonly label: string
-  /** What stands there when nothing is chosen. */
+  /** The label of the empty choice. */
   readonly all: string
   readonly chosen: string
   readonly known: readonly string[]
@@ -11,7 +11,7 @@ interface Props {
 }
 
 export function ErrorFilter({ label, all, chosen, known, choose }: Props) {
-  // What is chosen may be known to nobody any more.
+  // The chosen name may no longer exist.
   const names = [...new Set([...known, ...(chosen === '' ? [] : [chosen])])].toSorted()
   return (
     <Select

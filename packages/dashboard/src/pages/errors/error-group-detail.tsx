@@ -1,11 +1,11 @@
-/** What a group of errors opens to: the newest of its errors as it was, its jobs, and the way out. */
+/** Details of an error group: its latest error, its jobs and its actions. */
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { ErrorGroup } from '../../api/types/job.ts'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
-import { number, shortId } from '../../kit/format.ts'
+import { plural, shortId } from '../../kit/format.ts'
 import { jobsAddress } from './jobs-address.ts'
 import { RetryGroup } from './retry-group.tsx'
 
@@ -17,7 +17,7 @@ export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
     <div className="flex flex-col gap-3 px-4 pb-4 lg:pl-10">
       <div>
         <p className="mb-1 text-xs text-soft">
-          The last one, of job{' '}
+          Latest: job{' '}
           <TextLink to={`/jobs/${example.id}`} className="font-mono">
             {shortId(example.id)}
           </TextLink>
@@ -27,13 +27,13 @@ export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
       <div className="flex flex-wrap items-center gap-2">
         {may('operator') && dead > 0 && (
           <Button look="main" icon={RotateCcw} onClick={() => setAsking(true)}>
-            Retry the {number(dead)} dead
+            Retry {plural(dead, 'job')}
           </Button>
         )}
-        {dead > 0 && <LinkButton to={jobsAddress(group, 'dead')}>Show the dead jobs</LinkButton>}
-        {failing > 0 && <LinkButton to={jobsAddress(group)}>Show all jobs</LinkButton>}
+        {dead > 0 && <LinkButton to={jobsAddress(group, 'dead')}>View dead jobs</LinkButton>}
+        {failing > 0 && <LinkButton to={jobsAddress(group)}>View all jobs</LinkButton>}
         <LinkButton to={`/jobs/${example.id}`} look="quiet">
-          Open the example
+          Open latest job
         </LinkButton>
       </div>
       {isAsking && <RetryGroup group={group} close={() => setAsking(false)} />}
@@ -41,7 +41,7 @@ export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
   )
 }
 
-/** Its first line at once; causes and a stack on demand. */
+/** The first line; causes and stack on demand. */
 function ErrorText({ error }: { readonly error: string }) {
   const end = error.indexOf('\n')
   const first = end === -1 ? error : error.slice(0, end)
@@ -49,7 +49,7 @@ function ErrorText({ error }: { readonly error: string }) {
   return (
     <div className="flex items-start gap-2 rounded-lg border border-line bg-card py-1 pr-1 pl-3 font-mono text-xs leading-5">
       <div className="min-w-0 grow py-1.5">
-        <p className="break-words whitespace-pre-wrap">{first === '' ? 'no text' : first}</p>
+        <p className="break-words whitespace-pre-wrap">{first === '' ? 'no message' : first}</p>
         {rest !== '' && (
           <details>
             <summary className="w-fit font-sans text-accent">Causes and stack</summary>

@@ -1,4 +1,6 @@
-/** One group of errors: what it is, how many, since when. Opens to an example and what to do. */
+/**
+ * One error group: its shape, counts, and when it was first and last seen. Expands to details and actions.
+ */
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import type { ErrorGroup } from '../../api/types/job.ts'
@@ -47,12 +49,9 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn }: Props) {
           </span>
         </button>
         <div className="mt-2 flex flex-wrap items-center gap-x-5 gap-y-1 pl-6 lg:contents">
-          <Bars
-            label={`Jobs over time, a bar for each ${span(bucketMs)}: ${over.join(', ')}`}
-            values={over}
-          />
+          <Bars label={`Jobs over time, one bar per ${span(bucketMs)}: ${over.join(', ')}`} values={over} />
           <Count name="Dead" isBad n={group.dead} />
-          <Count name="Failing" n={group.failing} />
+          <Count name="Retrying" n={group.failing} />
           <Seen name="First seen">
             <Ago at={group.firstAt} />
           </Seen>

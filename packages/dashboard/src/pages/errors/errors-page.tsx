@@ -1,4 +1,4 @@
-/** What goes wrong: dead and failing jobs, those with the same error together. */
+/** Errors page: dead and retrying jobs, grouped by error. */
 import { useSearchParams } from 'wouter'
 import { useErrors, useKinds, useOverview } from '../../api/reads.ts'
 import { Button } from '../../kit/button.tsx'
@@ -27,10 +27,7 @@ export function ErrorsPage() {
 
   return (
     <>
-      <PageHead
-        title="Errors"
-        note="Jobs that are dead or wait for another attempt, those with the same error together."
-      >
+      <PageHead title="Errors" note="Dead and retrying jobs, grouped by error">
         <ErrorFilter
           label="Queue"
           all="All queues"
@@ -57,14 +54,13 @@ export function ErrorsPage() {
           ) : (
             <Card>
               {queue === '' && kind === '' ? (
-                <Empty title="Nothing fails">
-                  No job is dead, and none waits for another attempt because it failed. Of{' '}
-                  {plural(errors.looked, 'job')} that wait or are dead, none has an error.
+                <Empty title="No errors">
+                  No dead or retrying jobs. Checked {plural(errors.looked, 'job')}.
                 </Empty>
               ) : (
-                <Empty title="No errors here">
-                  <p className="mb-3">Nothing of this queue and kind is dead or failing.</p>
-                  <Button onClick={() => setSearch({})}>Show all errors</Button>
+                <Empty title="No matching errors">
+                  <p className="mb-3">No dead or retrying jobs match this queue and kind.</p>
+                  <Button onClick={() => setSearch({})}>View all errors</Button>
                 </Empty>
               )}
             </Card>

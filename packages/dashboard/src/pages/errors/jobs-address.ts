@@ -1,4 +1,4 @@
-/** Where the jobs of a group of errors are listed. */
+/** The address of the job list for an error group. */
 import type { ErrorGroup, State } from '../../api/types/job.ts'
 
 export function jobsAddress({ kind, text }: Pick<ErrorGroup, 'kind' | 'text'>, state?: State): string {

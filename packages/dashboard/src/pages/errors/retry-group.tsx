@@ -1,4 +1,4 @@
-/** Asks before all dead jobs of a group are tried again, and leads to the job that does it. */
+/** Confirms a retry of all dead jobs of an error group, then opens the bulk action. */
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { useBulkPreview } from '../../api/reads.ts'
@@ -15,7 +15,7 @@ export function RetryGroup({ group, close }: { readonly group: ErrorGroup; reado
   const jobs = data?.jobs ?? 0
   return (
     <Confirm
-      title="Retry the dead jobs of this error"
+      title="Retry dead jobs with this error?"
       verb={data === undefined ? 'Retry' : `Retry ${plural(jobs, 'job')}`}
       isReady={jobs > 0}
       close={close}
@@ -31,17 +31,15 @@ export function RetryGroup({ group, close }: { readonly group: ErrorGroup; reado
     >
       {error !== null && (
         <p role="alert" className="text-dead">
-          How many there are cannot be told: {error.message}
+          Could not count the jobs: {error.message}
         </p>
       )}
       <p aria-live="polite">
         {data === undefined
-          ? 'Counting the jobs…'
-          : `${plural(jobs, 'dead job')} of ${kind} will be ready again, and may make all their attempts anew.`}
+          ? 'Counting jobs…'
+          : `${plural(jobs, `dead ${kind} job`)} will be ready again, with a full set of attempts.`}
       </p>
-      <p className="text-soft">
-        A job does this piece by piece. It shows how far it is, and can be cancelled.
-      </p>
+      <p className="text-soft">This runs as a background job that shows its progress and can be cancelled.</p>
     </Confirm>
   )
 }

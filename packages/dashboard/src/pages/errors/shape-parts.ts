@@ -1,4 +1,4 @@
-/** What stands for what varies in the shape of an error, and what it is called. */
+/** Placeholders for the variable parts in the shape of an error, and their names. */
 const NAMES: Readonly<Record<string, string>> = {
   '<n>': 'number',
   '<text>': 'text',

@@ -1,9 +1,9 @@
-/** The shape of an error: its words, and in place of what varies what it is. */
+/** The shape of an error: its constant text, with placeholders for the variable parts. */
 import { shapeParts } from './shape-parts.ts'
 
 export function ShapeText({ shape }: { readonly shape: string }) {
   const parts = shapeParts(shape)
-  if (parts.length === 0) return <span className="text-soft italic">an error without a text</span>
+  if (parts.length === 0) return <span className="text-soft italic">error without a message</span>
   return (
     <>
       {parts.map(({ text, varies }, at) =>

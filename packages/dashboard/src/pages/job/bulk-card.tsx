@@ -1,4 +1,4 @@
-/** An act on many jobs: what it does to which, how far it is, and what became of it. */
+/** A bulk action: what it does to which jobs, its progress and its result. */
 import type { ReactNode } from 'react'
 import type { Job } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -11,7 +11,7 @@ export function BulkCard({ job }: { readonly job: Job }) {
   const bulk = bulkOf(job)
   if (bulk === null) return null
   return (
-    <Card title="An act on many jobs">
+    <Card title="Bulk action">
       <p className="text-lg leading-snug font-medium">{bulk.says}</p>
       <div className="mt-2 grid gap-4 sm:grid-cols-2">
         <Facts>
@@ -21,13 +21,13 @@ export function BulkCard({ job }: { readonly job: Job }) {
             </Fact>
           ))}
           {bulk.reason !== null && <Fact name="Reason">{bulk.reason}</Fact>}
-          <Fact name="Asked by">{bulk.by ?? <span className="text-soft">not known</span>}</Fact>
+          <Fact name="Requested by">{bulk.by ?? <span className="text-soft">unknown</span>}</Fact>
         </Facts>
         <div>
           <HowFar job={job} report={bulk.report} />
           {bulk.to !== null && (
             <p className="mt-2">
-              <TextLink to={bulk.to}>See the jobs that match now</TextLink>
+              <TextLink to={bulk.to}>View matching jobs</TextLink>
             </p>
           )}
         </div>
@@ -39,20 +39,20 @@ export function BulkCard({ job }: { readonly job: Job }) {
 function HowFar({ job, report }: { readonly job: Job; readonly report: BulkReport | null }): ReactNode {
   if (report !== null)
     return (
-      <dl aria-label="What became of it" className="grid grid-cols-3 gap-4">
-        <Metric name="Looked at" value={report.looked} />
+      <dl aria-label="Result" className="grid grid-cols-3 gap-4">
+        <Metric name="Scanned" value={report.looked} />
         <Metric name="Changed" value={report.changed} />
-        <Metric name="Refused" value={report.refused} />
+        <Metric name="Skipped" value={report.refused} />
       </dl>
     )
   if (job.state === 'running')
     return job.progress === null ? (
-      <p className="text-soft">It counts the jobs that match.</p>
+      <p className="text-soft">Counting matching jobs…</p>
     ) : (
       <ProgressBar progress={job.progress} />
     )
-  if (job.endedAt === null) return <p className="text-soft">It has not begun.</p>
-  return <p className="text-soft">It ended early. What it had changed by then stays changed.</p>
+  if (job.endedAt === null) return <p className="text-soft">Not started yet.</p>
+  return <p className="text-soft">Ended early. Changes made so far remain.</p>
 }
 
 function Metric({ name, value }: { readonly name: string; readonly value: number }) {

@@ -1,2 +1,2 @@
-/** The kind of the jobs that act on many others. */
+/** The kind of bulk action jobs. */
 export const BULK_KIND = 'jobmill.bulk'

@@ -1,6 +1,7 @@
-/** What a job of the kind jobmill.bulk is about, in words. */
+/** Describes a jobmill.bulk job: its action, its filter and its result. */
 import type { Job } from '../../api/types/job.ts'
 import { instant, plural } from '../../kit/format.ts'
+import { actPhrase } from '../jobs/acts.ts'
 
 interface FilterWord {
   readonly name: string
@@ -19,7 +20,7 @@ export interface Bulk {
   readonly reason: string | null
   readonly by: string | null
   readonly report: BulkReport | null
-  /** The list of jobs with this filter; null where the page of jobs cannot show it. */
+  /** The job list with this filter; null when the Jobs page cannot express the filter. */
   readonly to: string | null
 }
 
@@ -39,11 +40,13 @@ export function bulkOf({ payload, result, tags }: Pick<Job, 'payload' | 'result'
   if (!isFields(payload) || !isFields(payload['filter'])) return null
   const { act, reason, filter } = payload
   const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== null)
-  // Every act has that one: up to when it was asked for.
+  // Every bulk action has this bound: jobs enqueued after the request are excluded.
   const isAll = given.every(([key]) => key === 'enqueuedBefore')
   const verb = VERBS[String(act)] ?? String(act)
   return {
-    says: isAll ? `${verb} every job` : `${verb} the jobs that ${'ids' in filter ? 'were chosen' : 'match'}`,
+    says: isAll
+      ? actPhrase(verb, 'every job')
+      : actPhrase(verb, 'ids' in filter ? 'selected jobs' : 'matching jobs'),
     filter: given.map(wordOf),
     reason: typeof reason === 'string' ? reason : null,
     by: tags.find((tag) => tag.startsWith('by:'))?.slice('by:'.length) ?? null,
@@ -59,11 +62,11 @@ const NAMES: Readonly<Record<string, string>> = {
   tags: 'Tags',
   enqueuedFrom: 'Enqueued from',
   enqueuedBefore: 'Enqueued before',
-  payloadText: 'Payload has',
+  payloadText: 'Payload contains',
   payloadAt: 'Payload',
-  errorText: 'Error has',
+  errorText: 'Error contains',
   fingerprint: 'Fingerprint',
-  ids: 'Chosen',
+  ids: 'Selected',
 }
 
 function wordOf([key, value]: readonly [string, unknown]): FilterWord {

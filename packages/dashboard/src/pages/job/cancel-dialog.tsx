@@ -1,4 +1,4 @@
-/** Asks why, and cancels. */
+/** Asks for a reason and cancels the job. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
@@ -6,7 +6,7 @@ import type { Job } from '../../api/types/job.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { Field, TextInput } from '../../kit/field.tsx'
 
-/** As long as the server takes. */
+/** The server's limit. */
 const LONGEST = 1_000
 
 export function CancelDialog({ job, close }: { readonly job: Job; readonly close: () => void }) {
@@ -15,8 +15,9 @@ export function CancelDialog({ job, close }: { readonly job: Job; readonly close
   const body = reason.trim() === '' ? {} : { reason: reason.trim() }
   return (
     <Confirm
-      title="Cancel this job"
-      verb="Cancel 1 job"
+      title="Cancel job?"
+      verb="Cancel job"
+      dismiss={job.state === 'running' ? 'Keep running' : 'Keep job'}
       isDangerous
       close={close}
       act={() =>
@@ -24,16 +25,16 @@ export function CancelDialog({ job, close }: { readonly job: Job; readonly close
           method: 'POST',
           path: `jobs/${named(job.id)}/cancel`,
           body,
-          done: ({ answer }) => (answer === 'cancelled' ? 'Cancelled' : 'It was asked to stop'),
+          done: ({ answer }) => (answer === 'cancelled' ? 'Job cancelled' : 'Cancellation requested'),
         })
       }
     >
       <p>
         {job.state === 'running'
-          ? '1 running job is asked to stop. It ends when its handler hears that.'
-          : '1 waiting job will not run. It can be retried while it is kept.'}
+          ? 'The running job will be asked to stop. It ends once its handler responds to the abort signal.'
+          : 'The job will not run. It can be retried until retention deletes it.'}
       </p>
-      <Field label="Reason" hint="Stands at the job for whoever looks at it next. May be left empty.">
+      <Field label="Reason" hint="Optional. Shown on the job.">
         {(ids) => (
           <TextInput
             {...ids}

@@ -1,4 +1,4 @@
-/** What became of a job that has ended, and what can be done about it. */
+/** The outcome of a job that has ended, and its actions. */
 import { useMay } from '../../api/roles.ts'
 import type { Job } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -20,15 +20,15 @@ export function Died({ job, last }: Props) {
   const may = useMay()
   const error = job.error ?? last?.error ?? null
   return (
-    <Card title="Why did it die?" tools={may('operator') && <RetryButton job={job} look="main" />}>
+    <Card title="Why it failed" tools={may('operator') && <RetryButton job={job} look="main" />}>
       <p className="text-lg leading-snug font-medium break-words text-dead">
-        {error === null ? 'It left no error' : firstLine(error)}
+        {error === null ? 'No error recorded' : firstLine(error)}
       </p>
       <p className="mt-1 flex flex-wrap gap-x-4 text-soft">
         <span>
-          {plural(job.attempt, 'attempt')} of {job.maxAttempts}, dead since <Ago at={job.endedAt} />
+          {plural(job.attempt, 'attempt')} of {job.maxAttempts}, failed permanently <Ago at={job.endedAt} />
         </span>
-        <TextLink to={`/jobs/${job.id}?tab=errors`}>See the whole error</TextLink>
+        <TextLink to={`/jobs/${job.id}?tab=errors`}>View full error</TextLink>
       </p>
     </Card>
   )
@@ -38,10 +38,10 @@ export function Cancelled({ job, last }: Props) {
   const may = useMay()
   const reason = job.error ?? last?.error ?? job.cancelReason
   return (
-    <Card title="It was cancelled" tools={may('operator') && <RetryButton job={job} />}>
-      <Said>{reason === null ? 'Nobody said why' : firstLine(reason)}</Said>
+    <Card title="Cancelled" tools={may('operator') && <RetryButton job={job} />}>
+      <Said>{reason === null ? 'No reason given' : firstLine(reason)}</Said>
       <p className="mt-1 text-soft">
-        <Ago at={job.endedAt} />. It runs again only when somebody retries it.
+        <Ago at={job.endedAt} />. It will not run unless it is retried.
       </p>
     </Card>
   )
@@ -50,14 +50,14 @@ export function Cancelled({ job, last }: Props) {
 export function Done({ job, last }: Props) {
   const ran = last === undefined ? null : ranMs(last, 0)
   return (
-    <Card title="It is done">
+    <Card title="Done">
       <Said>
-        {ran === null ? 'It ended well' : `It ran for ${span(ran)}`}
-        {job.attempt > 1 && `, in attempt ${job.attempt} of ${job.maxAttempts}`}
+        {ran === null ? 'Completed' : `Completed in ${span(ran)}`}
+        {job.attempt > 1 && `, attempt ${job.attempt} of ${job.maxAttempts}`}
       </Said>
       <p className="mt-1 flex flex-wrap items-center gap-x-4 text-soft">
         <span>
-          Done <Ago at={job.endedAt} />
+          Completed <Ago at={job.endedAt} />
         </span>
         {last !== undefined && last.outcome !== 'running' && <OutcomeBadge outcome={last.outcome} />}
         {job.error !== null && <span className="text-dead">{job.error}</span>}

@@ -1,4 +1,4 @@
-/** A process by its label, as long as it is known. */
+/** The name of a process: its label while it is known, otherwise its id. */
 import { useWorkers } from '../../api/reads.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { shortId } from '../../kit/format.ts'
@@ -10,7 +10,7 @@ export function useInstanceName(): (id: string) => string {
 
 export function InstanceName({ id }: { readonly id: string | null }) {
   const nameOf = useInstanceName()
-  if (id === null) return <span className="text-soft">nobody</span>
+  if (id === null) return <span className="text-soft">–</span>
   return (
     <TextLink to={`/workers#${id}`} className="inline-block max-w-56 truncate align-bottom">
       {nameOf(id)}

@@ -1,4 +1,4 @@
-/** What can be done with it, as far as its state and whoever looks allow. */
+/** The actions for a job that its state and the user's role allow. */
 import { Ban, CopyPlus, Play, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -34,7 +34,7 @@ export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspe
       {may('operator') && kind !== BULK_KIND && (
         <>
           <Button icon={CopyPlus} onClick={() => void copyIt()}>
-            Enqueue a copy
+            Enqueue copy
           </Button>
           <CopyAs job={job} left={left} />
         </>
@@ -61,8 +61,8 @@ function DeleteDialog({ job, close }: { readonly job: Job; readonly close: () =>
   const [, go] = useLocation()
   return (
     <Confirm
-      title="Delete this job"
-      verb="Delete 1 job"
+      title="Delete job?"
+      verb="Delete job"
       isDangerous
       close={close}
       act={async () => {
@@ -71,12 +71,11 @@ function DeleteDialog({ job, close }: { readonly job: Job; readonly close: () =>
       }}
     >
       <p>
-        1 job of the kind <b className="break-all">{job.kind}</b> goes, with its payload, its attempts and
-        their logs.
+        Deletes 1 <b className="break-all">{job.kind}</b> job with its payload, attempts and logs.
       </p>
       <p className="text-soft">
         {job.endedAt === null
-          ? 'It has not run to its end: its work will not be done.'
+          ? 'The job has not completed; its work will not be done.'
           : 'This cannot be undone.'}
       </p>
     </Confirm>
@@ -88,7 +87,7 @@ interface OneAct {
   readonly look?: 'main' | 'plain'
 }
 
-/** An act on many jobs is an admin's to do again. */
+/** Retrying a bulk action requires an admin. */
 export function RetryButton({ job, look = 'plain' }: OneAct) {
   const may = useMay()
   const { act, isActing } = useAct()
@@ -99,7 +98,7 @@ export function RetryButton({ job, look = 'plain' }: OneAct) {
       look={look}
       icon={RotateCcw}
       disabled={isActing}
-      onClick={() => void act({ method: 'POST', path, done: 'It begins again' }).catch(() => null)}
+      onClick={() => void act({ method: 'POST', path, done: 'Job queued for retry' }).catch(() => null)}
     >
       Retry
     </Button>
@@ -116,7 +115,7 @@ export function RunNowButton({ job, look = 'main' }: OneAct) {
       look={look}
       icon={Play}
       disabled={isActing}
-      onClick={() => void act({ method: 'POST', path, done: 'It is ready now' }).catch(() => null)}
+      onClick={() => void act({ method: 'POST', path, done: 'Job moved to ready' }).catch(() => null)}
     >
       Run now
     </Button>

@@ -1,9 +1,9 @@
-/** What it is told to be, and when what happened. */
+/** The options of the job and its timestamps. */
 import type { ReactNode } from 'react'
 import type { Job } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
-import { number, span } from '../../kit/format.ts'
+import { number, plural, span } from '../../kit/format.ts'
 import { Ago, Moment } from '../../kit/time.tsx'
 import { InstanceName } from './instance-name.tsx'
 import type { Try } from './tries.ts'
@@ -12,7 +12,7 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
   const { queue, tags, priority, attempt, maxAttempts, crashes, orderKey, dedupeKey } = job
   const schedule = job.metadata?.['schedule']
   return (
-    <Card title="About it">
+    <Card title="Details">
       <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] max-sm:[&_dt]:min-w-24">
         <Facts>
           <Fact name="Queue">
@@ -24,12 +24,13 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
             <Tags tags={tags} />
           </Fact>
           <Fact name="Priority">
-            {number(priority)}{' '}
-            {priority === 0 ? '(default)' : priority < 0 ? '(before others)' : '(after others)'}
+            {number(priority)} {priority === 0 ? '(default)' : priority < 0 ? '(higher)' : '(lower)'}
           </Fact>
           <Fact name="Attempts">
             {number(attempt)} of {number(maxAttempts)}
-            {crashes > 0 && <span className="text-dead">, running at {number(crashes)} crashes</span>}
+            {crashes > 0 && (
+              <span className="text-dead">, {plural(crashes, 'crash', 'crashes')} while running</span>
+            )}
           </Fact>
           <Fact name="Timeout">{timeoutText(job)}</Fact>
           <Fact name="Order key">{orderKey === null ? <None /> : <Key text={orderKey} />}</Fact>
@@ -60,7 +61,7 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
               </TextLink>
             </Fact>
           )}
-          {job.cancelReason !== null && <Fact name="Cancel asked">{job.cancelReason}</Fact>}
+          {job.cancelReason !== null && <Fact name="Cancel reason">{job.cancelReason}</Fact>}
         </Facts>
       </div>
     </Card>
@@ -104,9 +105,12 @@ function When({ at }: { readonly at: number | null }) {
   )
 }
 
-/** Its own, else that of its kind. The process that answers may not have the kind, so that no timeout is never certain. */
+/**
+ * The job's own timeout, else the kind's. The answering process may not have the kind, so a missing timeout
+ * is never certain.
+ */
 function timeoutText({ timeoutMs, kindTimeoutMs }: Pick<Job, 'timeoutMs' | 'kindTimeoutMs'>): string {
   const ms = timeoutMs ?? kindTimeoutMs
-  if (ms === null) return 'as the kind says'
-  return `${span(ms)} an attempt${timeoutMs === null ? ', set by the kind' : ''}`
+  if (ms === null) return 'kind default'
+  return `${span(ms)} per attempt${timeoutMs === null ? ' (kind default)' : ''}`
 }

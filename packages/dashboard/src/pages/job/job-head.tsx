@@ -1,4 +1,4 @@
-/** The top of the page: its kind, state and id, and what can be done with it. */
+/** The top of the job page: kind, state, id and actions. */
 import type { ReactNode } from 'react'
 import type { Job } from '../../api/types/job.ts'
 import { CopyButton } from '../../kit/copy.tsx'
@@ -7,9 +7,9 @@ import { StateBadge } from '../../kit/state.tsx'
 export function JobHead({ job, children }: { readonly job: Job; readonly children: ReactNode }) {
   const note =
     job.state === 'running' && job.cancelReason !== null
-      ? 'asked to stop'
+      ? 'cancellation requested'
       : job.waitsForOrder
-        ? 'waits for its turn'
+        ? 'blocked by order key'
         : undefined
   return (
     <div className="flex flex-wrap items-start justify-between gap-3">
@@ -20,7 +20,7 @@ export function JobHead({ job, children }: { readonly job: Job; readonly childre
         </div>
         <p className="flex items-center gap-1 text-soft">
           <span className="min-w-0 font-mono text-xs break-all">{job.id}</span>
-          <CopyButton text={job.id} what="the id" />
+          <CopyButton text={job.id} what="the job id" />
         </p>
       </div>
       <div className="flex flex-wrap items-center gap-2">{children}</div>

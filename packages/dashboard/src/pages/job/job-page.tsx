@@ -1,4 +1,4 @@
-/** One job: what it is, why it does not run, its life, and everything it carries. */
+/** Job page: details, why it is not running, timeline and data. */
 import { useEffect } from 'react'
 import { useJob } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
@@ -15,7 +15,7 @@ import { TimelineCard } from './timeline/timeline-card.tsx'
 import { triesOf } from './tries.ts'
 import { WhyCard } from './why-card.tsx'
 
-/** What is larger comes on demand. */
+/** Larger values are loaded on demand. */
 const LARGEST = 262_144
 
 export function JobPage({ id }: { readonly id: string }) {
@@ -24,7 +24,7 @@ export function JobPage({ id }: { readonly id: string }) {
   useEffect(() => {
     if (kind !== undefined) document.title = `${kind} · Jobs · Jobmill`
   }, [kind])
-  // Also when it was there a moment ago: somebody deleted it.
+  // Also when it was loaded before: the job may have been deleted since.
   if (read.error?.status === 404 || read.error?.code === 'ID_INVALID') return <NoSuchJob id={id} />
   return (
     <>
@@ -57,13 +57,12 @@ export function JobPage({ id }: { readonly id: string }) {
 function NoSuchJob({ id }: { readonly id: string }) {
   return (
     <>
-      <PageHead title="There is no such job" />
-      <Empty title={`No job has the id ${id}`}>
+      <PageHead title="Job not found" />
+      <Empty title={`No job with id ${id}`}>
         <p className="mb-3">
-          It may have been deleted, or have ended longer ago than its queue keeps jobs. It may also belong to
-          another store than the one named in the menu.
+          It may have been deleted, by an operator or by retention, or it may be in a different database.
         </p>
-        <LinkButton to="/jobs">Look at the jobs that are there</LinkButton>
+        <LinkButton to="/jobs">View all jobs</LinkButton>
       </Empty>
     </>
   )

@@ -1,4 +1,4 @@
-/** Everything it carries, one part at a time. Which one stands in the address. */
+/** The data of a job, in tabs. The selected tab is part of the address. */
 import type { ReactNode } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { Inspected, Job } from '../../api/types/job.ts'
@@ -37,14 +37,14 @@ export function JobTabs({ job, tries, left }: Props) {
     ['log', 'Log', lines, () => <LogTab job={job} tries={tries} />],
     ['errors', 'Errors', errors.length, () => <ErrorsTab tries={errors} />],
     ['compare', 'Compare', null, () => <CompareTab tries={tries} />],
-    ['timeline', 'Timeline', null, () => <TimelineTab id={job.id} />],
+    ['timeline', 'Events', null, () => <TimelineTab id={job.id} />],
     ...(may('operator') ? [['audit', 'Audit', null, () => <AuditTab id={job.id} />] as const] : []),
   ]
   const chosen = tabs.some(([key]) => key === asked) ? (asked ?? '') : 'payload'
   return (
-    <section aria-label="What it carries" className="min-w-0 rounded-xl border border-line bg-card">
+    <section aria-label="Job data" className="min-w-0 rounded-xl border border-line bg-card">
       <Tabs
-        label="Parts of the job"
+        label="Job data"
         chosen={chosen}
         choose={choose}
         tabs={tabs.map(([key, name, count, content]) => ({

@@ -1,11 +1,10 @@
-/** How far a job says it is: a bar where that can be told, otherwise in its own words. */
+/** The progress of a job: a bar where it can be computed, otherwise the raw value. */
 import { Json } from '../../kit/json.tsx'
 import { number, percent } from '../../kit/format.ts'
 import { shareOf } from './progress.ts'
 
 export function ProgressBar({ progress }: { readonly progress: unknown }) {
-  if (progress === null || progress === undefined)
-    return <p className="text-soft">It has told no progress so far.</p>
+  if (progress === null || progress === undefined) return <p className="text-soft">No progress reported.</p>
   const share = shareOf(progress)
   if (share === null) return <Json value={progress} name="progress" />
   return (

@@ -1,4 +1,4 @@
-/** Progress is whatever a handler says. The usual ways to say it are understood. */
+/** Reads progress as a share. A handler may report any value; the common forms are understood. */
 
 export interface Share {
   /** 0 to 1. */

@@ -1,4 +1,4 @@
-/** What matters most about a job now, large. */
+/** The headline of a job: what matters most right now. */
 import type { ReactNode } from 'react'
 
 export function Said({ children }: { readonly children: ReactNode }) {

@@ -1,12 +1,12 @@
-/** The attempts of a job in the order in which they ran, the one that runs now among them. */
+/** The attempts of a job in the order they ran, including the current one. */
 import type { Attempt, Job, LogLine, Outcome } from '../../api/types/job.ts'
 
 export interface Try {
-  /** From 1. Not the number of the attempt: one that was refunded, or came before a retry, has the number of a later one too. */
+  /** Counts from 1. It differs from the attempt number, which repeats after a refund or a retry. */
   readonly n: number
   readonly attempt: number
   readonly instance: string | null
-  /** Null when nobody ran it: cancelled while it waited. */
+  /** Null when the job never ran: cancelled while it waited. */
   readonly startedAt: number | null
   /** Null while it runs. */
   readonly endedAt: number | null
@@ -43,7 +43,7 @@ export function triesOf(job: Job, attempts: readonly Attempt[]): readonly Try[] 
   ]
 }
 
-/** How many of a job the store keeps; before them there may have been others. */
+/** The number of attempts that the store keeps per job; earlier ones are dropped. */
 export const MOST_KEPT = 32
 
 export function ranMs({ startedAt, endedAt }: Try, now: number): number | null {

@@ -1,4 +1,4 @@
-/** Where the cause of a wait is looked at. */
+/** Links from the reason for a wait to the page that explains it. */
 import type { Job, Reason } from '../../api/types/job.ts'
 
 export interface WayOut {
@@ -15,25 +15,25 @@ export function wayOutOf(
     case 'paused':
     case 'no-workers':
     case 'cooling':
-      return { to: `/queues#${named}`, text: `Go to the queue ${queue}` }
+      return { to: `/queues#${named}`, text: `View queue ${queue}` }
     case 'queue-without-worker':
     case 'kind-without-worker':
-      return { to: '/workers', text: 'See who serves what' }
+      return { to: '/workers', text: 'View workers' }
     case 'quarantined':
-      return { to: '/workers', text: 'See what the processes do' }
+      return { to: '/workers', text: 'View workers' }
     case 'limit': {
-      const name = /\blimit (\S+)/.exec(says)?.[1]
+      const name = /\blimit "?([^\s"]+)/i.exec(says)?.[1]
       return {
         to: name === undefined ? '/limits' : `/limits#${encodeURIComponent(name)}`,
-        text: 'Go to the limit',
+        text: 'View limit',
       }
     }
     case 'busy':
-      return { to: `/jobs?state=running&queue=${named}`, text: 'See what runs there' }
+      return { to: `/jobs?state=running&queue=${named}`, text: 'View running jobs' }
     case 'behind':
-      return { to: `/jobs?state=ready&queue=${named}`, text: 'See what is before it' }
+      return { to: `/jobs?state=ready&queue=${named}`, text: 'View jobs ahead' }
     case 'order':
-      return orderKey === null ? null : { to: `/jobs?queue=${named}`, text: `See the jobs of ${queue}` }
+      return orderKey === null ? null : { to: `/jobs?queue=${named}`, text: `View ${queue} jobs` }
     default:
       return null
   }

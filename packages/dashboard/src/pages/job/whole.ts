@@ -1,4 +1,7 @@
-/** What was too large to come along, fetched when somebody wants it. Not kept fresh with the rest: it may be megabytes, and a payload never changes. */
+/**
+ * Loads a value that was too large to include. It is not refreshed: it may be megabytes, and a payload never
+ * changes.
+ */
 import { ask, named, Problem } from '../../api/client.ts'
 import type { Inspected, Job } from '../../api/types/job.ts'
 import { sayProblem } from '../../kit/toasts.tsx'

@@ -1,4 +1,7 @@
-/** Why isn't it running? The first sentence is what holds it up longest; the others would hold it up too. */
+/**
+ * Answers "Why isn't it running?". The first reason blocks the job the longest; the others would block it
+ * too.
+ */
 import { useMay } from '../../api/roles.ts'
 import type { Job, Reason, Why } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -44,7 +47,7 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
       tools={may('operator') && job.state === 'scheduled' && <RunNowButton job={job} />}
     >
       {first === undefined ? (
-        <Said>Its state has just changed</Said>
+        <Said>The state has just changed</Said>
       ) : (
         <>
           <Said>{first.says}</Said>
@@ -53,7 +56,7 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
       )}
       {others.length > 0 && (
         <>
-          <p className="mt-3 text-xs text-soft">Also in its way</p>
+          <p className="mt-3 text-xs text-soft">Also blocked by</p>
           <ul className="mt-1 flex flex-col gap-2 border-l-2 border-line pl-3">
             {others.map((reason) => (
               <li key={reason.why}>
@@ -75,7 +78,7 @@ function ReasonMore({ reason, job }: { readonly reason: Reason; readonly job: Jo
     <p className="mt-1 flex flex-wrap gap-x-4 text-soft">
       {reason.until !== null && (
         <span>
-          Over in <Countdown until={reason.until} />
+          Ends in <Countdown until={reason.until} />
         </span>
       )}
       {way !== null && <TextLink to={way.to}>{way.text}</TextLink>}
@@ -87,14 +90,15 @@ function Runs({ job }: { readonly job: Job }) {
   const now = useNow()
   const { startedAt } = job
   return (
-    <Card title="It is running">
+    <Card title="Running">
       <Said>
-        Since {startedAt === null ? 'just now' : span(Math.max(0, now - startedAt))}, on{' '}
+        {startedAt === null ? 'Just started' : `Running for ${span(Math.max(0, now - startedAt))}`} on{' '}
         <InstanceName id={job.instance} />
       </Said>
       {job.cancelReason !== null && (
         <p className="mt-1 text-ready">
-          It was asked to stop: {job.cancelReason}. It ends when its handler hears that.
+          Cancellation requested: {job.cancelReason}. The job ends once its handler responds to the abort
+          signal.
         </p>
       )}
       <div className="mt-3">

@@ -1,4 +1,4 @@
-/** What can be done to jobs, of which states, and by whom. */
+/** The actions on jobs: their states, roles and effects. */
 import { Ban, FastForward, type LucideIcon, RotateCcw, Trash2 } from 'lucide-react'
 import type { Role } from '../../api/roles.ts'
 import type { BulkAct, State } from '../../api/types/job.ts'
@@ -8,11 +8,16 @@ export interface ActInfo {
   readonly name: string
   readonly icon: LucideIcon
   readonly role: Role
-  /** On others it does nothing. */
+  /** Jobs in other states are not changed. */
   readonly states: readonly State[]
   readonly isDangerous: boolean
-  /** What becomes of the jobs. */
+  /** The effect on the jobs, shown in the confirmation. */
   readonly means: string
+}
+
+/** "Retry 3 jobs", "Run 3 jobs now". */
+export function actPhrase(name: string, jobs: string): string {
+  return name === 'Run now' ? `Run ${jobs} now` : `${name} ${jobs}`
 }
 
 export const ACTS: readonly ActInfo[] = [
@@ -23,7 +28,7 @@ export const ACTS: readonly ActInfo[] = [
     role: 'operator',
     states: ['dead', 'cancelled'],
     isDangerous: false,
-    means: 'They begin again with all their attempts.',
+    means: 'Each job restarts with a full set of attempts.',
   },
   {
     act: 'run-now',
@@ -32,7 +37,7 @@ export const ACTS: readonly ActInfo[] = [
     role: 'operator',
     states: ['scheduled'],
     isDangerous: false,
-    means: 'They are ready at once instead of when they are due.',
+    means: 'Each job becomes ready now instead of when it is due.',
   },
   {
     act: 'cancel',
@@ -41,7 +46,7 @@ export const ACTS: readonly ActInfo[] = [
     role: 'operator',
     states: ['scheduled', 'ready', 'running'],
     isDangerous: true,
-    means: 'Those that wait are cancelled; those that run are asked to stop.',
+    means: 'Waiting jobs are cancelled. Running jobs are asked to stop.',
   },
   {
     act: 'delete',
@@ -50,6 +55,6 @@ export const ACTS: readonly ActInfo[] = [
     role: 'admin',
     states: ['done', 'dead', 'cancelled', 'scheduled', 'ready'],
     isDangerous: true,
-    means: 'They are gone, with their history. This cannot be undone.',
+    means: 'The jobs and their history are deleted. This cannot be undone.',
   },
 ]

@@ -1,4 +1,7 @@
-/** Asks before an act on many jobs, with what it would change by state; then a job of its own does it, whose page shows how far it is. */
+/**
+ * Confirms a bulk action, with the affected jobs by state. A background job then carries it out, and its page
+ * shows the progress.
+ */
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
@@ -8,7 +11,7 @@ import { number, plural } from '../../kit/format.ts'
 import { Shown } from '../../kit/shown.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 import { STATES } from '../../api/types/job.ts'
-import type { ActInfo } from './acts.ts'
+import { type ActInfo, actPhrase } from './acts.ts'
 import { chipsOf } from './filter/chips.ts'
 import { ReasonField } from './reason-field.tsx'
 import { bodyOf, type Meant, usePreview } from './use-preview.ts'
@@ -17,7 +20,7 @@ interface Props {
   readonly info: ActInfo
   readonly meant: Meant
   readonly close: () => void
-  /** It has begun. */
+  /** Called when the bulk action has been enqueued. */
   readonly begun: () => void
 }
 
@@ -38,7 +41,7 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
         filter: bodyOf(meant),
         ...(act === 'cancel' && reason.trim() !== '' && { reason: reason.trim() }),
       },
-      done: `${name}: begun for ${plural(jobs, 'job')}`,
+      done: `${name} started for ${plural(jobs, 'job')}`,
     })
     begun()
     go(`/jobs/${id}`)
@@ -46,8 +49,11 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
 
   return (
     <Confirm
-      title={'ids' in meant ? `${name} the selected jobs?` : `${name} all jobs that match?`}
-      verb={jobs === 0 ? name : `${name} ${plural(jobs, 'job')}`}
+      title={
+        'ids' in meant ? `${actPhrase(name, 'selected jobs')}?` : `${actPhrase(name, 'all matching jobs')}?`
+      }
+      {...(act === 'cancel' && { dismiss: 'Keep jobs' })}
+      verb={jobs === 0 ? name : actPhrase(name, plural(jobs, 'job'))}
       isDangerous={isDangerous}
       isReady={jobs > 0}
       act={begin}
@@ -64,7 +70,7 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
 function Which({ meant }: { readonly meant: Meant }) {
   if ('ids' in meant) return null
   const chips = chipsOf(meant.filter)
-  if (chips.length === 0) return <p className="font-medium">There is no filter: this means every job.</p>
+  if (chips.length === 0) return <p className="font-medium">No filter: this affects every job.</p>
   return (
     <p className="break-words">
       {chips.map(({ text, name, value }, at) => (
@@ -91,7 +97,7 @@ function Found({
     <>
       {jobs > 0 && (
         <ul
-          aria-label="What it changes"
+          aria-label="Affected jobs"
           className="flex flex-wrap gap-x-4 gap-y-1 rounded-lg bg-sunk px-3 py-2"
         >
           {STATES.filter((state) => (byState[state] ?? 0) > 0).map((state) => (
@@ -104,13 +110,12 @@ function Found({
       )}
       {jobs === 0 && (
         <p>
-          None of them can be changed: “{name}” acts on jobs that are {states.join(', ')}.
+          No jobs to change: {name} applies to {states.join(', ')} jobs.
         </p>
       )}
       {jobs > 0 && others > 0 && (
         <p className="text-soft">
-          {plural(others, 'other selected job')} will stay: “{name}” acts on jobs that are {states.join(', ')}
-          .
+          {plural(others, 'selected job')} will not change: {name} applies to {states.join(', ')} jobs.
         </p>
       )}
     </>

@@ -1,4 +1,4 @@
-/** What whoever looks has chosen for the list, on this device: its columns, and how many jobs make a page. */
+/** Preferences for the job list on this device: its columns and its page size. */
 import { useSyncExternalStore } from 'react'
 import { kept, type Kept } from '../../api/kept.ts'
 

@@ -1,4 +1,4 @@
-/** Which columns are shown. */
+/** Chooses the columns of the job list. */
 import { Columns3 } from 'lucide-react'
 import { Button } from '../../kit/button.tsx'
 import { Menu, MenuCheck } from '../../kit/menu.tsx'
@@ -20,7 +20,7 @@ export function ColumnMenu() {
           key={column}
           checked={chosen.includes(column)}
           change={(isShown) =>
-            // In their own order, however they were chosen.
+            // In the standard order, regardless of the order in which they were chosen.
             chosenColumns.set(
               OPTIONAL_COLUMNS.filter((one) => (one === column ? isShown : chosen.includes(one))),
             )

@@ -1,4 +1,4 @@
-/** The columns that can be chosen: their names and what stands in them. */
+/** The optional columns of the job list: names and cells. */
 import type { ReactNode } from 'react'
 import type { JobSummary } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -10,7 +10,7 @@ import { toSearch } from './filter/address.ts'
 import { NO_FILTER } from './filter/filter.ts'
 
 interface About {
-  /** What an instance calls itself. */
+  /** The label of an instance. */
   readonly label: (instance: string) => string
 }
 
@@ -44,7 +44,7 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
     cell: ({ attempt, maxAttempts }) => `${number(attempt)} of ${number(maxAttempts)}`,
   },
   enqueued: { name: 'Enqueued', cell: ({ enqueuedAt }) => <Steady at={enqueuedAt} /> },
-  when: { name: 'Due, started, ended', cell: (job) => <Turn {...job} /> },
+  when: { name: 'Timing', cell: (job) => <Turn {...job} /> },
   time: { name: 'Time', right: true, cell: (job) => <Took {...job} /> },
   tags: { name: 'Tags', cell: ({ tags }) => <Tags tags={tags} /> },
   orderKey: {
@@ -68,7 +68,7 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
   },
 }
 
-/** As wide as times mostly are, so that the columns stay where they are while it counts. */
+/** Wide enough for most times, so that columns do not move while it counts. */
 function Steady({ at }: { readonly at: number | null }) {
   return (
     <span className="inline-block min-w-28">
@@ -77,33 +77,33 @@ function Steady({ at }: { readonly at: number | null }) {
   )
 }
 
-/** What is next, or was last. */
+/** The next or the last transition of the job. */
 function Turn({ state, dueAt, startedAt, endedAt, waitsForOrder, cancelReason }: JobSummary) {
-  if (state === 'ready') return <span className="text-soft">waits to be claimed</span>
-  if (waitsForOrder) return <span className="text-soft">waits for its turn</span>
+  if (state === 'ready') return <span className="text-soft">ready</span>
+  if (waitsForOrder) return <span className="text-soft">blocked by order key</span>
   const [word, at] =
     endedAt !== null ? ['ended', endedAt] : startedAt !== null ? ['started', startedAt] : ['due', dueAt]
   return (
     <span className="whitespace-nowrap">
       <span className="text-soft">{word} </span>
       <Steady at={at} />
-      {cancelReason !== null && <span className="text-soft">, asked to stop</span>}
+      {cancelReason !== null && <span className="text-soft">, cancellation requested</span>}
     </span>
   )
 }
 
 function Took({ state, enqueuedAt, startedAt, endedAt }: JobSummary) {
-  if (endedAt !== null) return <Lasted word="took" ms={endedAt - enqueuedAt} says="From enqueued to ended" />
-  if (startedAt !== null) return <Lasting word="runs" from={startedAt} says="Since its attempt began" />
-  return <Lasting word="waits" from={enqueuedAt} says={`Since it was enqueued; it is ${state}`} />
+  if (endedAt !== null) return <Lasted ms={endedAt - enqueuedAt} says="From enqueue to end" />
+  if (startedAt !== null) return <Lasting word="running" from={startedAt} says="Since the attempt started" />
+  return <Lasting word="waiting" from={enqueuedAt} says={`Since enqueue (${state})`} />
 }
 
 interface Last {
-  readonly word: string
+  readonly word?: string
   readonly says: string
 }
 
-/** What moves is told to the second. */
+/** Durations that are still growing are shown in whole seconds. */
 function Lasting({ from, ...rest }: Last & { readonly from: number }) {
   return <Lasted ms={Math.floor((useNow() - from) / 1_000) * 1_000} {...rest} />
 }
@@ -112,7 +112,7 @@ function Lasted({ word, says, ms }: Last & { readonly ms: number }) {
   return (
     <Tip text={says}>
       <span>
-        <span className="text-soft">{word} </span>
+        {word !== undefined && <span className="text-soft">{word} </span>}
         {span(Math.max(0, ms))}
       </span>
     </Tip>

@@ -1,4 +1,4 @@
-/** A part of the filter: pressed it can be changed, its cross takes it away. */
+/** One part of the filter: click to edit it, or remove it with its cross. */
 import { X } from 'lucide-react'
 import type { Chip } from './filter/chips.ts'
 
@@ -14,7 +14,7 @@ export function FilterChip({ chip: { text, name, value }, edit, remove }: Props)
       <button
         type="button"
         onClick={edit}
-        title={`Change ${text}`}
+        title={`Edit ${text}`}
         className="flex h-full min-w-0 items-center gap-1 rounded-l-md pl-2 hover:text-accent"
       >
         <span className="shrink-0 text-soft">{name}</span>{' '}

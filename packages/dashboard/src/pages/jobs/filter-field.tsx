@@ -1,4 +1,4 @@
-/** One field for the whole filter: its parts stand in it as chips, the next one is written behind them. */
+/** The filter as one field: existing parts are chips, and the next part is typed after them. */
 import { Search } from 'lucide-react'
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
@@ -14,7 +14,7 @@ interface Props {
   readonly filter: Filter
   readonly choose: (filter: Filter) => void
   readonly known: Known
-  /** What is wrong in the address. */
+  /** Problems of the filter in the address. */
   readonly wrong: readonly Wrong[]
 }
 
@@ -30,11 +30,11 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
   const isListed = isOpen && items.length > 0
   const chips = chipsOf(filter)
   const wrong = [...addressed, ...draft.wrong]
-  useShortcut('/', 'Filter the jobs', () => input.current?.focus())
+  useShortcut('/', 'Filter jobs', () => input.current?.focus())
 
   function take(suggestion: Suggestion): void {
     setActive(-1)
-    // A key wants its values next; after a whole part the list would only be in the way.
+    // After a key, suggest its values; after a complete part, close the list.
     setOpen(!suggestion.isWhole)
     if (suggestion.opens !== undefined) go(`/jobs/${suggestion.opens}`)
     else draft.take(suggestion)
@@ -46,7 +46,7 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
       event.preventDefault()
       setOpen(true)
       const step = event.key === 'ArrowDown' ? 1 : -1
-      // One more place than there are suggestions: back in the field.
+      // One more position than there are suggestions: back to the field.
       if (isListed) setActive(((active + 1 + step + items.length + 1) % (items.length + 1)) - 1)
       else setActive(-1)
     } else if (event.key === 'Enter') {
@@ -70,14 +70,14 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
       if (isListed) setOpen(false)
       else input.current?.blur()
     } else if (event.key === 'Backspace' && draft.text === '') {
-      // It would take away the last character of what comes back.
+      // Backspace would otherwise also delete the last character of the restored text.
       event.preventDefault()
       const last = chips.at(-1)
       if (last !== undefined) edit(last.text, last.without)
     }
   }
 
-  /** Back into the field, to be changed. */
+  /** Moves a chip back into the field for editing. */
   function edit(text: string, without: Filter): void {
     const next = draft.text.trim() === '' ? text : `${draft.text.trim()} ${text}`
     draft.write(next, next.length)

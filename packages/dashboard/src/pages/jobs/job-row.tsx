@@ -1,4 +1,4 @@
-/** One job of the list. */
+/** One row of the job list. */
 import { memo } from 'react'
 import { Link } from 'wouter'
 import type { JobSummary } from '../../api/types/job.ts'
@@ -15,7 +15,7 @@ interface Props {
   readonly job: JobSummary
   readonly columns: readonly OptionalColumn[]
   readonly isSelected: boolean
-  /** Without it there is nothing to select for. */
+  /** Omitted when the user has no action to select jobs for. */
   readonly toggle: ((id: string, isRange: boolean) => void) | null
   readonly label: (instance: string) => string
 }
@@ -32,7 +32,7 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
             aria-label={`Select ${about}`}
             className="block size-4 accent-accent"
             checked={isSelected}
-            // The state comes from above; the click knows whether shift was held.
+            // The state is controlled by the parent; only the click knows whether Shift was held.
             onChange={() => undefined}
             onClick={({ shiftKey }) => toggle(id, shiftKey)}
           />

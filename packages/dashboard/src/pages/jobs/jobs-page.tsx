@@ -1,4 +1,4 @@
-/** Jobs: found by a filter, looked through page by page, and acted on, one or many. */
+/** Jobs page: filter, list, and actions on one or many jobs. */
 import { serverNow } from '../../api/clock.ts'
 import { useMemo } from 'react'
 import { useMay } from '../../api/roles.ts'
@@ -27,7 +27,7 @@ export function JobsPage() {
   const place = usePlace()
   const { filter, key, wrong, choose, steps } = place
   const limit = useKept(chosenSize)
-  // "An hour ago" is found once for each filter: a list whose end moves could not be paged through.
+  // A relative time is resolved once per filter: a list whose end moves cannot be paged.
   const now = useMemo(() => nowFor(key), [key])
   const read = useList({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })
   const rows = read.data?.jobs ?? NO_ROWS
@@ -69,7 +69,7 @@ export function JobsPage() {
   )
 }
 
-/** Takes what it is for, so that it is found anew with it. */
+/** Remounted for each filter, so that relative times are resolved again. */
 const nowFor = (_key: string): number => serverNow()
 
 const isNothing = (page: JobPage | undefined): boolean => page?.jobs.length === 0 && page.next === null
@@ -78,7 +78,7 @@ interface Props {
   readonly page: JobPage
   readonly place: Place
   readonly selection: Selection | null
-  /** What is shown is of before, until the next comes. */
+  /** The previous page is shown while the next one loads. */
   readonly isComing: boolean
 }
 
@@ -93,7 +93,7 @@ function Page({ page, place, selection, isComing }: Props) {
         <JobsTable jobs={page.jobs} selection={selection} />
       ) : (
         <p className="px-4 py-6 text-soft">
-          {page.next === null ? 'There are no more jobs that match.' : 'None of these matched.'}
+          {page.next === null ? 'No more matching jobs.' : 'No matches yet.'}
         </p>
       )}
       <Pager place={place} page={page} isComing={isComing} />

@@ -1,4 +1,4 @@
-/** A page of jobs. */
+/** A page of the job list. */
 import { PINNED } from '../../kit/table.tsx'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useOverview } from '../../api/reads.ts'
@@ -13,7 +13,7 @@ import { useRowKeys } from './use-row-keys.ts'
 
 interface Props {
   readonly jobs: readonly JobSummary[]
-  /** Null for whoever may do nothing to them. */
+  /** Null when the user's role allows no actions. */
   readonly selection: Selection | null
 }
 
@@ -60,7 +60,7 @@ export function JobsTable({ jobs, selection }: Props) {
             </th>
           ))}
           <th scope="col" className={classes('w-px', PINNED)}>
-            <span className="sr-only">Acts</span>
+            <span className="sr-only">Actions</span>
           </th>
         </tr>
       </thead>
@@ -80,7 +80,7 @@ export function JobsTable({ jobs, selection }: Props) {
   )
 }
 
-/** The same function in every turn, so that a row is drawn anew only when it changed. */
+/** A stable function, so that a row renders again only when it changed. */
 function useSteady(toggle: Selection['toggle'] | undefined): Selection['toggle'] {
   const newest = useRef(toggle)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Acts on all jobs that the filter finds, however many pages they fill. */
+/** Bulk actions on all jobs that match the filter, across all pages. */
 import { ListChecks } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
@@ -13,7 +13,7 @@ import { useCounts } from './state-tabs.tsx'
 interface Props {
   readonly filter: Filter
   readonly now: number
-  /** It is known that nothing matches. */
+  /** The filter is known to match nothing. */
   readonly isNone: boolean
 }
 
@@ -23,7 +23,7 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
   const [asked, setAsked] = useState<ActInfo | null>(null)
   const isCounted = chipsOf({ ...filter, queue: null, state: null }).length === 0
 
-  /** What is known without a look at the jobs. */
+  /** What the filter alone tells about the state of the jobs. */
   function isIdle({ states }: ActInfo): boolean {
     const meant = states.filter((state) => filter.state === null || filter.state === state)
     return (
@@ -38,7 +38,7 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
       <Menu
         trigger={
           <Button look="quiet" icon={ListChecks}>
-            All that match
+            Bulk actions
           </Button>
         }
       >

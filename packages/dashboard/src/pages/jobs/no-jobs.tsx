@@ -1,4 +1,4 @@
-/** Where jobs would be: how to have the first one, or which part of the filter to leave out. */
+/** Empty states of the job list: how to enqueue a first job, or which filter to remove. */
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
@@ -16,15 +16,15 @@ export function NoJobs() {
   const may = useMay()
   const [isEnqueuing, setEnqueuing] = useState(false)
   return (
-    <Empty title="There are no jobs yet">
+    <Empty title="No jobs yet">
       <div className="flex flex-col items-center gap-3">
         {may('operator') && (
           <Button look="main" icon={Plus} onClick={() => setEnqueuing(true)}>
-            Enqueue the first one
+            Enqueue job
           </Button>
         )}
-        <Way says="From the command line:" text={COMMAND} what="the command" />
-        <Way says="From your code:" text={CODE} what="the code" />
+        <Way says="CLI:" text={COMMAND} what="the command" />
+        <Way says="TypeScript:" text={CODE} what="the code" />
       </div>
       {isEnqueuing && <EnqueueDrawer close={() => setEnqueuing(false)} />}
     </Empty>
@@ -53,21 +53,19 @@ interface Props {
 export function NothingMatches({ filter, choose }: Props) {
   const chips = chipsOf(filter)
   return (
-    <Empty title="No job matches">
+    <Empty title="No matching jobs">
       <p>
-        {chips.length > 1
-          ? 'All of it has to be true of a job. Leave a part out:'
-          : 'Leave it out to see more:'}
+        {chips.length > 1 ? 'Jobs must match every filter. Try removing one:' : 'Try removing the filter:'}
       </p>
       <div className="mt-2 flex flex-wrap justify-center gap-2">
         {chips.map(({ text, name, value, without }) => (
           <Button key={text} className="max-w-72" onClick={() => choose(without)}>
             <span className="truncate">
-              without {name} {value}
+              Remove {name} {value}
             </span>
           </Button>
         ))}
-        {chips.length > 1 && <Button onClick={() => choose(NO_FILTER)}>Clear the filter</Button>}
+        {chips.length > 1 && <Button onClick={() => choose(NO_FILTER)}>Clear filter</Button>}
       </div>
     </Empty>
   )

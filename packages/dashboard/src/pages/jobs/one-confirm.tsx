@@ -1,4 +1,4 @@
-/** Asks before one job is cancelled or deleted. */
+/** Confirms that one job is cancelled or deleted. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
@@ -19,8 +19,9 @@ export function OneConfirm({ act, job: { id, kind, state }, close }: Props) {
   const isCancel = act === 'cancel'
   return (
     <Confirm
-      title={isCancel ? 'Cancel this job?' : 'Delete this job?'}
-      verb={isCancel ? 'Cancel the job' : 'Delete the job'}
+      title={isCancel ? 'Cancel job?' : 'Delete job?'}
+      verb={isCancel ? 'Cancel job' : 'Delete job'}
+      {...(isCancel && { dismiss: state === 'running' ? 'Keep running' : 'Keep job' })}
       isDangerous
       close={close}
       act={() =>
@@ -31,23 +32,23 @@ export function OneConfirm({ act, job: { id, kind, state }, close }: Props) {
                 path: `jobs/${named(id)}/cancel`,
                 body: reason.trim() === '' ? {} : { reason: reason.trim() },
                 done: ({ answer }) =>
-                  answer === 'requested' ? `${kind} was asked to stop` : `Cancelled ${kind}`,
+                  answer === 'requested' ? `Cancellation requested for ${kind}` : `Cancelled ${kind}`,
               }
             : { method: 'DELETE', path: `jobs/${named(id)}`, done: `Deleted ${kind}` },
         )
       }
     >
       <p className="break-words">
-        1 job of the kind <b className="font-medium">{kind}</b>, which is <StateBadge state={state} />
+        <b className="font-medium">{kind}</b> <StateBadge state={state} />
       </p>
       <p className="font-mono text-xs break-all text-soft">{id}</p>
       {isCancel ? (
         <>
-          <p>{state === 'running' ? 'It runs, so it is asked to stop.' : 'It will not run.'}</p>
+          <p>{state === 'running' ? 'The running job will be asked to stop.' : 'The job will not run.'}</p>
           <ReasonField reason={reason} change={setReason} />
         </>
       ) : (
-        <p>It is gone then, with its history. This cannot be undone.</p>
+        <p>The job and its history are deleted. This cannot be undone.</p>
       )}
     </Confirm>
   )

@@ -1,4 +1,4 @@
-/** From page to page. How many pages there are nobody counts. */
+/** Paging of the job list. The number of pages is not counted, because that would read every matching job. */
 import { ChevronLeft, ChevronRight, ChevronsLeft } from 'lucide-react'
 import type { JobPage } from '../../api/types/job.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
@@ -10,7 +10,7 @@ import type { Place } from './use-place.ts'
 interface Props {
   readonly place: Place
   readonly page: JobPage
-  /** The page is still that of before, and its end is not the end of this one. */
+  /** The previous page is still shown, so its end is not the end of the next one. */
   readonly isComing: boolean
 }
 
@@ -25,9 +25,9 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
     <footer className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2 text-soft">
       {!page.complete && cursor !== null && (
         <p className="flex w-full flex-wrap items-center gap-2 text-text">
-          Looked at {plural(looked, 'job')} so far, and there are more to look at.
+          Searched {plural(looked, 'job')}.
           <Button look="main" onClick={goOn}>
-            Go on
+            Keep searching
           </Button>
         </p>
       )}
@@ -48,7 +48,7 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
       <span className="tabular-nums">Page {number(steps.length + 1)}</span>
       {steps.length > 0 && <IconButton label="First page" icon={ChevronsLeft} onClick={first} />}
       <Button icon={ChevronLeft} disabled={steps.length === 0} onClick={back}>
-        Back
+        Previous
       </Button>
       {page.complete && (
         <Button disabled={cursor === null} onClick={goOn}>

@@ -1,4 +1,4 @@
-/** Why something is cancelled. */
+/** The reason for a cancellation. */
 import { Field, TextInput } from '../../kit/field.tsx'
 
 interface Props {
@@ -8,7 +8,7 @@ interface Props {
 
 export function ReasonField({ reason, change }: Props) {
   return (
-    <Field label="Reason" hint="Kept with the job, for whoever asks why. May be left empty.">
+    <Field label="Reason" hint="Optional. Shown on the job.">
       {(ids) => (
         <TextInput
           {...ids}

@@ -1,4 +1,4 @@
-/** What can be done to one job, as its state and the role of whoever looks allow. */
+/** The actions for one job that its state and the user's role allow. */
 import { Copy, ExternalLink, MoreHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -26,16 +26,16 @@ export function RowMenu({ job }: { readonly job: JobSummary }) {
       act({
         method: 'POST',
         path: `jobs/${named(id)}/${chosen}`,
-        done: chosen === 'retry' ? `${kind} begins again` : `${kind} is ready now`,
-        // What failed was said.
+        done: chosen === 'retry' ? `${kind} queued for retry` : `${kind} moved to ready`,
+        // The error was already shown as a toast.
       }).catch(() => undefined)
   }
 
   return (
     <>
-      <Menu trigger={<IconButton label={`Acts on ${kind} ${shortId(id)}`} icon={MoreHorizontal} />}>
+      <Menu trigger={<IconButton label={`Actions for ${kind} ${shortId(id)}`} icon={MoreHorizontal} />}>
         <MenuItem icon={ExternalLink} select={() => go(`/jobs/${id}`)}>
-          Open
+          Open job
         </MenuItem>
         {ACTS.filter(({ role, states }) => may(role) && states.includes(state)).map(
           ({ act: one, name, icon, isDangerous }) => (
@@ -44,8 +44,8 @@ export function RowMenu({ job }: { readonly job: JobSummary }) {
             </MenuItem>
           ),
         )}
-        <MenuItem icon={Copy} select={() => void copy(id, 'the id')}>
-          Copy id
+        <MenuItem icon={Copy} select={() => void copy(id, 'the job id')}>
+          Copy job id
         </MenuItem>
       </Menu>
       {asked !== null && <OneConfirm act={asked} job={job} close={() => setAsked(null)} />}

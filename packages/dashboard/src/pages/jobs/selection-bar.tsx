@@ -1,4 +1,4 @@
-/** What can be done to the selected jobs; there while some are. */
+/** Actions on the selected jobs; shown while some are selected. */
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
 import { Button } from '../../kit/button.tsx'
@@ -9,7 +9,7 @@ import { MOST_SELECTED, type Selection } from './use-selection.ts'
 
 interface Props {
   readonly selection: Selection
-  /** How many of them are not on this page. */
+  /** The number of selected jobs on other pages. */
   readonly elsewhere: number
 }
 
@@ -27,10 +27,10 @@ export function SelectionBar({ selection: { jobs, clear }, elsewhere }: Props) {
       <p aria-live="polite">
         <b className="font-semibold">{plural(jobs.size, 'job')}</b> selected
         {elsewhere > 0 && <span className="text-soft">, {elsewhere} not on this page</span>}
-        {jobs.size === MOST_SELECTED && <span className="text-soft">; that is the most at once</span>}
+        {jobs.size === MOST_SELECTED && <span className="text-soft">(maximum)</span>}
       </p>
       <Button look="quiet" className="mr-auto" onClick={clear}>
-        Clear
+        Clear selection
       </Button>
       {ACTS.filter(({ role }) => may(role)).map((info) => (
         <Button

@@ -1,4 +1,4 @@
-/** The states as a quick choice, with how many jobs there are of each in the chosen queue, or in all. */
+/** Tabs by state, with the number of jobs in the chosen queue, or in all queues. */
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { useOverview } from '../../api/reads.ts'
@@ -14,12 +14,12 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
   const counts = useCounts(filter.queue)
   const here = useRef<HTMLAnchorElement>(null)
   const isCounted = counts !== null
-  // On a phone they do not all fit; with their counts they are wider.
+  // The tabs do not all fit on a phone, and counts make them wider.
   useEffect(() => {
     here.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [filter.state, isCounted])
-  // They are counts of queues, and say nothing of a narrower filter.
+  // The counts are per queue and do not reflect a narrower filter.
   const isWider = chipsOf({ ...filter, state: null, queue: null }).length > 0
   const where = filter.queue === null ? 'in all queues' : `in ${filter.queue}`
   return (
@@ -36,7 +36,7 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
             title={
               count === null
                 ? undefined
-                : `${plural(count, 'job')} ${where}${isWider ? ', and fewer that match' : ''}`
+                : `${plural(count, 'job')} ${where}${isWider ? '; fewer match the filter' : ''}`
             }
             className={classes(
               'flex h-8 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap',
@@ -67,7 +67,7 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
 
 type Sums = Omit<Counts, 'queue' | 'oldestReadyMs'>
 
-/** Of one queue, or of all; null while they are not known. */
+/** Counts of one queue, or of all; null while loading. */
 export function useCounts(queue: string | null): Sums | null {
   const { data } = useOverview()
   if (data === undefined) return null

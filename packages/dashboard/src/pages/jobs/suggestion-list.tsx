@@ -1,4 +1,4 @@
-/** Under the filter field: what could be meant. The focus stays in the field. */
+/** Suggestions below the filter field. The focus stays in the field. */
 import { classes } from '../../kit/classes.ts'
 import type { Suggestion } from './filter/suggest.ts'
 
@@ -28,7 +28,7 @@ export function SuggestionList({ id, isListed, items, active, take }: Props) {
             role="option"
             tabIndex={-1}
             aria-selected={at === active}
-            // Before the field loses the focus.
+            // Run before the field loses focus.
             onMouseDown={(event) => {
               event.preventDefault()
               take(item)

@@ -1,4 +1,4 @@
-/** What is being written in the filter field, what it could mean, and what is wrong with it. */
+/** The text being typed in the filter field, its suggestions and its problems. */
 import { useState } from 'react'
 import type { Filter, Wrong } from './filter/filter.ts'
 import { parse } from './filter/parse.ts'
@@ -10,7 +10,7 @@ export interface Draft {
   readonly suggested: Suggested
   readonly wrong: readonly Wrong[]
   readonly write: (text: string, caret: number) => void
-  /** Takes what can be used into the filter; the rest stays in the field. */
+  /** Moves the valid parts into the filter; the rest stays in the field. */
   readonly enter: () => void
   readonly take: (suggestion: Suggestion) => void
 }
@@ -38,14 +38,14 @@ export function useDraft(filter: Filter, choose: (filter: Filter) => void, known
   return {
     text,
     suggested,
-    // What is still being written is not wrong yet.
+    // A part that is still being typed is not reported yet.
     wrong: isEntered ? wrong : wrong.filter(({ part }) => part !== unfinished?.raw || text.endsWith(' ')),
     write,
     enter: () => enter(text),
     take({ insert, isWhole }) {
       const before = text.slice(0, suggested.from)
       const after = text.slice(suggested.to)
-      // One that is whole becomes a part of the filter at once, and what else stands there stays.
+      // A complete part moves into the filter at once; the rest of the text stays.
       if (isWhole) {
         const parsed = parse(insert, { onto: filter, mayPayload })
         const rest = `${before}${after}`.trim()

@@ -1,4 +1,4 @@
-/** Names to suggest: those of the mill, and those of the jobs on the page. */
+/** Names to suggest: those known to the mill, and those of the jobs on the page. */
 import { useMemo } from 'react'
 import { useKinds, useOverview } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'

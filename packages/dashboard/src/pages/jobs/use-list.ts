@@ -1,10 +1,13 @@
-/** A page of the list. One for which many jobs had to be looked at is asked for less often than everything else: to look again and again would be work for the store. */
+/**
+ * A page of the job list. A page that scanned many jobs is refreshed less often, to limit the load on the
+ * store.
+ */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ask, type Problem, type Query } from '../../api/client.ts'
 import type { Read } from '../../api/reads.ts'
 import type { JobPage } from '../../api/types/job.ts'
 
-/** 50,000 jobs that were looked at are left alone for 10 s. */
+/** A page that scanned 50,000 jobs is refreshed at most every 10 s. */
 const JOBS_PER_MS = 5
 
 export function useList(query: Query): Read<JobPage> {
@@ -19,5 +22,5 @@ export function useList(query: Query): Read<JobPage> {
   })
 }
 
-/** As for everything on the page. */
+/** Like every other query. */
 const FRESH_MS = 500

@@ -1,6 +1,7 @@
 /**
- * Where in the list we are: the filter stands in the address, the cursors of the pages so far in the entry of the browser's history. So the back button leads
- * to the page before, and from a job to the page it was on; a new filter begins at its first page.
+ * The position in the job list. The filter is part of the address; the cursors of earlier pages are in the
+ * history entry. So Back returns to the previous page, and from a job to its page. A new filter starts at the
+ * first page.
  */
 import { useMemo } from 'react'
 import { useSearchParams } from 'wouter'
@@ -10,15 +11,15 @@ import type { Filter, Wrong } from './filter/filter.ts'
 
 interface Step {
   readonly cursor: string
-  /** How many jobs were looked at before it. */
+  /** The number of jobs scanned before it. */
   readonly looked: number
 }
 
 export interface Place {
   readonly filter: Filter
-  /** What is wrong in the address. */
+  /** Problems of the filter in the address. */
   readonly wrong: readonly Wrong[]
-  /** The same text, the same filter. */
+  /** Equal filters have equal keys. */
   readonly key: string
   readonly steps: readonly Step[]
   readonly choose: (filter: Filter) => void

@@ -1,4 +1,6 @@
-/** What an act on many jobs would change. It may have to look at every job, so it is asked once, and not again with everything else. */
+/**
+ * Counts what a bulk action would change. That may scan every job, so it is requested once and not refreshed.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { ask, type Problem } from '../../api/client.ts'
 import type { Read } from '../../api/reads.ts'
@@ -6,14 +8,17 @@ import { type BulkAct, type BulkPreview, STATES } from '../../api/types/job.ts'
 import { type FilterBody, toBody, toQuery } from './filter/address.ts'
 import type { Filter } from './filter/filter.ts'
 
-/** The jobs that were chosen, or all that a filter finds. The time is that of the list, so that both mean the same. */
+/**
+ * The selected jobs, or all that match a filter. The time is that of the list, so that both mean the same
+ * jobs.
+ */
 export type Meant = { readonly ids: readonly string[] } | { readonly filter: Filter; readonly now: number }
 
 export function bodyOf(meant: Meant): FilterBody | { readonly ids: readonly string[] } {
   return 'ids' in meant ? { ids: meant.ids } : toBody(meant.filter, meant.now)
 }
 
-/** Ids stand in the address, which must not become too long. */
+/** Ids are part of the address, which must not become too long. */
 const AT_ONCE = 100
 
 export function usePreview(act: BulkAct, meant: Meant): Read<BulkPreview> {

@@ -1,4 +1,4 @@
-/** j and k move from row to row, x selects the one that has the focus; Enter opens it, because the focus is on its link. */
+/** Keyboard navigation: j and k move between rows, x selects the focused row, and Enter opens its link. */
 import { useRef } from 'react'
 import { useShortcut } from '../../shell/shortcuts.tsx'
 
@@ -6,7 +6,7 @@ export function useRowKeys(
   ids: readonly string[],
   toggle: ((id: string, isRange: boolean) => void) | null,
 ): void {
-  // Where we were, for when that row has left the page.
+  // The last position, for when the focused row has left the page.
   const last = useRef(-1)
 
   function here(): number {
@@ -24,8 +24,8 @@ export function useRowKeys(
   }
 
   useShortcut('j', 'Next job (Enter opens it)', () => move(1))
-  useShortcut('k', 'Job before', () => move(-1))
-  useShortcut('x', 'Select the job', () => {
+  useShortcut('k', 'Previous job', () => move(-1))
+  useShortcut('x', 'Select job', () => {
     const id = ids[here()]
     if (id !== undefined) toggle?.(id, false)
   })

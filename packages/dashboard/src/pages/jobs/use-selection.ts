@@ -1,12 +1,12 @@
-/** Which jobs are chosen. They stay chosen on other pages of the same list, and are forgotten with another filter. */
+/** The selected jobs. The selection survives paging and is cleared by another filter. */
 import { useRef, useState } from 'react'
 import type { JobSummary, State } from '../../api/types/job.ts'
 
-/** As many as one act takes. */
+/** The maximum that one bulk action accepts. */
 export const MOST_SELECTED = 1_000
 
 export interface Selection {
-  /** With their states as they were last seen. */
+  /** With their states as last seen. */
   readonly jobs: ReadonlyMap<string, State>
   readonly toggle: (id: string, isRange: boolean) => void
   readonly togglePage: () => void
@@ -36,7 +36,7 @@ export function useSelection(about: string, rows: readonly JobSummary[]): Select
       const from = isRange ? rows.findIndex((row) => row.id === last.current) : -1
       const ends = [from === -1 ? at : from, at]
       last.current = id
-      // All of a range become what the one that was pressed becomes.
+      // The whole range gets the new state of the clicked row.
       set(rows.slice(Math.min(...ends), Math.max(...ends) + 1), !jobs.has(id))
     },
     togglePage: () => set(rows, !rows.every(({ id }) => jobs.has(id))),

@@ -1,4 +1,4 @@
-/** Delete a limit that no queue draws on. */
+/** Deletes a limit that no queue uses. */
 import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
 import type { Limit } from '../../api/types/mill.ts'
@@ -16,21 +16,21 @@ export function DeleteLimit({ limit: { name, held }, queues, close }: Props) {
   return (
     <Confirm
       title={`Delete ${name}?`}
-      verb="Delete"
+      verb="Delete limit"
       isDangerous
       isReady={queues.length === 0}
       close={close}
-      act={() => act({ method: 'DELETE', path: `limits/${named(name)}`, done: `Deleted the limit ${name}` })}
+      act={() => act({ method: 'DELETE', path: `limits/${named(name)}`, done: `Deleted limit ${name}` })}
     >
       {queues.length > 0 ? (
         <p>
-          {plural(queues.length, 'queue')} {queues.length === 1 ? 'draws' : 'draw'} on it: {queues.join(', ')}
-          . Take it out of their settings first.
+          {plural(queues.length, 'queue')} {queues.length === 1 ? 'uses' : 'use'} this limit:{' '}
+          {queues.join(', ')}. Remove it from their settings first.
         </p>
       ) : (
         <p>
-          It touches 1 limit{held > 0 && ` and the ${plural(held, 'permit')} that are out`}. Handlers that
-          still draw on it fail from then on.
+          Deletes the limit{held > 0 && ` and ${plural(held, 'permit')} in use`}. Handlers that still acquire
+          it will fail.
         </p>
       )}
     </Confirm>

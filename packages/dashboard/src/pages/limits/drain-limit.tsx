@@ -1,4 +1,4 @@
-/** Grant nothing for a while, because an upstream has said so. */
+/** Drains a limit for a while, because an upstream service asked for it. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
@@ -21,7 +21,7 @@ export function DrainLimit({ limit, close }: { readonly limit: Limit; readonly c
   return (
     <Confirm
       title={`Drain ${name}?`}
-      verb="Drain"
+      verb="Drain limit"
       isDangerous
       isReady={error === undefined && (!perKey || key !== '')}
       close={close}
@@ -36,15 +36,15 @@ export function DrainLimit({ limit, close }: { readonly limit: Limit; readonly c
     >
       <p>
         {perKey
-          ? 'What this key has is taken away, and nothing is granted to it for as long as you say; other keys notice nothing.'
-          : `${availableWords(limit)}. They are taken away, and nothing is granted for as long as you say; jobs that ask meanwhile wait.`}
+          ? 'Removes all tokens of this key and grants none for the duration. Other keys are not affected.'
+          : `${availableWords(limit)}. All are removed, and none are granted for the duration. Jobs that need one will wait.`}
       </p>
       {perKey && (
-        <Field label="Key" hint="As the handlers name it.">
+        <Field label="Key" hint="As used in the handlers.">
           {(ids) => <TextInput {...ids} value={key} onChange={(event) => setKey(event.target.value)} />}
         </Field>
       )}
-      <Field label="For" error={error} hint="A duration such as 30s or 10m; 0 only empties it.">
+      <Field label="Duration" error={error} hint="e.g. 30s or 10m. 0 only empties the limit.">
         {(ids) => <TextInput {...ids} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
     </Confirm>

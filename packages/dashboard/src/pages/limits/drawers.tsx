@@ -1,4 +1,4 @@
-/** Who draws on a limit: queues that name it, and kinds whose handlers ask. */
+/** Users of a limit: queues that name it, and kinds whose handlers acquire it. */
 import { named } from '../../api/client.ts'
 import type { LimitMetrics } from '../../api/types/history.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -20,24 +20,24 @@ export function Drawers({ queues, all }: Props) {
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <div>
-        <h3 className="mb-1 text-xs font-semibold">Queues that draw on it</h3>
+        <h3 className="mb-1 text-xs font-semibold">Queues</h3>
         <Names
           names={queues}
-          otherwise="none; handlers may ask for it by name"
+          otherwise="none; handlers may acquire it by name"
           to={(queue) => `/queues#${named(queue)}`}
         />
       </div>
       <div className="relative overflow-x-auto rounded-lg border border-line bg-card">
-        <h3 className="px-4 pt-3 text-xs font-semibold">Kinds whose handlers asked in this range</h3>
+        <h3 className="px-4 pt-3 text-xs font-semibold">Usage by kind</h3>
         {kinds.length === 0 ? (
-          <p className="px-4 pt-1 pb-3 text-soft">None did.</p>
+          <p className="px-4 pt-1 pb-3 text-soft">No usage in this range.</p>
         ) : (
           <Table
-            label="Kinds that drew on it"
+            label="Usage by kind"
             columns={[
               { key: 'kind', name: 'Kind' },
               { key: 'granted', name: 'Granted', right: true },
-              { key: 'refused', name: 'Sent away', right: true },
+              { key: 'refused', name: 'Denied', right: true },
             ]}
           >
             {kinds.slice(0, SHOWN).map(([kind, { granted, refused }]) => (
@@ -54,7 +54,7 @@ export function Drawers({ queues, all }: Props) {
           </Table>
         )}
         {kinds.length > SHOWN && (
-          <p className="px-4 py-2 text-soft">and {number(kinds.length - SHOWN)} kinds that asked less</p>
+          <p className="px-4 py-2 text-soft">and {number(kinds.length - SHOWN)} more kinds with less usage</p>
         )}
       </div>
     </div>

@@ -1,4 +1,4 @@
-/** What can be done with a limit, for those who may. */
+/** The actions for a limit that the user's role allows. */
 import { Droplets, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
@@ -19,7 +19,7 @@ export function LimitActs({ limit, queues }: { readonly limit: Limit; readonly q
         trigger={
           <button
             type="button"
-            aria-label={`Acts on ${limit.name}`}
+            aria-label={`Actions for ${limit.name}`}
             className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
           >
             <MoreHorizontal aria-hidden className="size-4" />

@@ -1,4 +1,4 @@
-/** Create a limit, or change one: at once, in every process. */
+/** Creates or edits a limit. Changes apply at once, in every process. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named, type Problem } from '../../api/client.ts'
@@ -10,7 +10,7 @@ import { changeOf, type Draft, draftOf, fieldOf, NEW, settingsOf, type Wrong, wr
 import { LimitSettingsFields } from './limit-settings-fields.tsx'
 
 interface Props {
-  /** Left out for a new one. */
+  /** Omitted for a new limit. */
   readonly limit?: Limit
   readonly close: () => void
 }
@@ -18,7 +18,7 @@ interface Props {
 export function LimitDrawer({ limit, close }: Props) {
   const [before] = useState<Draft>(() => (limit === undefined ? NEW : draftOf(limit)))
   const [draft, setDraft] = useState<Draft>(before)
-  // What nobody has typed yet is not wrong.
+  // Fields that were not edited yet are not reported.
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [refused, setRefused] = useState<Problem | null>(null)
   const { act, isActing } = useAct({ quiet: true })
@@ -42,13 +42,13 @@ export function LimitDrawer({ limit, close }: Props) {
             method: 'POST',
             path: 'limits',
             body: { name: draft.name, ...settings },
-            done: `Created the limit ${draft.name}`,
+            done: `Created limit ${draft.name}`,
           })
         : act({
             method: 'PATCH',
             path: `limits/${named(limit.name)}`,
             body: changeOf(before, draft),
-            done: `Changed the limit ${limit.name}`,
+            done: `Updated limit ${limit.name}`,
           }))
       close()
     } catch (problem) {
@@ -68,7 +68,7 @@ export function LimitDrawer({ limit, close }: Props) {
           <Field
             label="Name"
             error={wrong.name}
-            hint="Handlers draw on it by this name, and queues can name it in their settings."
+            hint="Handlers and queue settings refer to the limit by this name."
           >
             {(ids) => (
               <TextInput
@@ -87,9 +87,9 @@ export function LimitDrawer({ limit, close }: Props) {
           </p>
         )}
         <div className="flex justify-end gap-2 border-t border-line pt-4">
-          <Button onClick={close}>Leave it</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button type="submit" look="main" disabled={isActing || isSame || Object.keys(all).length > 0}>
-            {limit === undefined ? 'Create' : 'Save'}
+            {limit === undefined ? 'Create limit' : 'Save changes'}
           </Button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-/** What is typed about a limit, what is wrong with it, and how the API takes it. */
+/** The state of the limit form: its text, its problems and the request. */
 import type { Limit } from '../../api/types/mill.ts'
 import { durationError, durationText, parseDuration } from '../../kit/duration.ts'
 
@@ -27,7 +27,7 @@ export function draftOf({ name, settings }: Limit): Draft {
 
 const MOST = 1_000_000
 const LONGEST_NAME = 128
-/** What is shorter was nearly always meant in another unit. */
+/** A shorter period is nearly always a wrong unit. */
 const SHORTEST_PER_MS = 100
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
@@ -35,13 +35,13 @@ function wholeError(text: string): string | undefined {
   const isWhole = /^\d+$/.test(text.trim())
   return isWhole && Number(text) >= 1 && Number(text) <= MOST
     ? undefined
-    : 'Type a whole number from 1 to 1,000,000.'
+    : 'Enter a whole number from 1 to 1,000,000.'
 }
 
 function nameError(name: string): string | undefined {
-  if (name === '') return 'Give it a name.'
-  if (name.length > LONGEST_NAME) return 'The longest name has 128 characters.'
-  return NAME.test(name) ? undefined : 'Use letters, digits and . _ : / - and begin with a letter or digit.'
+  if (name === '') return 'Enter a name.'
+  if (name.length > LONGEST_NAME) return 'Use at most 128 characters.'
+  return NAME.test(name) ? undefined : 'Use letters, digits and . _ : / - and start with a letter or digit.'
 }
 
 export function wrongIn(draft: Draft): Wrong {
@@ -58,7 +58,7 @@ export function wrongIn(draft: Draft): Wrong {
   return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined))
 }
 
-/** The whole of it, without its name. Nothing in it may be wrong. */
+/** The whole limit without its name. The form must be valid. */
 export function settingsOf(draft: Draft): Record<string, unknown> {
   if (draft.type === 'concurrency') return { concurrency: Number(draft.most) }
   return {
@@ -69,7 +69,7 @@ export function settingsOf(draft: Draft): Record<string, unknown> {
   }
 }
 
-/** Only what was changed: what is not named goes on following code. */
+/** Only the changed options: the others keep following the code. */
 export function changeOf(before: Draft, draft: Draft): Record<string, unknown> {
   const all = settingsOf(draft)
   if (before.type !== draft.type) return all
@@ -80,7 +80,7 @@ export function changeOf(before: Draft, draft: Draft): Record<string, unknown> {
   return Object.fromEntries(Object.entries(all).filter(([option]) => isChanged(option)))
 }
 
-/** One second's worth, and at least one: what the server takes when none is given. */
+/** One second's worth, at least one: the server's default. */
 export function burstOf({ amount, per }: Pick<Draft, 'amount' | 'per'>): number {
   return Math.max(1, Math.floor((Number(amount) * 1_000) / (parseDuration(per) ?? 1_000)))
 }
@@ -94,6 +94,6 @@ const FIELDS: Readonly<Record<string, keyof Draft>> = {
   concurrency: 'most',
 }
 
-/** Which field a problem of the server is about: `limit.rate`. */
+/** The form field that a problem of the server is about, such as `limit.rate`. */
 export const fieldOf = (path: string | undefined): keyof Draft | undefined =>
   FIELDS[(path ?? '').split('.').at(-1) ?? '']

@@ -1,4 +1,4 @@
-/** What was left of a limit over time, and who drew on it. */
+/** The available amount of a limit over time, and its users. */
 import { useMemo } from 'react'
 import { useRange } from '../../api/range.ts'
 import type { Limit } from '../../api/types/mill.ts'
@@ -34,7 +34,7 @@ export function LimitHistory({ limit: { name, settings }, queues }: Props) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-xs text-soft">Draw over the chart to look closer.</p>
+        <p className="text-xs text-soft">Drag on the chart to zoom</p>
         <div className="flex flex-wrap items-center gap-2">
           <RangeChoice ranging={ranging} />
         </div>
@@ -45,10 +45,10 @@ export function LimitHistory({ limit: { name, settings }, queues }: Props) {
             <div className="min-w-0 rounded-lg border border-line bg-card p-3">
               <h3 className="mb-1 text-xs font-semibold">
                 Available {unit}{' '}
-                <span className="font-normal text-soft">the mean of each {span(bins.widthMs)}</span>
+                <span className="font-normal text-soft">average per {span(bins.widthMs)}</span>
               </h3>
               {isPerKey(settings) ? (
-                <p className="text-soft">Each key has its own. Of a key that was not used, all are there.</p>
+                <p className="text-soft">Each key has its own budget. An unused key has its full budget.</p>
               ) : (
                 <Chart
                   label={`Available ${unit} of ${name}`}

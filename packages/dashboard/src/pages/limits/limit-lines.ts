@@ -1,4 +1,4 @@
-/** What was left of a limit, on the grid of a chart. */
+/** The available amount of a limit, on the grid of a chart. */
 import type { LimitMetrics } from '../../api/types/history.ts'
 import type { Line } from '../../kit/chart.tsx'
 import type { Bins } from '../../metrics/bins.ts'
@@ -16,11 +16,11 @@ function levelOf({ bins, resolutionMs, points }: Told, key: 'available' | 'held'
   const level = (point: Point): number | null => point[key]?.mean ?? null
   const first = points.find((point) => level(point) !== null)?.at ?? Number.POSITIVE_INFINITY
   const values = levelsIn({ bins, resolutionMs, points, level })
-  // Of a limit nothing is known before somebody told; only of a queue that means that it is empty.
+  // A limit is unknown before its first value; only for a queue does that mean that it is empty.
   return values.map((value, at) => ((bins.times[at] ?? 0) + bins.widthMs <= first ? null : value))
 }
 
-/** Permits that are out are told apart; a rate has none. */
+/** Permits in use are a separate line; a rate has none. */
 export function limitLines(told: Told, isConcurrency: boolean): Line[] {
   const available = { name: 'available', colour: 'series-1', values: levelOf(told, 'available') }
   if (!isConcurrency) return [available]

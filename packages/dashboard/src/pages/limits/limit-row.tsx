@@ -14,13 +14,13 @@ import { isPerKey, keysWords, limitWords, mostOf, unitOf } from './limit-words.t
 
 export const LIMIT_COLUMNS = [
   { key: 'name', name: 'Limit' },
-  { key: 'words', name: 'Grants' },
-  { key: 'available', name: 'Available now' },
-  { key: 'held', name: 'Held', right: true },
-  { key: 'next', name: 'Next' },
+  { key: 'words', name: 'Rate' },
+  { key: 'available', name: 'Available' },
+  { key: 'held', name: 'In use', right: true },
+  { key: 'next', name: 'Next token' },
   { key: 'drained', name: 'Drained' },
   { key: 'queues', name: 'Queues' },
-  { key: 'acts', name: <span className="sr-only">Acts</span> },
+  { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
 
 interface Props {
@@ -67,11 +67,11 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
       <Cell className="whitespace-nowrap">
         {drainedMs > 0 ? (
           <span className="inline-flex items-center gap-2 text-ready">
-            <Badge colour="text-ready" text="drained, for" />
+            <Badge colour="text-ready" text="drained for" />
             <Countdown until={asOf + drainedMs} />
           </span>
         ) : (
-          <span className="text-soft">{perKey ? '–' : 'no'}</span>
+          <span className="text-soft">–</span>
         )}
       </Cell>
       <Cell>
@@ -84,12 +84,12 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
   )
 }
 
-function Next({ limit: { nextInMs, settings }, asOf }: { readonly limit: Limit; readonly asOf: number }) {
-  if (nextInMs === 0) return <span className="text-soft">one now</span>
-  if (nextInMs === null) return <span className="text-soft">when one is given back</span>
+function Next({ limit: { nextInMs }, asOf }: { readonly limit: Limit; readonly asOf: number }) {
+  if (nextInMs === 0) return <span className="text-soft">now</span>
+  if (nextInMs === null) return <span className="text-soft">when one is released</span>
   return (
     <>
-      one {unitOf(settings)} in <Countdown until={asOf + nextInMs} />
+      in <Countdown until={asOf + nextInMs} />
     </>
   )
 }

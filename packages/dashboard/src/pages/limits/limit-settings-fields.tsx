@@ -1,4 +1,4 @@
-/** A rate, or how many at once. */
+/** The settings of a rate or concurrency limit. */
 import { useOverrides } from '../../api/overrides.ts'
 import { Overridden } from '../../kit/overridden.tsx'
 import { Field, Select, TextInput } from '../../kit/field.tsx'
@@ -8,7 +8,7 @@ interface Props {
   readonly draft: Draft
   readonly wrong: Wrong
   readonly set: (part: Partial<Draft>) => void
-  /** Null for a new one. */
+  /** Null for a new limit. */
   readonly name: string | null
 }
 
@@ -16,14 +16,14 @@ const TYPES: readonly Draft['type'][] = ['rate', 'rate per key', 'concurrency']
 
 export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
   const overrides = useOverrides('limit', name)
-  // Whether a rate counts for each key by itself is for code to say, or settled when it is created here.
+  // Whether a rate is per key is fixed in code or at creation.
   const types = TYPES.filter((type) =>
     name === null ? true : draft.type === 'rate per key' ? type === draft.type : type !== 'rate per key',
   )
   const hint =
     draft.type === 'rate per key'
-      ? 'A rate over time, for each key by itself. It stays so.'
-      : 'A rate over time, or jobs at the same time.'
+      ? 'A separate rate for each key. This cannot be changed.'
+      : 'A rate over time, or a number of jobs at the same time.'
   const { amount, per } = wrongIn(draft)
   const natural = amount === undefined && per === undefined ? ` (${burstOf(draft)})` : ''
   const input = (
@@ -51,7 +51,7 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
   )
   return (
     <>
-      <Field label="Limits" hint={<Overridden override={overrides.get('perKey')}>{hint}</Overridden>}>
+      <Field label="Type" hint={<Overridden override={overrides.get('perKey')}>{hint}</Overridden>}>
         {(ids) => (
           <Select
             {...ids}
@@ -67,12 +67,12 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
         )}
       </Field>
       {draft.type === 'concurrency' ? (
-        input('most', 'At once', 'So many permits in all processes together.', 'concurrency')
+        input('most', 'Max concurrent', 'Permits across all processes.', 'concurrency')
       ) : (
         <div className="grid gap-4 sm:grid-cols-3">
-          {input('amount', 'Rate', 'Tokens in each stretch of time.', 'rate')}
-          {input('per', 'Per', 'A duration such as 1s, 1m or 1h.', 'per')}
-          {input('burst', 'Burst', `The most at one instant. Empty: one second’s worth${natural}.`, 'burst')}
+          {input('amount', 'Rate', 'Tokens per period.', 'rate')}
+          {input('per', 'Period', 'e.g. 1s, 1m or 1h', 'per')}
+          {input('burst', 'Burst', `Max burst. Blank: one second’s worth${natural}.`, 'burst')}
         </div>
       )}
     </>

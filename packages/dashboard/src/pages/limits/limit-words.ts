@@ -1,10 +1,10 @@
-/** Limits as people say them. */
+/** Describes limits in words. */
 import type { Limit } from '../../api/types/mill.ts'
 import { number, plural, span } from '../../kit/format.ts'
 
-/** "6 per 1 min, burst 6"; "1 per 1 s, burst 3, per key"; "5 at once" */
+/** "6 per 1 min, burst 6"; "1 per 1 s, burst 3, per key"; "5 concurrent" */
 export function limitWords(settings: Limit['settings']): string {
-  if (settings.type === 'concurrency') return `${number(settings.most)} at once`
+  if (settings.type === 'concurrency') return `${number(settings.most)} concurrent`
   const { amount, perMs, burst } = settings
   const rate = `${number(amount)} per ${span(perMs)}, burst ${number(burst)}`
   return isPerKey(settings) ? `${rate}, per key` : rate
@@ -26,7 +26,7 @@ export const unitOf = ({ type }: Limit['settings']): string => (type === 'rate' 
 export const mostOf = (settings: Limit['settings']): number =>
   settings.type === 'rate' ? settings.burst : settings.most
 
-/** "3 tokens can be taken now" */
+/** "3 tokens available" */
 export function availableWords({ available, settings }: Limit): string {
-  return `${plural(available, unitOf(settings))} can be taken now`
+  return `${plural(available, unitOf(settings))} available`
 }

@@ -1,4 +1,4 @@
-/** Limits: cluster-wide budgets, what is left of them, and who draws on them. */
+/** Limits page: cluster-wide limits, what is available and who uses them. */
 import { serverTime } from '../../api/clock.ts'
 import { Plus } from 'lucide-react'
 import { Fragment, useState } from 'react'
@@ -26,9 +26,7 @@ export function LimitsPage() {
       <PageHead
         title="Limits"
         note={
-          read.data === undefined
-            ? undefined
-            : `${plural(read.data.limits.length, 'limit')}, over all processes`
+          read.data === undefined ? undefined : `${plural(read.data.limits.length, 'limit')}, cluster-wide`
         }
       >
         {may('admin') && (
@@ -42,9 +40,9 @@ export function LimitsPage() {
         <Shown read={read}>
           {({ limits }) =>
             limits.length === 0 ? (
-              <Empty title="There is no limit">
-                A limit keeps all processes together under a rate, or under a number of jobs at once. Declare
-                one in the options (<code className="font-mono">limits</code>)
+              <Empty title="No limits">
+                A limit caps the rate or the concurrency of jobs across all processes. Declare one in the
+                options (<code className="font-mono">limits</code>)
                 {may('admin') ? ', or create one here.' : '.'}
               </Empty>
             ) : (
@@ -53,7 +51,7 @@ export function LimitsPage() {
                   <Fragment key={limit.name}>
                     <LimitRow
                       limit={limit}
-                      // An older server does not tell.
+                      // Older servers do not report it.
                       queues={limit.queues ?? []}
                       asOf={serverTime(read.dataUpdatedAt)}
                       isOpen={open === limit.name}

@@ -1,4 +1,4 @@
-/** The processes at a glance: who is alive, and who was lost without a goodbye. */
+/** The processes at a glance: live ones, and those lost without a clean stop. */
 import { useOverview } from '../../api/reads.ts'
 import type { Instance } from '../../api/types/mill.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
@@ -10,7 +10,7 @@ import { Ago } from '../../kit/time.tsx'
 
 const MOST = 6
 
-/** `expired` is one that fell silent, and whose jobs nobody has taken back yet. */
+/** `expired`: heartbeats stopped, and its jobs have not been reclaimed yet. */
 const STATES = {
   alive: ['text-done', 'alive'],
   expired: ['text-dead', 'silent'],
@@ -29,7 +29,7 @@ export function InstancesCard() {
       title="Processes"
       tools={
         <LinkButton to="/workers" look="quiet">
-          All workers
+          View workers
         </LinkButton>
       }
     >
@@ -47,7 +47,7 @@ export function InstancesCard() {
 
 function Nobody() {
   return (
-    <Empty title="No process is at work">
+    <Empty title="No processes running">
       Start one with <code className="font-mono">jobmill work</code>, or call mill.start() in your program.
     </Empty>
   )
@@ -57,7 +57,7 @@ function Told({ told }: { readonly told: readonly Told[] }) {
   const count = (state: Told['state']): number => told.filter((one) => one.state === state).length
   const parts = [
     `${count('alive')} alive`,
-    ...(count('expired') > 0 ? [`${count('expired')} silent`] : []),
+    ...(count('expired') > 0 ? [`${count('expired')} unresponsive`] : []),
     `${count('lost')} lost`,
   ]
   return (
@@ -73,7 +73,7 @@ function Told({ told }: { readonly told: readonly Told[] }) {
               {instance.label ?? shortId(instance.id)}
             </span>
             <span className="shrink-0 text-xs text-soft">
-              {instance.state === 'alive' ? 'started ' : 'heard '}
+              {instance.state === 'alive' ? 'started ' : 'last seen '}
               <Ago at={instance.state === 'alive' ? instance.startedAt : instance.renewedAt} />
             </span>
           </li>

@@ -1,4 +1,4 @@
-/** The newest of what happened that no job tells. */
+/** The latest lifecycle events. */
 import { useTimeline } from '../../api/reads.ts'
 import type { TimelineEntry } from '../../api/types/history.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
@@ -17,18 +17,18 @@ export function NewestEvents() {
   const read = useTimeline({ limit: NEWEST })
   return (
     <Card
-      title="Newest events"
+      title="Latest events"
       tools={
         <LinkButton to="/system" look="quiet">
-          All events
+          View all events
         </LinkButton>
       }
     >
       <Shown read={read}>
         {({ events }) =>
           events.length === 0 ? (
-            <Empty title="Nothing happened yet">
-              Processes that start and stop, queues that cool down and schedules that fire are told here.
+            <Empty title="No events yet">
+              Process starts and stops, throttled queues and schedule runs appear here.
             </Empty>
           ) : (
             <ul className="flex flex-col gap-2">

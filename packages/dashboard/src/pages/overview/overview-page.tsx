@@ -1,4 +1,4 @@
-/** Overview: whether all is well, and where to look when it is not. */
+/** Overview page: health at a glance, with links to the details. */
 import { PageHead } from '../../kit/card.tsx'
 import { Charts } from './charts/charts.tsx'
 import { Figures } from './metrics/metrics.tsx'
@@ -11,7 +11,7 @@ import { ResourcesCard } from './resources/resources-card.tsx'
 export function OverviewPage() {
   return (
     <>
-      <PageHead title="Overview" note="How it goes now, against an hour ago." />
+      <PageHead title="Overview" note="Last 5 minutes, compared with an hour ago" />
       <div className="flex flex-col gap-5">
         <Figures />
         <Problems />

@@ -1,4 +1,4 @@
-/** One queue in the table. Every count leads to its jobs. */
+/** One queue in the table. Every count links to its jobs. */
 import type { Series } from '../../api/types/history.ts'
 import type { Queue, QueueAndCounts } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -12,9 +12,9 @@ import { MINUTE, recentOf } from './metrics/compare.ts'
 
 interface Props {
   readonly queue: QueueAndCounts
-  /** When its counts were told. */
+  /** When the counts were loaded. */
   readonly asOf: number
-  /** When its points were told. */
+  /** When the points were loaded. */
   readonly now: number
   readonly points: Series['queues'][number]['points']
 }
@@ -49,7 +49,7 @@ export function QueueRow({ queue: { settings, counts }, asOf, now, points }: Pro
         <span className="inline-flex items-center gap-3">
           {rate(perSecond)}
           <Sparkline
-            label={`Done in ${name} over the last hour`}
+            label={`Throughput of ${name}, last hour`}
             values={ratesIn(bins, points, ({ counters }) => counters.done)}
           />
         </span>
@@ -80,10 +80,10 @@ function Count({
 
 function QueueState({ settings, asOf }: { readonly settings: Queue; readonly asOf: number }) {
   if (settings.paused) return <Badge colour="text-ready" text="paused" />
-  if (settings.coolingMs === 0) return <Badge colour="text-done" text="open" />
+  if (settings.coolingMs === 0) return <Badge colour="text-done" text="active" />
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap text-ready">
-      <Badge colour="text-ready" text="cooling" />
+      <Badge colour="text-ready" text="cooling down" />
       <Countdown until={asOf + settings.coolingMs} />
     </span>
   )

@@ -1,4 +1,4 @@
-/** The queues at a glance: those in trouble first, then the busiest. */
+/** The queues at a glance: those with problems first, then the busiest. */
 import { serverTime } from '../../api/clock.ts'
 import { useOverview } from '../../api/reads.ts'
 import type { QueueAndCounts } from '../../api/types/mill.ts'
@@ -18,8 +18,8 @@ const COLUMNS = [
   { key: 'ready', name: 'Ready', right: true },
   { key: 'running', name: 'Running', right: true },
   { key: 'dead', name: 'Dead', right: true },
-  { key: 'oldest', name: 'Oldest waits', right: true },
-  { key: 'rate', name: 'Done, last hour', right: true },
+  { key: 'oldest', name: 'Oldest ready job', right: true },
+  { key: 'rate', name: 'Throughput, last hour', right: true },
 ]
 
 export function QueuesCard() {
@@ -31,15 +31,15 @@ export function QueuesCard() {
       title="Queues"
       tools={
         <LinkButton to="/queues" look="quiet">
-          All queues
+          View all queues
         </LinkButton>
       }
     >
       <Shown read={read}>
         {({ queues }) =>
           queues.length === 0 ? (
-            <Empty title="There are no queues yet">
-              A queue is there as soon as a process serves it or a job is enqueued into it.
+            <Empty title="No queues yet">
+              A queue appears when a process serves it or a job is enqueued to it.
             </Empty>
           ) : (
             <>
@@ -58,7 +58,7 @@ export function QueuesCard() {
               </Table>
               {queues.length > MOST && (
                 <p className="border-t border-line px-4 py-2 text-soft">
-                  {plural(queues.length - MOST, 'more queue')} with less to do.
+                  {plural(queues.length - MOST, 'more queue')} with less activity.
                 </p>
               )}
             </>
@@ -72,7 +72,7 @@ export function QueuesCard() {
 const isHeld = ({ settings }: QueueAndCounts): boolean => settings.paused || settings.coolingMs > 0
 const isBusy = ({ counts }: QueueAndCounts): boolean => counts.ready + counts.running > 0
 
-/** By name, so that rows do not jump; those that others leave no room for are the ones with nothing to do. */
+/** Sorted by name, so that rows do not move; only idle queues are left out. */
 function inOrder(queues: readonly QueueAndCounts[]): QueueAndCounts[] {
   return queues.toSorted(
     (a, b) =>

@@ -1,4 +1,4 @@
-/** `#mail` leads to the queue of this name, also when the page is there before its queues are. */
+/** Scrolls to the queue named in the address (`#mail`), also when the queues load later. */
 import { useEffect, useState } from 'react'
 
 const anchored = (): string => {

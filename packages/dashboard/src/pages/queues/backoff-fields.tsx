@@ -1,4 +1,4 @@
-/** Whether and how a queue cools down when its upstream says that it is too much. */
+/** How a queue backs off when its upstream throttles it. */
 import type { Override } from '../../api/types/mill.ts'
 import { Overridden } from '../../kit/overridden.tsx'
 import { Check, Field, TextInput } from '../../kit/field.tsx'
@@ -12,8 +12,8 @@ interface Props {
 }
 
 const FIELDS = [
-  ['backoffBaseMs', 'backoff.base', 'First cool-down', 'Longer each time that it is throttled again.'],
-  ['backoffMaxMs', 'backoff.max', 'Longest cool-down', 'It grows no further.'],
+  ['backoffBaseMs', 'backoff.base', 'Initial backoff', 'Grows each time the queue is throttled again.'],
+  ['backoffMaxMs', 'backoff.max', 'Maximum backoff', 'Upper bound of the growth.'],
 ] as const
 
 export function BackoffFields({ draft, wrong, overrides, set }: Props) {
@@ -22,7 +22,7 @@ export function BackoffFields({ draft, wrong, overrides, set }: Props) {
       <legend className="mb-2 font-semibold">Backoff</legend>
       <div>
         <Check
-          label="Cool down when a job is throttled"
+          label="Back off when throttled"
           checked={draft.backoffEnabled}
           onChange={(event) => set({ backoffEnabled: event.target.checked })}
         />

@@ -1,4 +1,4 @@
-/** The live settings of a queue. A change overrides code, at once and in every process, until it is reset. */
+/** Edits the live settings of a queue. A change overrides the code in every process until it is reset. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named, type Problem } from '../../api/client.ts'
@@ -15,7 +15,7 @@ import { RetentionFields } from './retention-fields.tsx'
 import { isPerKey } from '../limits/limit-words.ts'
 
 export function EditQueue({ settings, close }: { readonly settings: Queue; readonly close: () => void }) {
-  // As it was when the drawer opened: what is shown elsewhere moves on meanwhile.
+  // A snapshot from when the drawer opened; the live data keeps changing.
   const [before] = useState(settings)
   const [draft, setDraft] = useState<Draft>(() => draftOf(before))
   const [refused, setRefused] = useState<Problem | null>(null)
@@ -36,7 +36,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
   async function save(): Promise<void> {
     try {
       const path = `queues/${named(before.name)}`
-      await act({ method: 'PATCH', path, body: change, done: `Changed ${before.name}` })
+      await act({ method: 'PATCH', path, body: change, done: `Updated ${before.name}` })
       close()
     } catch (problem) {
       setRefused(problem as Problem)
@@ -63,7 +63,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
             error={wrong.workers}
             hint={
               <Overridden override={overrides.get('workers')}>
-                Of all processes together. Empty: as many as there is room.
+                Total across processes. Blank: no limit.
               </Overridden>
             }
           >
@@ -80,9 +80,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
           <Field
             label="Limit"
             error={wrong.limit}
-            hint={
-              <Overridden override={overrides.get('limit')}>Each of its jobs draws one from it.</Overridden>
-            }
+            hint={<Overridden override={overrides.get('limit')}>Each job takes one token.</Overridden>}
           >
             {(ids) => (
               <Select {...ids} value={draft.limit} onChange={(event) => set({ limit: event.target.value })}>
@@ -102,9 +100,9 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
           </p>
         )}
         <div className="flex justify-end gap-2 border-t border-line pt-4">
-          <Button onClick={close}>Leave it</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button type="submit" look="main" disabled={isActing || isSame || Object.keys(wrong).length > 0}>
-            Save
+            Save changes
           </Button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-/** What queues did in the last hour: a rate of now, and the line of the hour. */
+/** Metrics of the queues for the last hour: the current rate and the trend. */
 import { serverTime } from '../../api/clock.ts'
 import { along, thinned, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
@@ -8,12 +8,12 @@ import type { Series } from '../../api/types/history.ts'
 export interface HourOf {
   /** Per second, over the last minutes. */
   readonly donePerSecond: number
-  /** Attempts that failed and jobs that died in the hour. */
+  /** Failed attempts and dead jobs in the last hour. */
   readonly failures: number
   readonly done: readonly number[]
 }
 
-/** A rate of one bucket jumps; of the last so many, and the one that is open, it can be read. */
+/** The rate of a single bucket fluctuates; average this many, including the open one. */
 const NOW_MS = 3 * 60_000
 const HOUR = rangeOf(new URLSearchParams(), '1h')
 

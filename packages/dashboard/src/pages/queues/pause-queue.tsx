@@ -1,9 +1,9 @@
-/** Asks before a queue is paused, with what waits there. */
+/** Confirms pausing a queue, with the number of affected jobs. */
 import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
 import type { Counts } from '../../api/types/mill.ts'
 import { Confirm } from '../../kit/confirm.tsx'
-import { number, plural } from '../../kit/format.ts'
+import { plural } from '../../kit/format.ts'
 
 export function PauseQueue({ counts, close }: { readonly counts: Counts; readonly close: () => void }) {
   const { act } = useAct()
@@ -11,18 +11,17 @@ export function PauseQueue({ counts, close }: { readonly counts: Counts; readonl
   return (
     <Confirm
       title={`Pause ${queue}?`}
-      verb="Pause"
+      verb="Pause queue"
       close={close}
       act={() => act({ method: 'POST', path: `queues/${named(queue)}/pause`, done: `Paused ${queue}` })}
     >
       <p>
-        {plural(ready, 'ready job')} and {number(scheduled)} scheduled will wait until somebody resumes it.
+        {plural(ready, 'ready job')} and {plural(scheduled, 'scheduled job')} will wait until the queue is
+        resumed.
       </p>
       <p className="text-soft">
-        {running === 0
-          ? 'None of its jobs runs now.'
-          : `${plural(running, 'running job')} will go on to the end.`}{' '}
-        Jobs can still be enqueued.
+        {running === 0 ? 'No jobs are running.' : `${plural(running, 'running job')} will finish.`} Jobs can
+        still be enqueued.
       </p>
     </Confirm>
   )

@@ -1,4 +1,4 @@
-/** What can be done with a queue, for those who may. */
+/** The actions for a queue that the user's role allows. */
 import { MoreHorizontal, Pause, Pencil, Play, Snowflake } from 'lucide-react'
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
@@ -9,7 +9,7 @@ import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { EditQueue } from './edit-queue.tsx'
 import { PauseQueue } from './pause-queue.tsx'
 
-/** What failed is said by then. */
+/** The error was already shown as a toast. */
 const go = (does: Promise<unknown>): void => void does.catch(() => undefined)
 
 export function QueueActs({ queue }: { readonly queue: QueueAndCounts }) {
@@ -26,7 +26,7 @@ export function QueueActs({ queue }: { readonly queue: QueueAndCounts }) {
         trigger={
           <button
             type="button"
-            aria-label={`Acts on ${name}`}
+            aria-label={`Actions for ${name}`}
             className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
           >
             <MoreHorizontal aria-hidden className="size-4" />
@@ -49,10 +49,10 @@ export function QueueActs({ queue }: { readonly queue: QueueAndCounts }) {
           <MenuItem
             icon={Snowflake}
             select={() =>
-              go(act({ method: 'PATCH', path, body: { coolFor: 0 }, done: `${name} no longer cools down` }))
+              go(act({ method: 'PATCH', path, body: { coolFor: 0 }, done: `Ended cooldown of ${name}` }))
             }
           >
-            Clear the cool-down
+            End cooldown
           </MenuItem>
         )}
         {may('admin') && (

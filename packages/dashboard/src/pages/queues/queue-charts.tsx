@@ -1,4 +1,4 @@
-/** What a queue did over the chosen range. */
+/** Charts of one queue for the chosen range. */
 import { useMemo } from 'react'
 import { useRange } from '../../api/range.ts'
 import { Chart, type Line } from '../../kit/chart.tsx'
@@ -22,32 +22,32 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
   const { read, bins } = useCharted(ranging.range, 1, { queue })
   const series = read.data
   const charts = useMemo((): readonly Drawn[] => {
-    // While another queue comes, the one before is still there.
+    // The previous queue's data is kept while another queue loads.
     const own = (series?.queues ?? []).filter((one) => one.queue === queue)
     const ended = endedLines(bins, own)
-    const each = `each ${span(bins.widthMs)}`
+    const each = `per ${span(bins.widthMs)}`
     return [
       {
-        title: 'Attempts that ended',
-        note: 'by how they ended',
+        title: 'Attempts by outcome',
+        note: 'rate of ended attempts',
         lines: ended,
         format: ratesLike(mostOf(ended, true)),
         isStacked: true,
       },
       {
-        title: 'Jobs that wait or run',
-        note: `the mean of ${each}`,
+        title: 'Backlog and running',
+        note: `average ${each}`,
         lines: standingLines(bins, own, series?.resolutionMs ?? bins.widthMs),
         format: jobs,
       },
       {
-        title: 'Wait until claimed',
+        title: 'Queue latency',
         note: `percentiles, ${each}`,
         lines: percentileLines(bins, own, 'waiting'),
         format: milliseconds,
       },
       {
-        title: 'Run of an attempt',
+        title: 'Run time',
         note: `percentiles, ${each}`,
         lines: percentileLines(bins, own, 'running'),
         format: milliseconds,
@@ -57,7 +57,7 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-xs text-soft">Draw over a chart to look closer.</p>
+        <p className="text-xs text-soft">Drag on a chart to zoom</p>
         <div className="flex flex-wrap items-center gap-2">
           <RangeChoice ranging={ranging} />
         </div>

@@ -1,4 +1,4 @@
-/** How many jobs of a state a queue has, as a way to them. */
+/** The number of jobs of a queue in a state, as a link to them. */
 import type { Counts } from '../../api/types/mill.ts'
 import { named } from '../../api/client.ts'
 import type { State } from '../../api/types/job.ts'

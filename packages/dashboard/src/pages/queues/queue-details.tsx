@@ -1,4 +1,4 @@
-/** A queue that was opened: how it is set, who serves it, and what it did over time. */
+/** Details of an expanded queue: its settings, its workers and its charts. */
 import { useOverrides } from '../../api/overrides.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { Fact, Facts } from '../../kit/card.tsx'
@@ -26,7 +26,7 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
             <ServedBy servers={servers} isWhole />
           </Fact>
           {unservedKinds.length > 0 && (
-            <Fact name="Nobody serves">
+            <Fact name="No worker for">
               {unservedKinds.map(({ kind, jobs }) => (
                 <p key={kind} className="text-dead">
                   <span className="font-mono text-xs break-all">{kind}</span>, {plural(jobs, 'job')}
@@ -36,20 +36,20 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
           )}
           <Fact name="Workers">
             <Overridden override={overrides.get('workers')}>
-              {settings.workers === null ? 'as many as there is room' : `${number(settings.workers)} in all`}
+              {settings.workers === null ? 'no limit' : `${number(settings.workers)} total`}
             </Overridden>
           </Fact>
           <Fact name="Backoff">
             {settings.backoffEnabled
-              ? `${span(settings.backoffBaseMs)} at first, at most ${span(settings.backoffMaxMs)}`
+              ? `initial ${span(settings.backoffBaseMs)}, max ${span(settings.backoffMaxMs)}`
               : 'off'}
-            {settings.throttles > 0 && `, throttled ${plural(settings.throttles, 'time')} of late`}
+            {settings.throttles > 0 && `, recently throttled ${plural(settings.throttles, 'time')}`}
             {['backoff.enabled', 'backoff.base', 'backoff.max'].map((option) => (
               <Overridden key={option} override={overrides.get(option)} />
             ))}
           </Fact>
           {RETAINED.map(([state, age, most]) => (
-            <Fact key={state} name={`Keeps ${state}`}>
+            <Fact key={state} name={`Retention: ${state}`}>
               {keptFor(settings[age], settings[most])}
               <Overridden override={overrides.get(`retain.${state}`)} />
               <Overridden override={overrides.get(`retain.${state}.most`)} />
@@ -66,6 +66,6 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
 }
 
 function keptFor(ms: number | null, most: number | null): string {
-  const age = ms === null ? 'forever' : `for ${span(ms)}`
+  const age = ms === null ? 'forever' : span(ms)
   return most === null ? age : `${age}, at most ${number(most)}`
 }

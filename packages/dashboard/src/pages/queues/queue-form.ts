@@ -1,4 +1,4 @@
-/** What is typed about a queue, what is wrong with it, and what of it is a change. */
+/** The state of the queue form: its text, its problems and its changes. */
 import type { Queue } from '../../api/types/mill.ts'
 import { durationError, durationText, FOREVER, parseDuration } from '../../kit/duration.ts'
 
@@ -46,8 +46,8 @@ export const RETAINED = [
 
 function wholeError(text: string, most: number): string | undefined {
   if (text.trim() === '') return undefined
-  if (!/^\d+$/.test(text.trim())) return 'Type a whole number from 0 on, or nothing.'
-  return Number(text) > most ? `The most is ${most.toLocaleString('en')}.` : undefined
+  if (!/^\d+$/.test(text.trim())) return 'Enter a whole number of 0 or more, or leave blank.'
+  return Number(text) > most ? `The maximum is ${most.toLocaleString('en')}.` : undefined
 }
 
 export function wrongIn(draft: Draft): Wrong {
@@ -58,7 +58,7 @@ export function wrongIn(draft: Draft): Wrong {
     backoffBaseMs:
       durationError(draft.backoffBaseMs) ??
       (base !== null && max !== null && base > max
-        ? 'The first cool-down is longer than the longest.'
+        ? 'The initial backoff is longer than the maximum.'
         : undefined),
     backoffMaxMs: durationError(draft.backoffMaxMs),
   }
@@ -73,11 +73,11 @@ const whole = (text: string): number | null => (text.trim() === '' ? null : Numb
 const age = (text: string): number | string =>
   text.trim() === FOREVER ? FOREVER : (parseDuration(text) ?? FOREVER)
 
-/** As PATCH /api/queues/{name} takes it: only what differs from what was there. Nothing in it may be wrong. */
+/** The body of PATCH /api/queues/{name}: only what changed. The form must be valid. */
 export function changeOf(before: Queue, draft: Draft): Record<string, unknown> {
   const was = draftOf(before)
   const differs = (key: keyof Draft): boolean => was[key] !== draft[key]
-  // Together, because each is held against the other.
+  // Sent together, because each is validated against the other.
   const isBackoff = differs('backoffBaseMs') || differs('backoffMaxMs')
   const backoff = {
     ...(differs('backoffEnabled') && { enabled: draft.backoffEnabled }),
@@ -100,7 +100,7 @@ export function changeOf(before: Queue, draft: Draft): Record<string, unknown> {
   }
 }
 
-/** Which field a problem of the server is about: `queue.retain.done.for`. */
+/** The form field that a problem of the server is about, such as `queue.retain.done.for`. */
 export function fieldOf(path: string | undefined): keyof Draft | undefined {
   const parts = (path ?? '').split('.').filter((part) => part !== 'queue')
   const [first, second, third] = parts

@@ -22,10 +22,10 @@ export const QUEUE_COLUMNS = [
   { key: 'running', name: 'Running', right: true },
   { key: 'dead', name: 'Dead', right: true },
   { key: 'done', name: 'Done', right: true },
-  { key: 'hour', name: 'Done, last hour' },
+  { key: 'hour', name: 'Throughput, last hour' },
   { key: 'workers', name: 'Workers' },
   { key: 'served', name: 'Served by' },
-  { key: 'acts', name: <span className="sr-only">Acts</span> },
+  { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
 
 interface Props {
@@ -55,7 +55,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
             <QueueState settings={settings} asOf={asOf} />
             {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
             {unservedKinds.length > 0 && servers.length > 0 && (
-              <p className="text-dead">{plural(unservedKinds.length, 'kind')} nobody serves</p>
+              <p className="text-dead">{plural(unservedKinds.length, 'kind')} without a worker</p>
             )}
           </div>
         </div>
@@ -81,11 +81,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
       </Cell>
       <Cell>
         <span className="flex items-center gap-2 whitespace-nowrap tabular-nums">
-          <Sparkline
-            label={`Done jobs of ${name} over the last hour`}
-            values={hour?.done ?? [0, 0]}
-            colour="done"
-          />
+          <Sparkline label={`Throughput of ${name}, last hour`} values={hour?.done ?? [0, 0]} colour="done" />
           <span>
             {rate(hour?.donePerSecond ?? 0)}
             <Second>
@@ -116,10 +112,10 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
 
 const MINUTE = 60_000
 
-/** Seconds say nothing more once it is minutes. */
+/** Above a minute, seconds do not matter. */
 const waits = (ms: number): string => span(ms < MINUTE ? ms : ms - (ms % MINUTE))
 
-/** Below a figure, what makes it easier to judge. */
+/** A secondary line below a number. */
 function Second({ children }: { readonly children: ReactNode }) {
   if (children === false) return null
   return <span className="block text-xs text-soft">{children}</span>

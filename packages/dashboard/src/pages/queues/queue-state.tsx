@@ -1,11 +1,11 @@
-/** Whether jobs are taken from a queue, in a word. */
+/** The state of a queue: active, paused or cooling down. */
 import type { Queue } from '../../api/types/mill.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Countdown } from '../../kit/time.tsx'
 
 interface Props {
   readonly settings: Queue
-  /** When the answer came that says how much longer it cools down. */
+  /** When the response arrived; the rest of the cooldown counts from then. */
   readonly asOf: number
 }
 
@@ -19,7 +19,7 @@ export function QueueState({ settings: { paused, coolingMs }, asOf }: Props) {
           <Countdown until={asOf + coolingMs} />
         </span>
       )}
-      {!paused && coolingMs <= 0 && <Badge colour="text-done" text="open" />}
+      {!paused && coolingMs <= 0 && <Badge colour="text-done" text="active" />}
     </span>
   )
 }

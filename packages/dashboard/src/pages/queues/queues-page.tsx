@@ -1,4 +1,4 @@
-/** Queues: how they stand, who serves them, and their live settings. */
+/** Queues page: state, workers and live settings of each queue. */
 import { serverTime } from '../../api/clock.ts'
 import { Fragment } from 'react'
 import { useQueues, useWorkers } from '../../api/reads.ts'
@@ -57,8 +57,8 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
   const marked = useAnchor()
   if (queues.length === 0)
     return (
-      <Empty title="There is no queue yet">
-        A queue is made by the first job that is enqueued to it, or when a process that declares it starts.
+      <Empty title="No queues yet">
+        A queue appears when a job is enqueued to it or a process that declares it starts.
       </Empty>
     )
   return (

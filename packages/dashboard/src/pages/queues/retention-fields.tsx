@@ -14,17 +14,13 @@ interface Props {
 export function RetentionFields({ draft, wrong, overrides, set }: Props) {
   return (
     <fieldset className="flex flex-col gap-3">
-      <legend className="mb-2 font-semibold">Ended jobs are kept</legend>
+      <legend className="mb-2 font-semibold">Retention</legend>
       {RETAINED.map(([state, age, number]) => (
         <div key={state} className="grid gap-4 sm:grid-cols-2">
           <Field
             label={`Keep ${state} jobs for`}
             error={wrong[age]}
-            hint={
-              <Overridden override={overrides.get(`retain.${state}`)}>
-                A duration such as 7d, or forever.
-              </Overridden>
-            }
+            hint={<Overridden override={overrides.get(`retain.${state}`)}>e.g. 7d, or forever</Overridden>}
           >
             {(ids) => (
               <TextInput
@@ -35,11 +31,11 @@ export function RetentionFields({ draft, wrong, overrides, set }: Props) {
             )}
           </Field>
           <Field
-            label={`Keep ${state} jobs at most`}
+            label={`Max ${state} jobs`}
             error={wrong[number]}
             hint={
               <Overridden override={overrides.get(`retain.${state}.most`)}>
-                The newest so many. Empty: any number.
+                Keeps the newest ones. Blank: no limit.
               </Overridden>
             }
           >
@@ -47,7 +43,7 @@ export function RetentionFields({ draft, wrong, overrides, set }: Props) {
               <TextInput
                 {...ids}
                 inputMode="numeric"
-                placeholder="any number"
+                placeholder="no limit"
                 value={draft[number]}
                 onChange={(event) => set({ [number]: event.target.value })}
               />

@@ -1,4 +1,4 @@
-/** Who serves a queue, with their workers; nobody is bad news. */
+/** The processes that serve a queue, with their workers. None is highlighted as a problem. */
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/format.ts'
 import { nameOf, type Server } from './serving.ts'
@@ -6,7 +6,7 @@ import { nameOf, type Server } from './serving.ts'
 const SHOWN = 2
 
 export function ServedBy({ servers, isWhole = false }: { servers: readonly Server[]; isWhole?: boolean }) {
-  if (servers.length === 0) return <span className="font-medium text-dead">nobody</span>
+  if (servers.length === 0) return <span className="font-medium text-dead">none</span>
   const shown = isWhole ? servers : servers.slice(0, SHOWN)
   return (
     <ul>

@@ -1,15 +1,15 @@
-/** Who takes the jobs of a queue, as far as processes have said. */
+/** Finds the processes that serve a queue, as far as they have reported it. */
 import type { Instance, UnservedKind, Workers } from '../../api/types/mill.ts'
 
 export interface Server {
   readonly instance: Instance
-  /** Its share of the workers of this queue; null when it takes as many as it has room for. */
+  /** The process's share of the queue's workers; null when it is not limited. */
   readonly workers: number | null
 }
 
 export const nameOf = ({ label, id }: Pick<Instance, 'label' | 'id'>): string => label ?? `…${id.slice(-8)}`
 
-/** Living ones, by name. One that has a share of 0 does not serve it. */
+/** Live processes, by name. A process with a share of 0 does not serve the queue. */
 export function serversOf(queue: string, isShared: boolean, workers: Workers | undefined): Server[] {
   const { instances = [], slots = [] } = workers ?? {}
   return instances

@@ -1,4 +1,4 @@
-/** Asks before a schedule is deleted. */
+/** Confirms that a schedule is deleted. */
 import type { Schedule } from '../../api/types/mill.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 
@@ -10,14 +10,11 @@ interface Props {
 
 export function DeleteSchedule({ schedule: { name, kind, version }, remove, close }: Props) {
   return (
-    <Confirm isDangerous title={`Delete ${name}`} verb="Delete 1 schedule" act={remove} close={close}>
-      <p>
-        No more jobs of {kind} are enqueued by it. Jobs that it enqueued stay, and so do those that wait or
-        run.
-      </p>
+    <Confirm isDangerous title={`Delete ${name}?`} verb="Delete schedule" act={remove} close={close}>
+      <p>The schedule stops enqueueing {kind} jobs. Jobs that it already enqueued are kept and still run.</p>
       {version !== null && (
         <p className="text-soft">
-          Code defines it too. It stays deleted through every deploy until you reset this override on the
+          It is also defined in code. It stays deleted across deploys until you reset this override on the
           System page.
         </p>
       )}

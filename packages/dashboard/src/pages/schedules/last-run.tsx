@@ -1,4 +1,4 @@
-/** What became of an instant of a schedule, and its job. */
+/** The outcome of a tick, and its job. */
 import { TextLink } from '../../kit/button.tsx'
 import { shortId } from '../../kit/format.ts'
 
@@ -16,7 +16,7 @@ export function LastRun({ outcome, job }: Props) {
   if (outcome === 'skipped')
     return (
       <>
-        <span className="text-ready">skipped</span>, still there: {link}
+        <span className="text-ready">skipped</span>, still running or waiting: {link}
       </>
     )
   return (

@@ -6,6 +6,6 @@ import { Ago, useNow } from '../../kit/time.tsx'
 export function NextRun({ schedule: { paused, nextAt } }: { readonly schedule: Schedule }) {
   const now = useNow()
   if (paused) return <Badge colour="text-ready" text="paused" />
-  if (nextAt === null) return <span className="text-soft">never again</span>
+  if (nextAt === null) return <span className="text-soft">never</span>
   return nextAt <= now ? <>any moment</> : <Ago at={nextAt} />
 }

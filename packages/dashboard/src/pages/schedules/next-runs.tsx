@@ -1,4 +1,4 @@
-/** Instants to come: how long until each, and the time in the zone that the schedule is meant in. */
+/** The next runs: the time until each, and the time in the schedule's zone. */
 import { Empty } from '../../kit/shown.tsx'
 import { Ago } from '../../kit/time.tsx'
 
@@ -10,11 +10,11 @@ interface Props {
 
 export function NextRuns({ runs, zone, isPaused = false }: Props) {
   if (runs.length === 0)
-    return <Empty title="It does not run again">Its end has passed, or no such day comes.</Empty>
+    return <Empty title="No more runs">The end has passed, or the expression never matches again.</Empty>
   const clock = clockOf(zone)
   return (
     <>
-      {isPaused && <p className="mb-2 text-ready">Paused: these would be its runs.</p>}
+      {isPaused && <p className="mb-2 text-ready">Paused. Runs after a resume:</p>}
       <ol className="divide-y divide-line">
         {runs.map((at) => (
           <li key={at} className="flex flex-wrap justify-between gap-x-3 py-1.5">
@@ -25,12 +25,12 @@ export function NextRuns({ runs, zone, isPaused = false }: Props) {
           </li>
         ))}
       </ol>
-      <p className="mt-2 text-xs text-soft">Times of {zone}.</p>
+      <p className="mt-2 text-xs text-soft">Times in {zone}</p>
     </>
   )
 }
 
-/** A zone that this browser does not know is shown in UTC; the absolute instant is a tooltip away. */
+/** A zone that this browser does not know is shown in UTC; the tooltip has the absolute time. */
 function clockOf(zone: string): Intl.DateTimeFormat {
   const options = {
     weekday: 'short',

@@ -1,2 +1,2 @@
-/** Names may have a slash in them. */
+/** Encodes the name, which may contain a slash. */
 export const scheduleAddress = (name: string): string => `/schedules/${encodeURIComponent(name)}`

@@ -1,4 +1,4 @@
-/** What can be done to a schedule, at the top of its page. */
+/** The actions at the top of the schedule page. */
 import { Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -19,7 +19,7 @@ export function ScheduleButtons({ schedule }: { readonly schedule: Schedule }) {
   return (
     <>
       <Button look="main" icon={Zap} disabled={isActing} onClick={trigger}>
-        Trigger now
+        Run now
       </Button>
       <Button icon={schedule.paused ? Play : Pause} disabled={isActing} onClick={turn}>
         {schedule.paused ? 'Resume' : 'Pause'}

@@ -1,4 +1,4 @@
-/** What a schedule is set to, name by name. */
+/** The settings of a schedule. */
 import type { ReactNode } from 'react'
 import type { Schedule } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -18,14 +18,14 @@ export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
         <Fact name="Expression">
           <code className="font-mono">{when}</code>
         </Fact>
-        <Fact name="Zone">{zone}</Fact>
-        <Fact name="Jitter">{jitterMs === 0 ? 'none' : `up to ${span(jitterMs)} later, by chance`}</Fact>
+        <Fact name="Time zone">{zone}</Fact>
+        <Fact name="Jitter">{jitterMs === 0 ? 'none' : `random delay of up to ${span(jitterMs)}`}</Fact>
         <Fact name="Start">{startAt === null ? 'none' : <Ago at={startAt} />}</Fact>
         <Fact name="End">{endAt === null ? 'none' : <Ago at={endAt} />}</Fact>
         <Fact name="Missed runs">{missedText(schedule)}</Fact>
-        <Fact name="Missed so far">{plural(missedRuns, 'run')}</Fact>
+        <Fact name="Missed total">{plural(missedRuns, 'run')}</Fact>
         <Fact name="Overlap">
-          {schedule.overlap === 'allow' ? 'allowed' : 'skipped while an earlier job waits or runs'}
+          {schedule.overlap === 'allow' ? 'allowed' : 'skip while the previous job waits or runs'}
         </Fact>
       </Facts>
       <Facts>
@@ -36,14 +36,12 @@ export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
           <TextLink to={`/queues#${encodeURIComponent(queue)}`}>{queue}</TextLink>
         </Fact>
         <Fact name="Priority">{number(schedule.priority)}</Fact>
-        <Fact name="Attempts">at most {number(schedule.maxAttempts)}</Fact>
-        <Fact name="Timeout">
-          {schedule.timeoutMs === null ? 'as the kind says' : span(schedule.timeoutMs)}
-        </Fact>
+        <Fact name="Attempts">max {number(schedule.maxAttempts)}</Fact>
+        <Fact name="Timeout">{schedule.timeoutMs === null ? 'kind default' : span(schedule.timeoutMs)}</Fact>
         <Fact name="Tags">{tagList(tags)}</Fact>
         <Fact name="Created">
           <Ago at={schedule.createdAt} />
-          {schedule.version === null ? ', here or by the API' : `, by code, version ${schedule.version}`}
+          {schedule.version === null ? ', in the dashboard or API' : `, in code, version ${schedule.version}`}
         </Fact>
       </Facts>
     </div>
@@ -51,10 +49,8 @@ export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
 }
 
 function missedText({ missed, missedWithinMs }: Schedule): string {
-  if (missed === 'skip') return 'are not made up for'
-  return missed === 'last'
-    ? 'the last one is made up for'
-    : `all of the last ${span(missedWithinMs)} are made up for`
+  if (missed === 'skip') return 'skip'
+  return missed === 'last' ? 'run the latest' : `run all of the last ${span(missedWithinMs)}`
 }
 
 function tagList(tags: readonly string[]): ReactNode {

@@ -1,4 +1,4 @@
-/** What can be done to a schedule, behind one button of its line. */
+/** The actions menu of a schedule. */
 import { Ellipsis, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
@@ -20,7 +20,7 @@ export function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
         trigger={
           <button
             type="button"
-            aria-label={`Acts on ${schedule.name}`}
+            aria-label={`Actions for ${schedule.name}`}
             disabled={isActing}
             className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
           >
@@ -29,7 +29,7 @@ export function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
         }
       >
         <MenuItem icon={Zap} select={trigger}>
-          Trigger now
+          Run now
         </MenuItem>
         <MenuItem icon={schedule.paused ? Play : Pause} select={turn}>
           {schedule.paused ? 'Resume' : 'Pause'}

@@ -1,4 +1,4 @@
-/** One schedule: what comes, what was, and the jobs it makes. */
+/** Schedule page: settings, next runs, history and payload. */
 import { useOverrides } from '../../api/overrides.ts'
 import { useSchedule } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
@@ -29,19 +29,19 @@ export function SchedulePage({ name }: { readonly name: string }) {
               role="alert"
               className="mb-4 rounded-xl border border-dead bg-dead-soft px-4 py-3 break-words text-dead"
             >
-              The last instant could not be served, and is tried again: {schedule.error}
+              The last run failed to enqueue and is retried automatically: {schedule.error}
             </p>
           )}
           <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-3">
             <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
-              <Card title="What it does">
+              <Card title="Details">
                 <ScheduleFacts schedule={schedule} />
               </Card>
-              <Card title="Payload of its jobs">
+              <Card title="Payload">
                 <Json value={schedule.payload ?? null} name="payload" />
               </Card>
               <OverridesCard what="schedule" name={name} />
-              <Card flush title="Runs so far">
+              <Card flush title="Run history">
                 <Ticks history={history} />
               </Card>
             </div>
@@ -55,7 +55,7 @@ export function SchedulePage({ name }: { readonly name: string }) {
   )
 }
 
-/** Where code defines the schedule, the deletion is an override, which can be reset here. */
+/** Where the schedule is defined in code, a deletion is an override that can be reset here. */
 function NoSchedule({ name }: { readonly name: string }) {
   const isDeleted = useOverrides('schedule', name).has('deleted')
   return (
@@ -63,16 +63,14 @@ function NoSchedule({ name }: { readonly name: string }) {
       <PageHead title={<span className="break-all">{name}</span>} />
       <div className="flex min-w-0 flex-col gap-4">
         <Card>
-          <Empty
-            title={isDeleted ? 'An operator deleted this schedule' : 'There is no schedule of this name'}
-          >
+          <Empty title={isDeleted ? 'An operator deleted this schedule' : 'Schedule not found'}>
             <p className="mb-3">
               {isDeleted
-                ? 'Code defines it: reset the override to run it again. '
+                ? 'It is defined in code. Reset the override to run it again. '
                 : 'It may have been deleted. '}
-              Jobs that it enqueued are still there.
+              Jobs that it enqueued are kept.
             </p>
-            <LinkButton to="/schedules">Show all schedules</LinkButton>
+            <LinkButton to="/schedules">View all schedules</LinkButton>
           </Empty>
         </Card>
         <OverridesCard what="schedule" name={name} />

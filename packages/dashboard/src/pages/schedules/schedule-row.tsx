@@ -1,4 +1,4 @@
-/** One line of the list of schedules. */
+/** One row of the list of schedules. */
 import type { Schedule } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/format.ts'
@@ -39,7 +39,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: Schedule }) {
       </Cell>
       <Cell className="min-w-36">
         {schedule.lastAt === null ? (
-          <span className="text-soft">Not yet</span>
+          <span className="text-soft">never</span>
         ) : (
           <>
             <Ago at={schedule.lastAt} />

@@ -1,4 +1,4 @@
-/** What is enqueued by the clock. */
+/** Schedules page: recurring jobs. */
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useSchedules } from '../../api/reads.ts'
@@ -17,7 +17,7 @@ const COLUMNS = [
   { key: 'next', name: 'Next run' },
   { key: 'last', name: 'Last run' },
   { key: 'missed', name: 'Missed runs', right: true },
-  { key: 'acts', name: <span className="sr-only">Acts</span> },
+  { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
 
 export function SchedulesPage() {
@@ -31,20 +31,17 @@ export function SchedulesPage() {
   )
   return (
     <>
-      <PageHead
-        title="Schedules"
-        note="Jobs that are enqueued by the clock, by whichever process leads that duty."
-      >
+      <PageHead title="Schedules" note="Recurring jobs">
         {may('admin') && create}
       </PageHead>
       <Card flush>
         <Shown read={read}>
           {({ schedules }) =>
             schedules.length === 0 ? (
-              <Empty title="There are no schedules">
+              <Empty title="No schedules">
                 <p className="mb-3">
-                  Write them into the config (<code className="font-mono">schedules</code>), or create one
-                  here.
+                  Declare schedules in the options (<code className="font-mono">schedules</code>), or create
+                  one here.
                 </p>
                 {may('admin') && create}
               </Empty>

@@ -1,4 +1,4 @@
-/** The instants of a schedule that were served, newest first. */
+/** The run history of a schedule, newest first. */
 import type { Tick } from '../../api/types/mill.ts'
 import { span } from '../../kit/format.ts'
 import { Empty } from '../../kit/shown.tsx'
@@ -7,21 +7,17 @@ import { Ago, Moment } from '../../kit/time.tsx'
 import { LastRun } from './last-run.tsx'
 
 const COLUMNS = [
-  { key: 'at', name: 'Planned for' },
+  { key: 'at', name: 'Scheduled' },
   { key: 'ago', name: 'Ago' },
-  { key: 'outcome', name: 'Outcome and job' },
-  { key: 'late', name: 'Late by', right: true },
+  { key: 'outcome', name: 'Outcome' },
+  { key: 'late', name: 'Delay', right: true },
 ]
 
 export function Ticks({ history }: { readonly history: readonly Tick[] }) {
   if (history.length === 0)
-    return (
-      <Empty title="It has not run yet">
-        Its first run shows up here; “Trigger now” makes a job at once.
-      </Empty>
-    )
+    return <Empty title="No runs yet">Runs appear here. Use “Run now” to enqueue a job at once.</Empty>
   return (
-    <Table label="Runs so far" columns={COLUMNS}>
+    <Table label="Run history" columns={COLUMNS}>
       {history.map(({ at, outcome, job, servedAt }) => (
         <Row key={at}>
           <Cell>

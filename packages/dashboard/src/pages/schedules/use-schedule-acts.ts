@@ -1,4 +1,4 @@
-/** What can be done to a schedule. Whoever offers it asks first where that is needed. */
+/** The actions on a schedule. The caller asks for confirmation where it is needed. */
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
@@ -16,7 +16,7 @@ interface Triggered {
   readonly job: string
 }
 
-// A problem was shown by then.
+// The error was already shown as a toast.
 const quietly = (done: Promise<unknown>): void => void done.catch(() => {})
 
 export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
@@ -42,8 +42,8 @@ export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
             path: `${path}/trigger`,
             done: ({ outcome }) =>
               outcome === 'enqueued'
-                ? `Enqueued a job of ${name}`
-                : `Skipped: this job of ${name} still waits or runs`,
+                ? `Enqueued a job for ${name}`
+                : `Skipped: the previous job of ${name} still waits or runs`,
           })
           .then(({ job }) => go(`/jobs/${job}`)),
       ),

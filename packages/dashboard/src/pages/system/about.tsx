@@ -1,4 +1,4 @@
-/** Which release runs where. */
+/** Versions of Jobmill, Node and the store. */
 import { useOverview } from '../../api/reads.ts'
 import type { System } from '../../api/types/history.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
@@ -11,7 +11,7 @@ export function About({ system: { store, version, node } }: { readonly system: S
         <Fact name="Jobmill">{version}</Fact>
         <Fact name="Node">{node}</Fact>
         <Fact name="Store">{store}</Fact>
-        <Fact name="Answered by">
+        <Fact name="Served by">
           <span className="font-mono text-xs break-all">{here ?? '–'}</span>
         </Fact>
       </Facts>

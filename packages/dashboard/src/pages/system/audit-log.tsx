@@ -1,4 +1,4 @@
-/** Who changed what by hand. */
+/** The audit log of manual changes. */
 import { useState } from 'react'
 import { useAudit, useOverview } from '../../api/reads.ts'
 import type { AuditEntry } from '../../api/types/history.ts'
@@ -19,14 +19,14 @@ export function AuditLog() {
   const queues = useOverview().data?.queues ?? []
   const paging = usePaging(queue ?? '')
   const read = useAudit({ queue: queue ?? undefined, limit: PER_PAGE, cursor: paging.cursor })
-  const hint = (read.data?.next ?? null) === null ? undefined : 'Looked for on this page.'
+  const hint = (read.data?.next ?? null) === null ? undefined : 'Filters this page only.'
   return (
     <Card flush>
       <div className="grid gap-3 px-4 pt-4 pb-1 sm:grid-cols-3 lg:max-w-3xl">
-        <Field label="Who" hint={hint}>
+        <Field label="User" hint={hint}>
           {(ids) => <TextInput {...ids} value={who ?? ''} onChange={(event) => setWho(event.target.value)} />}
         </Field>
-        <Field label="What" hint={hint}>
+        <Field label="Action" hint={hint}>
           {(ids) => (
             <TextInput
               {...ids}
@@ -69,18 +69,18 @@ function Entries({ entries, of }: { readonly entries: readonly AuditEntry[]; rea
   const [open, setOpen] = useState<string | null>(null)
   if (of === 0)
     return (
-      <Empty title="Nobody changed anything by hand">
-        What is done here, by the command line or by the API is written down.
+      <Empty title="No manual changes">
+        Changes from the dashboard, the CLI and the API are recorded here.
       </Empty>
     )
   if (entries.length === 0)
     return (
-      <Empty title={`None of the ${of} on this page matches`}>
-        Loosen who or what, or look at older ones.
+      <Empty title={`None of the ${of} on this page match`}>
+        Clear the user or action filter, or go to older entries.
       </Empty>
     )
   return (
-    <Table label="Audit" columns={AUDIT_COLUMNS}>
+    <Table label="Audit log" columns={AUDIT_COLUMNS}>
       {entries.map((entry) => {
         const key = `${entry.at} ${entry.what} ${entry.target}`
         return (

@@ -1,4 +1,4 @@
-/** What somebody did, and how it was before and after. */
+/** One audit entry, with the values before and after. */
 import { named } from '../../api/client.ts'
 import type { AuditEntry } from '../../api/types/history.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -9,9 +9,9 @@ import { Cell, Row } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
 
 export const AUDIT_COLUMNS = [
-  { key: 'what', name: 'What' },
-  { key: 'target', name: 'To what' },
-  { key: 'who', name: 'Who' },
+  { key: 'what', name: 'Action' },
+  { key: 'target', name: 'Target' },
+  { key: 'who', name: 'User' },
   { key: 'queue', name: 'Queue' },
   { key: 'at', name: 'When' },
 ]
@@ -70,7 +70,7 @@ function Side({ name, value }: { readonly name: string; readonly value: unknown 
     <div className="min-w-0">
       <h3 className="mb-1 text-xs font-semibold first-letter:uppercase">{name}</h3>
       {(value ?? null) === null ? (
-        <p className="text-soft">Nothing was written down.</p>
+        <p className="text-soft">Not recorded.</p>
       ) : (
         <Json value={value} name={name} />
       )}

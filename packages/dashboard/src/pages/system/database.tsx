@@ -1,4 +1,4 @@
-/** The database: how large it is, and what is in it. */
+/** Size and tables of the database. */
 import type { System } from '../../api/types/history.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { bytes, compact, number } from '../../kit/format.ts'
@@ -16,7 +16,7 @@ export function Database({ system: { store, database } }: { readonly system: Sys
   if (database === null)
     return (
       <Card title="Database">
-        <Empty title="This store does not tell about its database">It is {store}.</Empty>
+        <Empty title="No database details">The {store} store does not report them.</Empty>
       </Card>
     )
   const { server, sizeBytes, logBytes, tables } = database
@@ -26,8 +26,8 @@ export function Database({ system: { store, database } }: { readonly system: Sys
         <Facts>
           <Fact name="Server">{server}</Fact>
           <Fact name="Size">{bytes(sizeBytes)}</Fact>
-          <Fact name="Log">
-            {logBytes === null ? <span className="text-soft">not told</span> : bytes(logBytes)}
+          <Fact name="WAL">
+            {logBytes === null ? <span className="text-soft">unavailable</span> : bytes(logBytes)}
           </Fact>
         </Facts>
       </div>

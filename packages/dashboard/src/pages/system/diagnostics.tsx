@@ -1,21 +1,31 @@
-/** Everything that needs somebody, the worst first. */
+/** All diagnostics, worst first. */
 import { useDiagnostics } from '../../api/reads.ts'
 import { Card } from '../../kit/card.tsx'
 import { Shown } from '../../kit/shown.tsx'
 import { Badge } from '../../kit/state.tsx'
 
+/** Tags for checks whose id is not a plain name. */
+const CHECK_NAMES: Readonly<Record<string, string>> = {
+  served: 'no workers',
+  dead: 'failures',
+  cooling: 'throttling',
+  waiting: 'queue latency',
+  settings: 'configuration drift',
+  horizon: 'vacuum',
+}
+
 export function Diagnostics() {
   const read = useDiagnostics()
   return (
-    <Card title="Findings">
+    <Card title="Diagnostics">
       <Shown read={read}>
         {({ diagnostics }) =>
           diagnostics.length === 0 ? (
             <p className="text-soft">
-              Nothing needs you. Processes, duties, queues, limits, schedules and the database were looked at.
+              No issues. Checked: processes, duties, queues, limits, schedules and the database.
             </p>
           ) : (
-            <ul aria-label="Findings" className="divide-y divide-line">
+            <ul aria-label="Diagnostics" className="divide-y divide-line">
               {diagnostics.map(({ check, level, says, fix, about }) => (
                 <li
                   key={`${check} ${about.what} ${about.name} ${says}`}
@@ -23,7 +33,7 @@ export function Diagnostics() {
                 >
                   <span className="flex flex-wrap items-baseline gap-x-3">
                     <Badge colour={level === 'error' ? 'text-dead' : 'text-ready'} text={level} />
-                    <span className="text-xs text-soft">{check}</span>
+                    <span className="text-xs text-soft">{CHECK_NAMES[check] ?? check}</span>
                   </span>
                   <span className="break-words first-letter:uppercase">{says}</span>
                   {fix !== null && <span className="break-words text-soft">{fix}</span>}

@@ -1,4 +1,4 @@
-/** What processes do for all of them: who leads it, and whether it is done. */
+/** Duties: who leads each one, and when it last succeeded. */
 import { useState } from 'react'
 import { Play } from 'lucide-react'
 import { useAct } from '../../api/acts.ts'
@@ -16,8 +16,8 @@ const COLUMNS = [
   { key: 'name', name: 'Duty' },
   { key: 'leader', name: 'Leader' },
   { key: 'last', name: 'Last success' },
-  { key: 'every', name: 'Every' },
-  { key: 'failures', name: 'Failures in a row', right: true },
+  { key: 'every', name: 'Interval' },
+  { key: 'failures', name: 'Consecutive failures', right: true },
 ]
 
 export function Duties({ duties }: Pick<System, 'duties'>) {
@@ -47,14 +47,10 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
               )}
             </Cell>
             <Cell>
-              <Ago at={lastSuccessAt} otherwise="not told" />
+              <Ago at={lastSuccessAt} otherwise="–" />
             </Cell>
             <Cell className="whitespace-nowrap">
-              {(everyMs ?? null) === null ? (
-                <span className="text-soft">when asked</span>
-              ) : (
-                span(everyMs ?? 0)
-              )}
+              {(everyMs ?? null) === null ? <span className="text-soft">on demand</span> : span(everyMs ?? 0)}
             </Cell>
             <Cell right className={failures > 0 ? 'font-medium text-dead' : ''}>
               {failures}
@@ -84,7 +80,7 @@ function RunNow({ name }: { readonly name: string }) {
       look="quiet"
       icon={Play}
       disabled={isActing}
-      aria-label={`Run now: ${name}`}
+      aria-label={`Run ${name} now`}
       onClick={() => void run()}
     >
       Run now

@@ -1,4 +1,4 @@
-/** What stands in the timeline, for its filter: as the server keeps it. */
+/** The types of lifecycle events that the server keeps, for the filter. */
 import { eventLevel } from '../../kit/event-words.ts'
 
 const EVENT_TYPES = [
@@ -29,14 +29,14 @@ const EVENT_TYPES = [
   'rebalanced',
 ] as const
 
-/** What needs somebody, or did. */
+/** Problems and recoveries. */
 const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
-/** Schedules run so often that they hide the others. */
+/** Schedules fire so often that they would hide other events. */
 const QUIET: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
 
-/** By what stands in the address; empty for the first look. */
+/** By the value in the address; empty for the default. */
 export const CHOICES = [
-  { key: '', name: 'all but schedule-fired', types: QUIET },
+  { key: '', name: 'all except schedule-fired', types: QUIET },
   { key: 'all', name: 'everything', types: [] },
   { key: 'trouble', name: 'trouble', types: TROUBLE },
   ...EVENT_TYPES.map((type) => ({ key: type, name: type, types: [type] })),

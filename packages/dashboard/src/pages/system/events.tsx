@@ -1,4 +1,4 @@
-/** What happened that no job tells: processes, queues, schedules, duties. */
+/** Lifecycle events of processes, queues, schedules and duties. */
 import { named } from '../../api/client.ts'
 import { useOverview, useTimeline } from '../../api/reads.ts'
 import type { TimelineEntry } from '../../api/types/history.ts'
@@ -22,9 +22,9 @@ const COLOURS = { bad: 'text-dead', warning: 'text-ready', plain: 'text-cancelle
 const COLUMNS = [
   { key: 'at', name: 'When' },
   { key: 'type', name: 'Type' },
-  { key: 'says', name: 'What happened' },
-  { key: 'where', name: 'Where' },
-  { key: 'instance', name: 'Told by' },
+  { key: 'says', name: 'Event' },
+  { key: 'where', name: 'Queue or job' },
+  { key: 'instance', name: 'Reported by' },
 ]
 
 export function Events() {
@@ -51,8 +51,8 @@ export function Events() {
         {({ events, next }) => (
           <>
             {events.length === 0 ? (
-              <Empty title="Nothing of the kind happened">
-                {type === null ? 'Start a process, and it is told here.' : 'Choose another type.'}
+              <Empty title="No events of this type">
+                {type === null ? 'Process starts appear here.' : 'Choose another type.'}
               </Empty>
             ) : (
               <EventTable events={events} />
@@ -69,7 +69,7 @@ function EventTable({ events }: { readonly events: readonly TimelineEntry[] }) {
   const instances = useOverview().data?.instances ?? []
   const label = (id: string): string => instances.find((one) => one.id === id)?.label ?? shortId(id)
   return (
-    <Table label="Timeline" columns={COLUMNS}>
+    <Table label="Events" columns={COLUMNS}>
       {events.map((event) => (
         <Row key={event.n}>
           <Cell>

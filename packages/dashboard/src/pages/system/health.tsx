@@ -1,4 +1,4 @@
-/** How everything is. */
+/** System health: diagnostics, overrides, duties and the database. */
 import { useSystem } from '../../api/reads.ts'
 import { Shown } from '../../kit/shown.tsx'
 import { About } from './about.tsx'

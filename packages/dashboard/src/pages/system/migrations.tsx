@@ -1,4 +1,4 @@
-/** Which migrations the database has. */
+/** Applied and pending migrations. */
 import type { System } from '../../api/types/history.ts'
 import { Card } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
@@ -12,7 +12,7 @@ export function Migrations({ migrations }: Pick<System, 'migrations'>) {
       {refused !== null && <p className="mb-2 text-dead">{refused}</p>}
       {pending.length > 0 && (
         <p className="mb-2 text-ready">
-          {plural(pending.length, 'migration')} to apply: run{' '}
+          {plural(pending.length, 'pending migration')}. Run{' '}
           <code className="font-mono">jobmill db migrate</code>, or start a process of this release.
         </p>
       )}

@@ -1,4 +1,4 @@
-/** Every option that an operator set: code does not count there until it is reset. */
+/** Every option that an operator set. Each one takes precedence over the code until it is reset. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { useAllOverrides } from '../../api/reads.ts'
@@ -27,12 +27,12 @@ export function Overrides() {
       {isAsking && (
         <Confirm
           title="Reset all overrides?"
-          verb="Reset all"
+          verb="Reset overrides"
           close={() => setAsking(false)}
           act={() => act({ method: 'DELETE', path: 'overrides', done: `Reset ${plural(many, 'override')}` })}
         >
           <p>
-            The values in code count again for {plural(many, 'option')}, at once and in every process. Paused
+            Returns {plural(many, 'option')} to the values in code, at once and in every process. Paused
             queues and schedules resume, and deleted schedules run again.
           </p>
         </Confirm>
@@ -40,12 +40,12 @@ export function Overrides() {
       <Shown read={read}>
         {({ overrides }) =>
           overrides.length === 0 ? (
-            <p className="px-4 pb-3 text-soft">None. Queues, limits and schedules are as code says.</p>
+            <p className="px-4 pb-3 text-soft">None: settings match the code.</p>
           ) : (
             <>
               <p className="px-4 pb-2 text-soft">
-                Options set by an operator. Code does not count here until they are reset; a deploy changes
-                none of them.
+                Options set by an operator. They take precedence over the code, also after a deploy, until
+                they are reset.
               </p>
               <OverrideTable overrides={overrides} isOfAll />
             </>

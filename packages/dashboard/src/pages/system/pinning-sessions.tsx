@@ -1,4 +1,4 @@
-/** Sessions that keep the database from cleaning up what was deleted. */
+/** Sessions that keep PostgreSQL from vacuuming deleted rows. */
 import type { System } from '../../api/types/history.ts'
 import { Card } from '../../kit/card.tsx'
 import { span } from '../../kit/format.ts'
@@ -17,12 +17,12 @@ const COLUMNS = [
 export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
   if (sessions.length === 0) return null
   return (
-    <Card flush title="Sessions that pin the horizon" className="border-dead!">
+    <Card flush title="Sessions holding back vacuum" className="border-dead!">
       <p className="px-4 pb-2 text-soft">
-        Nothing that was deleted since can be cleaned up, and every claim gets slower. End them with{' '}
+        These sessions hold back the xmin horizon, so dead rows pile up and claims get slower. End them with{' '}
         <code className="font-mono">SELECT pg_terminate_backend(process)</code>.
       </p>
-      <Table label="Sessions that pin the horizon" columns={COLUMNS}>
+      <Table label="Sessions holding back vacuum" columns={COLUMNS}>
         {sessions.map(({ pid, ageMs, user, state, query }) => (
           <Row key={pid}>
             <Cell right>{pid}</Cell>
@@ -31,7 +31,7 @@ export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
             <Cell>{state ?? '–'}</Cell>
             <Cell>
               <span className="block max-w-lg truncate font-mono text-xs" title={query ?? undefined}>
-                {query ?? 'not shown to you'}
+                {query ?? 'hidden from viewers'}
               </span>
             </Cell>
           </Row>

@@ -1,4 +1,4 @@
-/** How long the store takes, as all processes saw it in the last hour. */
+/** Database latency, measured by all processes in the last hour. */
 import type { System } from '../../api/types/history.ts'
 import { Card } from '../../kit/card.tsx'
 import { compact, span } from '../../kit/format.ts'
@@ -16,8 +16,8 @@ const shown = (ms: number | null): string => (ms === null ? '–' : span(ms))
 
 export function StoreTimings({ storeTimings }: Pick<System, 'storeTimings'>) {
   return (
-    <Card flush title="Store, last hour">
-      <Table label="Timings of the store" columns={COLUMNS}>
+    <Card flush title="Database latency, last hour">
+      <Table label="Database latency" columns={COLUMNS}>
         {Object.entries(storeTimings).map(([name, { count, p50, p95, p99 }]) => (
           <Row key={name}>
             <Cell className="font-medium">{name}</Cell>

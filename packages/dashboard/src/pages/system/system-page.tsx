@@ -1,4 +1,4 @@
-/** System: how everything is, who changed what, and what happened. */
+/** System page: health, audit log and lifecycle events. */
 import { useMay } from '../../api/roles.ts'
 import { PageHead } from '../../kit/card.tsx'
 import { useSearchValue } from '../../kit/search.ts'
@@ -12,16 +12,16 @@ export function SystemPage() {
   const [tab, setTab] = useSearchValue('tab')
   const tabs = [
     { key: 'health', name: 'Health', content: <Health /> },
-    // Who did what is not for everybody.
+    // The audit log requires the operator role.
     ...(may('operator') ? [{ key: 'audit', name: 'Audit', content: <AuditLog /> }] : []),
-    { key: 'timeline', name: 'Timeline', content: <Events /> },
+    { key: 'timeline', name: 'Events', content: <Events /> },
   ]
   const chosen = tabs.some(({ key }) => key === tab) ? (tab ?? 'health') : 'health'
   return (
     <>
       <PageHead title="System" />
       <Tabs
-        label="Parts of the system"
+        label="System"
         chosen={chosen}
         choose={(key) => setTab(key === 'health' ? null : key)}
         tabs={tabs.map(({ content, ...one }) => ({ ...one, content: <div className="pt-4">{content}</div> }))}

@@ -1,2 +1,2 @@
-/** An instant as the rest of the page has it. */
+/** Converts an ISO time to milliseconds. */
 export const at = (text: string | null): number | null => (text === null ? null : Date.parse(text))

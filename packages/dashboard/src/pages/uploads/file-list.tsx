@@ -1,4 +1,4 @@
-/** The files of a mailbox in one state, the newest first. */
+/** The files of a mailbox in one state, newest first. */
 import { useMailboxFiles } from '../../api/reads.ts'
 import { FILE_STATES, type FileState, type Mailbox } from '../../api/types/uploads.ts'
 import { Card } from '../../kit/card.tsx'
@@ -15,12 +15,12 @@ import { at } from './at.ts'
 const PER_PAGE = 50
 
 const NONE: Readonly<Record<FileState, readonly [title: string, says: string]>> = {
-  pending: ['Nothing waits', 'Every file that came was acknowledged, or has expired.'],
-  acked: ['No file is acknowledged', 'They stay readable for a while, and go with a sweep.'],
-  expired: ['No file has expired', 'Those that have go with the next sweep, within minutes.'],
+  pending: ['No pending files', 'Every uploaded file was acknowledged or has expired.'],
+  acked: ['No acknowledged files', 'They stay readable until a sweep removes them.'],
+  expired: ['No expired files', 'Expired files are removed by the next sweep, within minutes.'],
 }
 
-/** What the last column tells. */
+/** The name of the last column. */
 const ENDS: Readonly<Record<FileState, string>> = {
   pending: 'Expires',
   acked: 'Acknowledged',
@@ -61,7 +61,7 @@ export function FileList({ mailbox }: { readonly mailbox: Mailbox }) {
                   { key: 'name', name: 'File' },
                   { key: 'type', name: 'Type' },
                   { key: 'size', name: 'Size', right: true },
-                  { key: 'came', name: 'Came' },
+                  { key: 'came', name: 'Uploaded' },
                   { key: 'fetched', name: 'Fetched', right: true },
                   { key: 'ends', name: ENDS[state] },
                 ]}
@@ -99,7 +99,7 @@ export function FileList({ mailbox }: { readonly mailbox: Mailbox }) {
                   </Row>
                 ))}
               </Table>
-              <Pager paging={paging} next={next} words={['Back', 'Next']} />
+              <Pager paging={paging} next={next} words={['Previous', 'Next']} />
             </>
           )
         }

@@ -1,4 +1,4 @@
-/** One mailbox: how it stands, and its files. */
+/** Mailbox page: its usage and its files. */
 import { useMailbox } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card, Fact, Facts, PageHead } from '../../kit/card.tsx'
@@ -21,8 +21,8 @@ export function MailboxPage({ id }: { readonly id: string }) {
         <PageHead title={<span className="break-all">{id}</span>} />
         <Card>
           {isUnknown ? (
-            <Empty title="There is no mailbox of this id">
-              <p className="mb-3">It may have been removed; its files go with the next sweep.</p>
+            <Empty title="Mailbox not found">
+              <p className="mb-3">It may have been removed. Its files are deleted by the next sweep.</p>
               {all}
             </Empty>
           ) : error === null ? (
@@ -49,7 +49,7 @@ export function MailboxPage({ id }: { readonly id: string }) {
             <Fact name="Pending">
               {plural(pending.files, 'file')}, {bytes(pending.bytes)}
             </Fact>
-            <Fact name="Oldest came">
+            <Fact name="Oldest upload">
               <Ago at={at(pending.oldestAt)} />
             </Fact>
             <Fact name="Last upload">
@@ -63,7 +63,7 @@ export function MailboxPage({ id }: { readonly id: string }) {
             <Fact name="Quota, files">
               <Quota mailbox={mailbox} of="files" />
             </Fact>
-            <Fact name="Expired unfetched">{plural(expiredUnfetched.files, 'file')} so far</Fact>
+            <Fact name="Expired unfetched">{plural(expiredUnfetched.files, 'file')}</Fact>
           </Facts>
         </div>
       </Card>

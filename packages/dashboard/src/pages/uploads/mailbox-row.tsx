@@ -7,13 +7,13 @@ import { Ago } from '../../kit/time.tsx'
 import { at } from './at.ts'
 import { Quota } from './quota.tsx'
 
-/** Where there is no room: the page of the mailbox tells it. */
+/** Hidden on narrow screens; the mailbox page shows it. */
 const WIDE = 'hidden @2xl:table-cell'
 
 export const MAILBOX_COLUMNS = [
   { key: 'name', name: 'Mailbox' },
   { key: 'pending', name: 'Pending', right: true },
-  { key: 'oldest', name: 'Oldest came', className: WIDE },
+  { key: 'oldest', name: 'Oldest upload', className: WIDE },
   { key: 'quota', name: 'Quota used', className: WIDE },
   { key: 'last', name: 'Last upload', className: WIDE },
   { key: 'unfetched', name: 'Unfetched', right: true },
@@ -46,7 +46,7 @@ export function MailboxRow({ mailbox }: { readonly mailbox: Mailbox }) {
       </Cell>
       <Cell right>
         <span
-          title="Expired before anybody fetched them"
+          title="Files that expired before they were fetched"
           className={expiredUnfetched.files > 0 ? 'font-medium text-dead' : 'text-soft'}
         >
           {number(expiredUnfetched.files)}

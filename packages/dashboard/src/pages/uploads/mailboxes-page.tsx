@@ -1,4 +1,4 @@
-/** All mailboxes, and those whose files nobody came for. */
+/** Uploads page: all mailboxes, and those with files that expired unfetched. */
 import { useMailboxes } from '../../api/reads.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { TextInput } from '../../kit/field.tsx'
@@ -17,10 +17,10 @@ export function MailboxesPage() {
   const read = useMailboxes({ find: find ?? undefined, limit: PER_PAGE, after: paging.cursor })
   return (
     <>
-      <PageHead title="Uploads" note="Mailboxes, and what waits in them to be fetched and acknowledged.">
+      <PageHead title="Uploads" note="Mailboxes and their pending files">
         <TextInput
           type="search"
-          aria-label="Find a mailbox"
+          aria-label="Search mailboxes"
           placeholder="Name or id"
           maxLength={200}
           value={find ?? ''}
@@ -38,15 +38,15 @@ export function MailboxesPage() {
                     <MailboxRow key={mailbox.id} mailbox={mailbox} />
                   ))}
                 </Table>
-                <Pager paging={paging} next={next} words={['Back', 'Next']} />
+                <Pager paging={paging} next={next} words={['Previous', 'Next']} />
               </>
             ) : find === null ? (
-              <Empty title="There is no mailbox">
-                Make one, and its first token, with{' '}
+              <Empty title="No mailboxes">
+                Create one, with its first token:{' '}
                 <code className="font-mono">jobmill-uploads mailboxes add NAME</code>.
               </Empty>
             ) : (
-              <Empty title="No mailbox matches">Look for a part of its name, or for its whole id.</Empty>
+              <Empty title="No matching mailboxes">Search for part of a name, or for a full id.</Empty>
             )
           }
         </Shown>

@@ -1,4 +1,4 @@
-/** What a mailbox takes up, of what it may. What is acknowledged counts until the sweep has taken it. */
+/** Quota usage of a mailbox. Acknowledged files count until a sweep removes them. */
 import type { Mailbox } from '../../api/types/uploads.ts'
 import { bytes, number } from '../../kit/format.ts'
 import { Meter } from '../../kit/meter.tsx'

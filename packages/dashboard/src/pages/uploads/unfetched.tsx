@@ -1,4 +1,4 @@
-/** Bad news that does not go away with the files: they expired, and nobody had fetched them. */
+/** Warns about files that expired unfetched. The warning outlives the files. */
 import type { MailboxPage } from '../../api/types/uploads.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { plural } from '../../kit/format.ts'
@@ -13,7 +13,7 @@ export function Unfetched({ of }: { readonly of: MailboxPage['expiredUnfetched']
       className="mb-4 rounded-xl border border-dead bg-dead-soft px-4 py-3 break-words text-dead"
     >
       <p className="font-medium">
-        Files expired before anybody fetched them, and are gone. Look whether their consumer runs.
+        Files expired before they were fetched and are gone. Check that their consumer is running.
       </p>
       <ul>
         {of.map(({ id, name, files, lastAt }) => (
@@ -21,7 +21,7 @@ export function Unfetched({ of }: { readonly of: MailboxPage['expiredUnfetched']
             <TextLink to={`/apps/uploads/${id}`} className="font-medium">
               {name}
             </TextLink>
-            : {plural(files, 'file')} so far, the last <Ago at={at(lastAt)} />
+            : {plural(files, 'file')}, latest <Ago at={at(lastAt)} />
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-/** Processes that are no more: folded, because they are mostly the deploys of yesterday. */
+/** Stopped and lost processes. Collapsed, because most of them are earlier deploys. */
 import type { Instance } from '../../api/types/mill.ts'
 import { number, plural, shortId, span } from '../../kit/format.ts'
 import { Badge } from '../../kit/state.tsx'
@@ -8,11 +8,11 @@ import { Ago } from '../../kit/time.tsx'
 const SHOWN = 100
 
 const COLUMNS = [
-  { key: 'name', name: 'Instance' },
+  { key: 'name', name: 'Process' },
   { key: 'state', name: 'State' },
   { key: 'version', name: 'Version' },
   { key: 'ended', name: 'Ended' },
-  { key: 'lived', name: 'Lived for', right: true },
+  { key: 'lived', name: 'Uptime', right: true },
 ]
 
 export function EndedInstances({ instances }: { readonly instances: readonly Instance[] }) {
@@ -20,9 +20,11 @@ export function EndedInstances({ instances }: { readonly instances: readonly Ins
   const shown = instances.slice(0, SHOWN)
   return (
     <details className="mt-4 rounded-xl border border-line bg-card">
-      <summary className="px-4 py-3 font-semibold">{plural(instances.length, 'ended instance')}</summary>
+      <summary className="px-4 py-3 font-semibold">
+        {plural(instances.length, 'stopped process', 'stopped processes')}
+      </summary>
       <div className="relative overflow-x-auto">
-        <Table label="Ended instances" columns={COLUMNS}>
+        <Table label="Stopped processes" columns={COLUMNS}>
           {shown.map(({ id, label, version, state, startedAt, renewedAt, endedAt }) => (
             <Row key={id}>
               <Cell>
@@ -37,7 +39,7 @@ export function EndedInstances({ instances }: { readonly instances: readonly Ins
                   <Badge colour="text-dead" text="lost" />
                 )}
               </Cell>
-              <Cell>{version ?? <span className="text-soft">not told</span>}</Cell>
+              <Cell>{version ?? <span className="text-soft">unknown</span>}</Cell>
               <Cell>
                 <Ago at={endedAt ?? renewedAt} />
               </Cell>
@@ -46,7 +48,7 @@ export function EndedInstances({ instances }: { readonly instances: readonly Ins
           ))}
         </Table>
         {instances.length > SHOWN && (
-          <p className="px-4 py-2 text-soft">The newest {number(SHOWN)} are shown.</p>
+          <p className="px-4 py-2 text-soft">Showing the newest {number(SHOWN)}.</p>
         )}
       </div>
     </details>

@@ -1,4 +1,4 @@
-/** Whether a process lives, by when it last said so: in words, with a dot. */
+/** Liveness of a process by its last heartbeat, in words and with a dot. */
 import type { Instance } from '../../api/types/mill.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Ago, useNow } from '../../kit/time.tsx'

@@ -1,4 +1,4 @@
-/** A process at work. */
+/** A running process. */
 import type { ReactNode } from 'react'
 import { named } from '../../api/client.ts'
 import type { JobSummary } from '../../api/types/job.ts'
@@ -16,10 +16,10 @@ import { UsageMetrics } from './usage-metrics.tsx'
 
 interface Props {
   readonly instance: Instance
-  /** It answered this page. */
+  /** This process serves the dashboard. */
   readonly isHere: boolean
   readonly slots: readonly Slot[]
-  /** How many jobs it can run at once. */
+  /** The number of jobs it can run at once. */
   readonly workers: number
   readonly leads: readonly string[]
   readonly running: readonly JobSummary[]
@@ -38,7 +38,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
           <span className="max-w-72 truncate" title={label ?? id}>
             {name}
           </span>
-          {isHere && <span className="text-xs font-normal text-soft">answers this page</span>}
+          {isHere && <span className="text-xs font-normal text-soft">serving this page</span>}
         </span>
       }
       tools={<Heartbeat instance={instance} />}
@@ -52,8 +52,8 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
                 <CopyButton text={id} what={`the id of ${name}`} />
               </span>
             </Fact>
-            <Fact name="Version">{version ?? <Soft>not told</Soft>}</Fact>
-            <Fact name="Up for">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
+            <Fact name="Version">{version ?? <Soft>unknown</Soft>}</Fact>
+            <Fact name="Uptime">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
             <Fact name="Workers">
               <Meter
                 label={`Slots of ${name}`}
@@ -66,7 +66,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             <Fact name="Queues">
               <Names
                 names={queues}
-                otherwise="none: it only looks"
+                otherwise="none"
                 to={(queue) => `/queues#${named(queue)}`}
                 text={(queue) => (shares.has(queue) ? `${queue} × ${number(shares.get(queue) ?? 0)}` : queue)}
               />
@@ -74,8 +74,8 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             <Fact name="Kinds">
               <Names names={kinds} otherwise="none" />
             </Fact>
-            <Fact name="Leads">
-              <Names names={leads} otherwise="no duty" to={() => '/system'} />
+            <Fact name="Leader of">
+              <Names names={leads} otherwise="none" to={() => '/system'} />
             </Fact>
           </Facts>
           <div className="flex min-w-0 flex-col gap-4">

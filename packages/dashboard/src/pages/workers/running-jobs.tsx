@@ -1,4 +1,4 @@
-/** What a process runs now. */
+/** The jobs that a process is running. */
 import { useState } from 'react'
 import type { JobSummary } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -9,7 +9,7 @@ const SHOWN = 5
 
 export function RunningJobs({ jobs }: { readonly jobs: readonly JobSummary[] }) {
   const [isWhole, setWhole] = useState(false)
-  if (jobs.length === 0) return <p className="text-soft">It runs no job now.</p>
+  if (jobs.length === 0) return <p className="text-soft">No running jobs.</p>
   const shown = isWhole ? jobs : jobs.slice(0, SHOWN)
   return (
     <div>
@@ -23,7 +23,7 @@ export function RunningJobs({ jobs }: { readonly jobs: readonly JobSummary[] }) 
               {kind} <span className="text-soft">in {queue}</span>
             </span>
             <span className="shrink-0 text-soft">
-              began <Ago at={startedAt} />
+              started <Ago at={startedAt} />
             </span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-/** What waits and nobody takes, and what to do about it. */
+/** Waiting jobs without a worker, and how to fix it. */
 import { named } from '../../api/client.ts'
 import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -8,7 +8,7 @@ import { Cell, Row, Table } from '../../kit/table.tsx'
 
 interface Props {
   readonly unservedKinds: readonly UnservedKind[]
-  /** Queues that no living process serves and that hold jobs which wait. */
+  /** Queues with waiting jobs that no live process serves. */
   readonly queues: readonly QueueAndCounts[]
   readonly instances: readonly Instance[]
 }
@@ -17,19 +17,19 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
   const others = queues.filter(({ settings }) => !unservedKinds.some(({ queue }) => queue === settings.name))
   if (unservedKinds.length === 0 && others.length === 0) return null
   return (
-    <Card flush title="Nobody serves" className="mb-4 border-dead!">
+    <Card flush title="No workers" className="mb-4 border-dead!">
       <p className="px-4 pb-2 text-soft">
         {instances.some(isAlive)
-          ? 'These jobs wait for a process that has their kind and serves their queue. Start one that does, or cancel them.'
-          : 'No process is at work. Start one: jobmill work'}
+          ? 'No worker handles these jobs. Start a worker for their kind and queue, or cancel the jobs.'
+          : 'No processes running. Start one: jobmill work'}
       </p>
       <Table
-        label="What nobody serves"
+        label="Jobs without a worker"
         columns={[
           { key: 'queue', name: 'Queue' },
           { key: 'kind', name: 'Kind' },
           { key: 'jobs', name: 'Jobs', right: true },
-          { key: 'do', name: 'What to do' },
+          { key: 'do', name: 'Fix' },
         ]}
       >
         {unservedKinds.map(({ queue, kind, jobs }) => (
@@ -59,7 +59,7 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
             <Cell right>
               <TextLink to={`/jobs?queue=${named(name)}&state=scheduled`}>{number(scheduled)}</TextLink>
             </Cell>
-            <Cell className="min-w-64">Add the queue to a process before its scheduled jobs are due.</Cell>
+            <Cell className="min-w-64">Add the queue to a process before the scheduled jobs are due.</Cell>
           </Row>
         ))}
       </Table>
@@ -72,10 +72,10 @@ const isAlive = ({ state }: Instance): boolean => state === 'alive'
 function whatToDo(kind: string, queue: string, instances: readonly Instance[]): string {
   const alive = instances.filter(isAlive)
   if (alive.some(({ queues }) => queues.includes(queue)))
-    return 'Start a process with a handler for this kind, or give one that runs the handler.'
+    return 'Start a process with a handler for this kind, or add the handler to a running one.'
   return alive.some(({ kinds }) => kinds.includes(kind))
-    ? 'Add the queue to the queues of a process that has this kind.'
-    : 'Start a process that serves this queue and has a handler for this kind.'
+    ? 'Add the queue to a process that handles this kind.'
+    : 'Start a process that serves this queue and handles this kind.'
 }
 
 function QueueName({ name }: { readonly name: string }) {

@@ -1,10 +1,10 @@
-/** CPU, memory and event-loop lag of a process, with their lines. */
+/** CPU, memory and event-loop lag of a process, with sparklines. */
 import { Sparkline } from '../../kit/sparkline.tsx'
 import type { Used } from './usage.ts'
 
 export function UsageMetrics({ used, of }: { readonly used: readonly Used[]; readonly of: string }) {
   if (used.length === 0)
-    return <p className="text-soft">It has not told what it uses yet; it does so each 10 s.</p>
+    return <p className="text-soft">No usage reported yet. Processes report every 10 s.</p>
   return (
     <dl className="grid grid-cols-3 gap-2">
       {used.map(({ name, about, now, values }) => (

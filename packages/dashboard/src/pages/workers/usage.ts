@@ -1,4 +1,4 @@
-/** What processes used in the last minutes. */
+/** Resource usage of the processes in the last minutes. */
 import { serverTime } from '../../api/clock.ts'
 import { along, thinned, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
@@ -9,7 +9,7 @@ import { bytes, percent, span } from '../../kit/format.ts'
 export interface Used {
   readonly name: string
   readonly about: string
-  /** Of the newest bucket that says something. */
+  /** The newest bucket with a value. */
   readonly now: string
   readonly values: readonly number[]
 }
@@ -17,9 +17,9 @@ export interface Used {
 type Measured = keyof Pick<InstanceMetrics, 'cpu' | 'rssBytes' | 'loopLagMs'>
 
 const MEASURES: readonly [Measured, string, string, keyof Gauge, (value: number) => string][] = [
-  ['cpu', 'CPU', 'as a share of one core', 'mean', percent],
-  ['rssBytes', 'Memory', 'resident, at most', 'most', bytes],
-  ['loopLagMs', 'Loop lag', 'how late timers were, at most', 'most', span],
+  ['cpu', 'CPU', 'share of one core', 'mean', percent],
+  ['rssBytes', 'Memory', 'resident, max', 'most', bytes],
+  ['loopLagMs', 'Event-loop lag', 'timer delay, max', 'most', span],
 ]
 
 const RECENT = rangeOf(new URLSearchParams(), '15m')

@@ -1,4 +1,4 @@
-/** Workers: the processes, what they run and use, and what nobody serves. */
+/** Workers page: processes, their jobs and resource usage, and jobs without a worker. */
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Workers } from '../../api/types/mill.ts'
@@ -12,7 +12,7 @@ import { InstanceCard } from './instance-card.tsx'
 import { UnservedKindsCard } from './unserved-kinds.tsx'
 import { useUsage } from './usage.ts'
 
-/** As many as one page of the API has. */
+/** The maximum page size of the API. */
 const MOST_RUNNING = 500
 
 export function WorkersPage() {
@@ -28,7 +28,7 @@ export function WorkersPage() {
 function Note(workers: Workers) {
   const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
   const alive = workers.instances.filter(({ state }) => state === 'alive')
-  return `${plural(alive.length, 'process', 'processes')} at work, with ${plural(workersOf(queues, workers), 'worker')}`
+  return `${plural(alive.length, 'process', 'processes')} with ${plural(workersOf(queues, workers), 'worker slot')}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
@@ -51,9 +51,9 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
       />
       {current.length === 0 ? (
         <Card>
-          <Empty title="No process is at work">
+          <Empty title="No processes running">
             Start one with <code className="font-mono">jobmill work</code>, or call{' '}
-            <code className="font-mono">mill.start()</code> in your own process.
+            <code className="font-mono">mill.start()</code> in your program.
           </Empty>
         </Card>
       ) : (
@@ -77,9 +77,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
         </div>
       )}
       {(running?.next ?? null) !== null && (
-        <p className="mt-2 text-soft">
-          More than {number(MOST_RUNNING)} jobs run; the others are not shown here.
-        </p>
+        <p className="mt-2 text-soft">Showing the first {number(MOST_RUNNING)} running jobs.</p>
       )}
       <EndedInstances instances={ended.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))} />
     </>

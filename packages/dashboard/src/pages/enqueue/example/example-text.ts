@@ -1,4 +1,4 @@
-/** Texts that look like what a field is for, by its format or its name. */
+/** Example strings that suit a field, by its format or its name. */
 
 export function exampleText(schema: Readonly<Record<string, unknown>>, name: string, n: number): string {
   const { format, minLength, maxLength } = schema

@@ -1,11 +1,14 @@
-/** Makes up a payload that fits a schema as far as that is easy, each `n` a little different. Without a schema it is a plain one. */
+/**
+ * Generates an example payload for a schema, slightly different for each `n`. Without a schema it is a plain
+ * object.
+ */
 import { isObject, isSchema, type Schema } from '../validate/checking.ts'
 import { referred } from '../validate/reference.ts'
 import { exampleText } from './example-text.ts'
 
 const DEEPEST = 6
 const MOST_ITEMS = 5
-/** A schema may hold itself several times. */
+/** A schema may contain itself, so limit the depth. */
 const MOST_PARTS = 1_000
 
 export function exampleOf(schema: Schema | null, n: number): unknown {
@@ -15,9 +18,9 @@ export function exampleOf(schema: Schema | null, n: number): unknown {
 
 interface Making {
   readonly root: Schema
-  /** Which one, from 0. */
+  /** The number of the example, from 0. */
   readonly n: number
-  /** Of the field, which often tells what is meant. */
+  /** The name of the field, which often hints at its meaning. */
   readonly name: string
   readonly depth: number
   readonly left: { parts: number }
@@ -45,7 +48,7 @@ function made(schema: Schema, before: Making): unknown {
   return Object.assign({}, own, ...parts) as unknown
 }
 
-/** Null is a choice too, but not the one that shows most. */
+/** Null is a valid choice, but not the most useful example. */
 function firstOf(given: unknown, n: number): Schema | undefined {
   const choices = Array.isArray(given) ? given.filter(isSchema) : []
   const telling = choices.filter((one) => typeof one !== 'boolean' && one['type'] !== 'null')

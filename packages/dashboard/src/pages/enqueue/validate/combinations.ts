@@ -1,4 +1,4 @@
-/** Schemas put together: all of them, one of them, none of them. */
+/** Combined schemas: allOf, anyOf, oneOf and not. */
 import { type Checking, isSchema, type Schema, type SchemaProblem } from './checking.ts'
 import { typeProblems, wrongType } from './types.ts'
 
@@ -18,12 +18,12 @@ export function combinationProblems(
     const tried = choices.map((choice) => ({ choice, problems: run(choice) }))
     const fit = tried.filter(({ problems }) => problems.length === 0)
     if (tried.length > 0 && fit.length === 0) found.push(...closest(tried, value, path))
-    // Those that are not looked at any more seem to fit.
+    // Beyond the budget, a schema counts as matching.
     if (isOne && fit.length > 1 && checking.left.steps > 0)
-      found.push({ path, says: `fits ${fit.length} of the forms that it may have, and may fit only one` })
+      found.push({ path, says: `matches ${fit.length} of the allowed variants, but must match only one` })
   }
   if (isSchema(not) && run(not).length === 0 && checking.left.steps > 0)
-    found.push({ path, says: 'has a form that is not allowed' })
+    found.push({ path, says: 'matches a schema that is not allowed' })
   return found
 }
 
@@ -34,7 +34,7 @@ interface Tried {
   readonly problems: readonly SchemaProblem[]
 }
 
-/** What was most likely meant: of those of its type the one with the fewest problems. */
+/** The most likely variant: of those with the right type, the one with the fewest problems. */
 function closest(tried: readonly Tried[], value: unknown, path: string): readonly SchemaProblem[] {
   const ofType = tried.filter(
     ({ choice }) => typeof choice !== 'boolean' && typeProblems(choice, value, path).length === 0,
@@ -49,11 +49,11 @@ function closest(tried: readonly Tried[], value: unknown, path: string): readonl
   )
   if (others.length === 0) return first?.problems ?? []
   return [
-    { path, says: `fits none of the ${tried.length} forms that it may have; the closest one:` },
+    { path, says: `matches none of the ${tried.length} allowed variants; the closest one:` },
     ...(first?.problems ?? []),
   ]
 }
 
-/** What must be one certain value tells the forms apart: `{ type: 'mail', … }`. */
+/** A constant tells variants apart: `{ type: 'mail', … }`. */
 const fixedOnes = ({ problems }: Tried): number =>
   problems.filter(({ says }) => says.startsWith('must be "')).length

@@ -1,12 +1,12 @@
 /**
- * Patterns come from whoever wrote a job, and some take longer than a page may stand still. One that could is not tried: how many steps it may take is
- * estimated from how many loops and choices it has and how long the text is.
+ * Runs patterns from job schemas safely. Some patterns could block the browser for minutes, so the number of
+ * steps is estimated from loops, choices and text length. Expensive patterns are skipped.
  */
 
 const MOST_STEPS = 5_000_000
 const MOST_PATTERN = 2_000
 
-/** Undefined when it cannot be told. */
+/** Undefined when the result is unknown. */
 export function fits(pattern: string, text: string): boolean | undefined {
   if (pattern.length > MOST_PATTERN || stepsOf(pattern, text.length) > MOST_STEPS) return undefined
   try {
@@ -16,7 +16,7 @@ export function fits(pattern: string, text: string): boolean | undefined {
   }
 }
 
-/** Every loop may begin anew at every character, and every choice doubles what there is to try. */
+/** Every loop may start at every character, and every choice doubles the paths to try. */
 export function stepsOf(pattern: string, length: number): number {
   const counted = countOf(pattern)
   return counted === null ? Infinity : Math.max(1, length) ** (counted.loops + 1) * 2 ** counted.choices
@@ -30,11 +30,11 @@ interface Counted {
 const TOKEN =
   /\\(?:[pPuk]\{[^}]*\}|.)|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?|\)|\||[*+]\??|\?\??|\{\d*(?:,\d*)?\}\??|[^]/gsu
 
-/** Null when a loop stands in a loop, or a choice does: then the steps double with every character. */
+/** Null for a loop or choice inside a loop: the steps then double with every character. */
 function countOf(pattern: string): Counted | null {
   const open: Counted[] = []
   let now = { loops: 0, choices: 0 }
-  /** What the last piece was: a group with what is in it, or something simple. */
+  /** The last piece: a group with its content, or a simple one. */
   let last: Counted = { loops: 0, choices: 0 }
   for (const [token] of pattern.matchAll(TOKEN)) {
     if (token.startsWith('(')) {

@@ -1,8 +1,8 @@
-/** What lists hold, and how many. */
+/** Array items and their number. */
 import { type Checking, inside, isSchema, type Schema, type SchemaProblem } from './checking.ts'
 import { isEqual } from './types.ts'
 
-/** To compare all with all takes its time. */
+/** Comparing all items with each other is quadratic, so limit it. */
 const MOST_COMPARED = 200
 
 export function listProblems(
@@ -19,7 +19,7 @@ export function listProblems(
     found.push({ path, says: `must have at most ${many(maxItems)}` })
   if (uniqueItems === true && value.length <= MOST_COMPARED) {
     const twice = value.findIndex((one, at) => value.slice(0, at).some((other) => isEqual(one, other)))
-    if (twice !== -1) found.push({ path: inside(path, twice), says: 'is there twice' })
+    if (twice !== -1) found.push({ path: inside(path, twice), says: 'is duplicated' })
   }
   const first: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : []
   for (const [at, one] of value.entries()) {

@@ -1,4 +1,4 @@
-/** Bounds of numbers. */
+/** Number ranges and multiples. */
 import type { SchemaProblem } from './checking.ts'
 
 export function numberProblems(
@@ -19,7 +19,7 @@ export function numberProblems(
   return found
 }
 
-/** 0.3 is a multiple of 0.1, whatever floating point says. */
+/** 0.3 is a multiple of 0.1 despite floating point. */
 function isMultiple(value: number, step: number): boolean {
   const times = value / step
   return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times))

@@ -1,4 +1,4 @@
-/** What objects hold: fields that are needed, that are known, and that are not. */
+/** Object fields: required, known and unknown ones. */
 import { type Checking, inside, isObject, isSchema, type SchemaProblem } from './checking.ts'
 import { fits } from './guarded-pattern.ts'
 
@@ -12,7 +12,7 @@ export function objectProblems(
   const found: SchemaProblem[] = []
   for (const key of Array.isArray(required) ? (required as unknown[]) : [])
     if (typeof key === 'string' && !Object.hasOwn(value, key))
-      found.push({ path: inside(path, key), says: 'is missing' })
+      found.push({ path: inside(path, key), says: 'is required' })
   const keys = Object.keys(value)
   if (typeof minProperties === 'number' && keys.length < minProperties)
     found.push({ path, says: `must have at least ${many(minProperties)}` })
@@ -40,20 +40,20 @@ function fieldProblems(
   if (isSchema(own)) found.push(...checking.check(own, value, path, checking))
   for (const [pattern, matching] of patterns) {
     const isFit = fits(pattern, key)
-    // One that cannot be told might be meant.
+    // A pattern with an unknown result might match.
     isKnown ||= isFit !== false
     if (isFit === true && isSchema(matching)) found.push(...checking.check(matching, value, path, checking))
   }
   const { additionalProperties: others } = schema
   if (isKnown || !isSchema(others)) return found
   if (others === false)
-    return [...found, { path, says: `is not a field here${nearText(key, Object.keys(properties))}` }]
+    return [...found, { path, says: `is not a known field${nearText(key, Object.keys(properties))}` }]
   return [...found, ...checking.check(others, value, path, checking)]
 }
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
-/** Most are written in another case, or with a letter too few. */
+/** Catches a different case and a missing letter. */
 function nearText(key: string, known: readonly string[]): string {
   const wanted = plain(key)
   const near = known.find(

@@ -1,4 +1,4 @@
-/** What a `$ref` inside a schema points at: `#`, `#/$defs/User`. Those that lead out of it are passed over. */
+/** Resolves a `$ref` inside a schema: `#`, `#/$defs/User`. References to other documents are ignored. */
 import { isSchema, type Schema } from './checking.ts'
 
 export function referred(root: Schema, reference: string): Schema | undefined {

@@ -1,4 +1,4 @@
-/** Lengths, patterns and formats of texts. */
+/** String lengths, patterns and formats. */
 import type { SchemaProblem } from './checking.ts'
 import { fits } from './guarded-pattern.ts'
 
@@ -9,7 +9,7 @@ export function textProblems(
 ): SchemaProblem[] {
   const { minLength, maxLength, pattern, format } = schema
   const found: SchemaProblem[] = []
-  // As characters are counted in JSON Schema: one that takes two units is one.
+  // JSON Schema counts characters, not UTF-16 units.
   const length = Array.from(value).length
   if (typeof minLength === 'number' && length < minLength)
     found.push({
@@ -27,7 +27,7 @@ export function textProblems(
   return found
 }
 
-/** Wide ones: what they refuse is refused by everybody. */
+/** Permissive formats: what they reject, every validator rejects. */
 const FORMATS: Readonly<Record<string, RegExp>> = {
   email: /^[^\s@]+@[^\s@]+$/,
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
@@ -37,9 +37,9 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
 }
 
 const FORMAT_NAMES: Readonly<Record<string, string>> = {
-  email: 'an e-mail address',
+  email: 'an email address',
   uuid: 'a UUID',
-  date: 'a day such as 2027-01-31',
-  'date-time': 'an instant such as 2027-01-31T09:00:00Z',
-  uri: 'an address such as https://example.com',
+  date: 'a date such as 2027-01-31',
+  'date-time': 'a date-time such as 2027-01-31T09:00:00Z',
+  uri: 'a URL such as https://example.com',
 }

@@ -1,13 +1,13 @@
-/** What a value is, in words, and whether it may be that. */
+/** Types of values and their names. */
 import { isObject, type SchemaProblem } from './checking.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
   object: 'an object',
-  array: 'a list',
+  array: 'an array',
   null: 'null',
 }
 
@@ -28,24 +28,24 @@ export function typeProblems(
 ): SchemaProblem[] {
   const allowed: readonly unknown[] = Array.isArray(type) ? type : [type]
   const known = allowed.filter((one): one is string => typeof one === 'string' && Object.hasOwn(TESTS, one))
-  // One that is not known might be what it is.
+  // An unknown type counts as matching.
   if (known.length === 0 || known.length < allowed.length) return []
   if (known.some((one) => TESTS[one]?.(value))) return []
   return [{ path, says: wrongType(value, known) }]
 }
 
 export function wrongType(value: unknown, allowed: readonly string[]): string {
-  return `is ${nameOf(value)} instead of ${allowed.map((one) => NAMES[one]).join(' or ')}`
+  return `must be ${allowed.map((one) => NAMES[one]).join(' or ')}, not ${nameOf(value)}`
 }
 
 function nameOf(value: unknown): string {
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
+  if (Array.isArray(value)) return 'an array'
   if (typeof value === 'boolean') return String(value)
   return NAMES[typeof value] ?? typeof value
 }
 
-/** As JSON is: the order of keys does not count. */
+/** JSON equality: the order of keys does not matter. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b))

@@ -1,6 +1,6 @@
 /**
- * Holds a value against the common part of JSON Schema (draft 2020-12), for whoever types it: every problem with its path. What is not known here is passed
- * over, so something may still be refused by the server, which has the last word.
+ * Validates a value against the common part of JSON Schema (draft 2020-12) while the user types. Unknown
+ * keywords are ignored, so the server, which has the last word, may still refuse a value.
  */
 import { type Checking, isObject, type Schema, type SchemaProblem } from './checking.ts'
 import { combinationProblems } from './combinations.ts'
@@ -27,7 +27,7 @@ function check(schema: Schema, value: unknown, path: string, before: Checking): 
   checking.left.steps -= 1
   if (schema === true || checking.left.steps < 0 || checking.depth > DEEPEST) return []
   const wrongType = typeProblems(schema, value, path)
-  // The rest would only say the same in other words.
+  // Further checks would only repeat the type error.
   if (wrongType.length > 0) return wrongType
   return [
     ...fixedProblems(schema, value, path),

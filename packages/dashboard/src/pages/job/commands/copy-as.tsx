@@ -1,4 +1,4 @@
-/** Copies the command that enqueues another job like this one. */
+/** Copies the command that enqueues a job like this one. */
 import { ChevronDown, Terminal } from 'lucide-react'
 import { addressOf } from '../../../api/client.ts'
 import type { Inspected, Job } from '../../../api/types/job.ts'
@@ -18,7 +18,7 @@ export function CopyAs({ job, left }: { readonly job: Job; readonly left: Inspec
   const copyAs = ({ name, write }: (typeof WAYS)[number]): Promise<void> =>
     sayIfProblem(async () => {
       const payload = await wholePayload(job, left)
-      await copy(write({ ...job, payload }), `an enqueue like this as ${name}`)
+      await copy(write({ ...job, payload }), `the job as ${name}`)
     })
   return (
     <Menu

@@ -1,4 +1,7 @@
-/** A job as the command that enqueues another like it. What makes a job this one stays out: its id, its dedupe key, what a schedule or a trace wrote to it. */
+/**
+ * The command that enqueues another job like this one. It omits what is unique to this job: its id, its
+ * dedupe key, and metadata of a schedule or a trace.
+ */
 import { fed, isTooLong, option, over, quoted } from './shell.ts'
 
 export interface Like {
@@ -12,7 +15,7 @@ export interface Like {
   readonly orderKey: string | null
 }
 
-/** `api` is the address of the API, with a slash at its end. */
+/** `api` is the address of the API, with a trailing slash. */
 export function asCurl(job: Like, api: string): string {
   const body = JSON.stringify({ kind: job.kind, payload: job.payload ?? null, ...optionsOf(job) })
   const isLong = isTooLong(body)
@@ -42,7 +45,7 @@ export function asCommand({ kind, payload, ...options }: Like): string {
   ]
   const json = JSON.stringify(payload ?? null)
   if (isTooLong(json)) return fed(over([`jobmill enqueue ${quoted(kind)} --stdin`, ...words]), json)
-  // Behind --, or a negative number would be taken for an option.
+  // After --, so that a negative number is not parsed as an option.
   return over([`jobmill enqueue ${words.join(' ')}`, `-- ${quoted(kind)} ${quoted(json)}`])
 }
 
@@ -73,7 +76,7 @@ function optionsOf({
   }
 }
 
-/** JSON is source, except for two ends of lines, and for a key that would not be taken for one. */
+/** JSON is valid source, except for two line separators and the key __proto__. */
 function source(value: unknown): string {
   return JSON.stringify(value ?? null, null, 2)
     .replaceAll('\u2028', String.raw`\u2028`)

@@ -1,4 +1,4 @@
-/** Who did what to it by hand. */
+/** Manual actions on the job, from the audit log. */
 import { useState } from 'react'
 import { useAudit } from '../../../api/reads.ts'
 import { Json } from '../../../kit/json.tsx'
@@ -9,8 +9,8 @@ import { Ago } from '../../../kit/time.tsx'
 
 const COLUMNS = [
   { key: 'at', name: 'When' },
-  { key: 'who', name: 'Who' },
-  { key: 'what', name: 'What' },
+  { key: 'who', name: 'User' },
+  { key: 'what', name: 'Action' },
   { key: 'before', name: 'Before' },
   { key: 'after', name: 'After' },
 ]
@@ -22,14 +22,12 @@ export function AuditTab({ id }: { readonly id: string }) {
     <Shown read={read}>
       {({ entries, next }) =>
         entries.length === 0 ? (
-          <Empty title="Nobody did anything to it by hand">
-            Who enqueues, retries, runs now or cancels it on this page or over HTTP stands here.
-          </Empty>
+          <Empty title="No manual actions">Actions from the dashboard and the HTTP API appear here.</Empty>
         ) : (
           <div className="flex flex-col gap-2 overflow-x-auto">
-            <Table label="Acts on this job" columns={COLUMNS}>
+            <Table label="Manual actions" columns={COLUMNS}>
               {entries.map((entry, at) => (
-                // oxlint-disable-next-line react/no-array-index-key -- two may come at one instant
+                // oxlint-disable-next-line react/no-array-index-key -- two may have the same time
                 <Row key={`${entry.at} ${at}`}>
                   <Cell>
                     <Ago at={entry.at} />

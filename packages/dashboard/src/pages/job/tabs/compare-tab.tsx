@@ -1,4 +1,4 @@
-/** Two attempts side by side, and what differs in their errors and logs. */
+/** Compares two attempts: their facts, errors and logs. */
 import type { ReactNode } from 'react'
 import { Select } from '../../../kit/field.tsx'
 import { span } from '../../../kit/format.ts'
@@ -18,11 +18,7 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
   const last = tries.at(-1)
   const before = tries.at(-2)
   if (last === undefined || before === undefined)
-    return (
-      <Empty title="There is nothing to compare">
-        A job with two attempts or more has them side by side here.
-      </Empty>
-    )
+    return <Empty title="Nothing to compare">Attempts can be compared once there are at least two.</Empty>
   const chosen = (asked: string | null, otherwise: Try): Try =>
     tries.find(({ n }) => n === Number(asked)) ?? otherwise
   const sides = [chosen(a, before), chosen(b, last)] as const
@@ -37,9 +33,9 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
     <div className="flex min-w-0 flex-col gap-4">
       <div className="overflow-x-auto">
         <Table
-          label="Two attempts"
+          label="Attempt comparison"
           columns={[
-            { key: 'what', name: <span className="sr-only">What</span> },
+            { key: 'what', name: <span className="sr-only">Fact</span> },
             { key: 'a', name: choice('First attempt', sides[0], chooseA) },
             { key: 'b', name: choice('Second attempt', sides[1], chooseB) },
           ]}
@@ -59,12 +55,12 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
       </div>
       <Diff
         title="Error"
-        none="Neither has an error."
+        none="Neither attempt has an error."
         sides={sides.map(({ error }) => error?.split('\n') ?? [])}
       />
       <Diff
         title="Log"
-        none="Neither logged anything."
+        none="Neither attempt logged anything."
         sides={sides.map(({ log }) => log.flatMap(asLines))}
       />
     </div>
@@ -100,7 +96,7 @@ function By({ one: { instance } }: OneProps) {
 const ROWS = [
   ['Outcome', Ended],
   ['Started', Began],
-  ['Waited before', Waited],
-  ['Ran for', Ran],
+  ['Wait', Waited],
+  ['Duration', Ran],
   ['Instance', By],
 ] as const

@@ -1,16 +1,16 @@
-/** What differs, line by line, with signs and not by colour alone. */
+/** Line diff with signs, not by color alone. */
 import { classes } from '../../../kit/classes.ts'
 import { lineDiff } from './line-diff.ts'
 
 interface Props {
   readonly title: string
   readonly none: string
-  /** Two. */
+  /** The two texts. */
   readonly sides: readonly (readonly string[])[]
 }
 
 const LOOKS = { ' ': '', '-': 'bg-dead-soft', '+': 'bg-accent-soft' } as const
-const READ = { ' ': 'both', '-': 'only the first', '+': 'only the second' } as const
+const READ = { ' ': 'both', '-': 'first only', '+': 'second only' } as const
 
 export function Diff({ title, none, sides: [before = [], after = []] }: Props) {
   const lines = lineDiff(before, after)
@@ -20,14 +20,14 @@ export function Diff({ title, none, sides: [before = [], after = []] }: Props) {
       <h3 className="mb-1 text-xs font-semibold">
         {title}
         {lines.length > 0 && (
-          <span className="font-normal text-soft">{isSame ? ' is the same' : ' differs'}</span>
+          <span className="font-normal text-soft">{isSame ? ' (identical)' : ' (different)'}</span>
         )}
       </h3>
       {lines.length === 0 ? (
         <p className="text-soft">{none}</p>
       ) : (
         <ol
-          aria-label={`${title}, compared`}
+          aria-label={`${title} diff`}
           className="max-h-96 overflow-auto rounded-lg bg-sunk py-2 font-mono text-xs leading-5"
         >
           {lines.map(({ sign, text }, at) => (

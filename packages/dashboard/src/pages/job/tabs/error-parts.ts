@@ -1,15 +1,15 @@
-/** An error as it is kept, taken apart again: the error, and what caused it. */
+/** Splits a stored error text into the error and its causes. */
 import type { LogLine } from '../../../api/types/job.ts'
 
 export interface ErrorPart {
-  /** The first line. */
+  /** The first line of the message. */
   readonly title: string
-  /** What else its message says. */
+  /** The rest of the message. */
   readonly rest: string
 }
 
 const CAUSED_BY = '\n  caused by: '
-/** In place of causes in the middle of a long chain. */
+/** Replaces causes in the middle of a long chain. */
 const LEFT_OUT = /\n {2}(… \d+ more …)(?=\n|$)/
 
 export function errorParts(error: string): readonly ErrorPart[] {
@@ -27,7 +27,7 @@ function partOf(text: string): ErrorPart {
 
 export const firstLine = (error: string): string => error.split('\n', 1)[0] ?? ''
 
-/** Where it was thrown: an attempt that throws writes that into its log. */
+/** The stack: a failing attempt writes it into its log. */
 export function stackOf(log: readonly LogLine[]): string | null {
   for (const { fields } of log.toReversed()) {
     const stack = fields?.['stack']

@@ -1,4 +1,4 @@
-/** Each attempt's error, the newest first: what was thrown, what caused it, and where. */
+/** The error of each attempt, newest first, with causes and stack. */
 import { useState } from 'react'
 import { Button } from '../../../kit/button.tsx'
 import { CopyButton } from '../../../kit/copy.tsx'
@@ -9,13 +9,12 @@ import { Ago } from '../../../kit/time.tsx'
 import type { Try } from '../tries.ts'
 import { type ErrorPart, errorParts, stackOf } from './error-parts.ts'
 
-/** Shown at once. */
+/** Errors shown at first. */
 const PART = 5
 
 export function ErrorsTab({ tries }: { readonly tries: readonly Try[] }) {
   const [most, setMost] = useState(PART)
-  if (tries.length === 0)
-    return <Empty title="No attempt failed">What an attempt throws stands here, with its causes.</Empty>
+  if (tries.length === 0) return <Empty title="No errors">Errors from failed attempts appear here.</Empty>
   const newest = tries.toReversed()
   return (
     <div className="flex flex-col gap-4">
@@ -57,9 +56,7 @@ function OneError({ one }: { readonly one: Try }) {
             {causes.map((part, at) => (
               // oxlint-disable-next-line react/no-array-index-key -- the same text may come twice
               <li key={at} className="border-l-2 border-dead pl-3">
-                <p className="text-xs text-soft">
-                  {at === causes.length - 1 ? 'caused by, at the root' : 'caused by'}
-                </p>
+                <p className="text-xs text-soft">{at === causes.length - 1 ? 'root cause' : 'caused by'}</p>
                 <Part part={part} />
               </li>
             ))}

@@ -1,4 +1,4 @@
-/** A value that was too large to come along: its size, and on demand all of it, to look at or to keep as a file. */
+/** A value that was too large to include: its size, and buttons to load or download it. */
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../../kit/button.tsx'
@@ -31,15 +31,15 @@ export function LargeValue({ id, field, size }: Props) {
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <p className="mr-2">
-          The {field} has <b>{bytes(size)}</b>, so it does not come along with the page.
+          <span className="capitalize">{field}</span> is <b>{bytes(size)}</b>.
         </p>
         {fetched === null && (
           <Button disabled={isFetching} onClick={() => void fetchIt(() => null)}>
-            {isFetching ? 'Fetching…' : 'Fetch and show it'}
+            {isFetching ? 'Loading…' : `Load ${field}`}
           </Button>
         )}
         <Button icon={Download} disabled={isFetching} onClick={() => void fetchIt(keep)}>
-          Download it
+          Download {field}
         </Button>
       </div>
       {fetched !== null && <Json value={fetched.value} name={field} />}

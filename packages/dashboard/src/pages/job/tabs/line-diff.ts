@@ -1,11 +1,11 @@
-/** What differs between two texts, by lines. */
+/** Line diff of two texts. */
 
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+'
   readonly text: string
 }
 
-/** Beyond so many comparisons the middle is told as replaced, so that no text can hold the page up. */
+/** Above this number of comparisons the middle counts as replaced, so that no text can block the browser. */
 const MOST_STEPS = 1_000_000
 
 export function lineDiff(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
@@ -54,7 +54,7 @@ function middle(before: readonly string[], after: readonly string[]): DiffLine[]
   return [...lines, ...before.slice(a).map(removed), ...after.slice(b).map(added)]
 }
 
-/** At [a, b]: how many lines the rests from there have in common, in order. */
+/** At [a, b]: the length of the longest common subsequence of the remaining lines. */
 function longestCommon(before: readonly string[], after: readonly string[]): Uint32Array {
   const width = after.length + 1
   const table = new Uint32Array((before.length + 1) * width)

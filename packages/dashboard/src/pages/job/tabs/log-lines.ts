@@ -1,4 +1,4 @@
-/** The log of all attempts as one list. */
+/** The logs of all attempts as one list. */
 import type { LogLine } from '../../../api/types/job.ts'
 import type { Try } from '../tries.ts'
 
@@ -13,7 +13,7 @@ export interface Shown {
   readonly line: LogLine
 }
 
-/** Lines of this level and above, in the order in which they were written. */
+/** Lines of this level and above, in the order they were written. */
 export function linesOf(tries: readonly Try[], least: Level): readonly Shown[] {
   const from = LEVELS.indexOf(least)
   return tries.flatMap(({ n, log }) =>
@@ -21,7 +21,9 @@ export function linesOf(tries: readonly Try[], least: Level): readonly Shown[] {
   )
 }
 
-/** As text without its time, for a comparison: one line, and those of texts that have several, such as a stack. */
+/**
+ * Text without its time, for comparison: the line itself, and the lines of multi-line fields such as a stack.
+ */
 export function asLines({ level, message, fields = {} }: LogLine): readonly string[] {
   const said = [`${level} ${message}`]
   const more: string[] = []

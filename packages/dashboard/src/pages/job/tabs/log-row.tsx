@@ -1,4 +1,4 @@
-/** One line of a log. Its fields stand behind the message; those with several lines, such as a stack, are folded. */
+/** One log line. Its fields follow the message; multi-line fields, such as a stack, are folded. */
 import type { LogLine } from '../../../api/types/job.ts'
 import { classes } from '../../../kit/classes.ts'
 import { instant } from '../../../kit/format.ts'
@@ -14,7 +14,7 @@ const COLOURS: Readonly<Record<Level, string>> = {
 interface Props {
   readonly n: number
   readonly line: LogLine
-  /** Of its attempt. */
+  /** The number of its attempt. */
   readonly isFirst: boolean
 }
 
@@ -62,7 +62,7 @@ function isLong(value: unknown): boolean {
   return text.length > LONG || text.includes('\n')
 }
 
-/** 02:11:58.123, the tenths matter here. */
+/** 02:11:58.123: log lines need milliseconds. */
 function clock(at: number): string {
   const time = new Date(at)
   return `${time.toLocaleTimeString('en-GB')}.${String(time.getMilliseconds()).padStart(3, '0')}`

@@ -1,4 +1,4 @@
-/** What its attempts wrote, with the newest in sight while it runs. */
+/** The log of all attempts. It follows the newest lines while the job runs. */
 import { useEffect, useRef, useState } from 'react'
 import type { Job } from '../../../api/types/job.ts'
 import { Check, Select } from '../../../kit/field.tsx'
@@ -9,9 +9,9 @@ import type { Try } from '../tries.ts'
 import { isLevel, type Level, LEVELS, linesOf } from './log-lines.ts'
 import { LogRow } from './log-row.tsx'
 
-/** Of a long log, at once. */
+/** Lines of a long log that are shown at first. */
 const PART = 500
-/** Pixels from the end within which somebody is at the end. Who scrolls up wants to read. */
+/** Within this many pixels of the end, the log keeps following. A user who scrolls up wants to read. */
 const NEAR = 24
 
 export function LogTab({ job, tries }: { readonly job: Job; readonly tries: readonly Try[] }) {
@@ -28,10 +28,10 @@ export function LogTab({ job, tries }: { readonly job: Job; readonly tries: read
   })
   if (all === 0)
     return (
-      <Empty title="Nothing was logged">
+      <Empty title="No log lines">
         {tries.length === 0
-          ? 'It has not run so far.'
-          : 'Handlers write here with log(message, fields); a log of an attempt that runs appears within a second.'}
+          ? 'The job has not run yet.'
+          : 'Call log(message, fields) in the handler. New lines appear within a second.'}
       </Empty>
     )
   const hidden = Math.max(0, lines.length - most)
@@ -39,7 +39,7 @@ export function LogTab({ job, tries }: { readonly job: Job; readonly tries: read
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-4">
         <label className="flex items-center gap-2">
-          <span className="text-soft">From level</span>
+          <span className="text-soft">Minimum level</span>
           <Select value={least} onChange={({ target }) => choose(target.value)}>
             {LEVELS.map((level) => (
               <option key={level}>{level}</option>
@@ -60,7 +60,7 @@ export function LogTab({ job, tries }: { readonly job: Job; readonly tries: read
         }
         role="log"
         aria-label="Log"
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and keys have to reach it
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so it must be reachable by keyboard
         tabIndex={0}
         className="max-h-128 overflow-auto rounded-lg bg-sunk p-2 font-mono text-xs leading-5"
       >
@@ -74,7 +74,7 @@ export function LogTab({ job, tries }: { readonly job: Job; readonly tries: read
           </button>
         )}
         {lines.length === 0 && (
-          <p className="p-1 font-sans text-soft">No line of this level; choose a lower one.</p>
+          <p className="p-1 font-sans text-soft">No lines at this level. Choose a lower level.</p>
         )}
         {lines.slice(hidden).map(({ key, n, line }, at, shown) => (
           <LogRow key={key} n={n} line={line} isFirst={shown[at - 1]?.n !== n} />

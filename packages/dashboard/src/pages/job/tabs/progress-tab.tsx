@@ -1,4 +1,4 @@
-/** How far it is, in its own words too. */
+/** Progress of the job, also as the raw value. */
 import type { Job } from '../../../api/types/job.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Empty } from '../../../kit/shown.tsx'
@@ -10,8 +10,8 @@ export function ProgressTab({ job }: { readonly job: Job }) {
     return (
       <Empty title="No progress">
         {job.state === 'running'
-          ? 'Its handler has told none so far. It does so by calling progress(value).'
-          : 'It is kept while a job runs, and told by handlers that call progress(value).'}
+          ? 'No progress reported. Call progress(value) in the handler.'
+          : 'Progress is kept while a job runs. Call progress(value) in the handler.'}
       </Empty>
     )
   return (

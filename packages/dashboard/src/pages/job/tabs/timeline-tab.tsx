@@ -1,4 +1,4 @@
-/** What happened around it that no attempt tells. */
+/** Lifecycle events of the job that no attempt records. */
 import { useState } from 'react'
 import { useTimeline } from '../../../api/reads.ts'
 import { eventWords } from '../../../kit/event-words.ts'
@@ -11,8 +11,8 @@ import { InstanceName } from '../instance-name.tsx'
 
 const COLUMNS = [
   { key: 'at', name: 'When' },
-  { key: 'type', name: 'What' },
-  { key: 'instance', name: 'Told by' },
+  { key: 'type', name: 'Event' },
+  { key: 'instance', name: 'Reported by' },
   { key: 'data', name: 'Details' },
 ]
 
@@ -23,12 +23,12 @@ export function TimelineTab({ id }: { readonly id: string }) {
     <Shown read={read}>
       {({ events, next }) =>
         events.length === 0 ? (
-          <Empty title="Nothing out of the ordinary">
-            Lost leases, jobs taken back from a process that died, and what operators did to it stand here.
+          <Empty title="No events">
+            Lost leases, recoveries from crashed processes and operator actions appear here.
           </Empty>
         ) : (
           <div className="flex flex-col gap-2 overflow-x-auto">
-            <Table label="Events of this job" columns={COLUMNS}>
+            <Table label="Job events" columns={COLUMNS}>
               {events.map((event) => (
                 <Row key={event.n}>
                   <Cell>

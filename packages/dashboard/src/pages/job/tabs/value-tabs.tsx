@@ -1,4 +1,4 @@
-/** What it was given, and what it gave back. */
+/** The payload, metadata and result of the job. */
 import type { Inspected, Job } from '../../../api/types/job.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Empty } from '../../../kit/shown.tsx'
@@ -31,17 +31,13 @@ export function ResultTab({ job, left }: Props) {
   if (left.result !== undefined) return <LargeValue id={job.id} field="result" size={left.result} />
   if (job.state !== 'done')
     return (
-      <Empty title="There is no result">
+      <Empty title="No result">
         {job.endedAt === null
-          ? 'What its handler returns stands here once it is done.'
-          : `It is ${job.state}, so it returned nothing.`}
+          ? 'The return value appears here when the job completes.'
+          : `The job is ${job.state} and has no return value.`}
       </Empty>
     )
   if (job.result === null)
-    return (
-      <Empty title="It returned nothing">
-        {job.error ?? 'Its handler ended without a value, or with null.'}
-      </Empty>
-    )
+    return <Empty title="No return value">{job.error ?? 'The handler returned nothing, or null.'}</Empty>
   return <Json value={job.result} name="result" />
 }

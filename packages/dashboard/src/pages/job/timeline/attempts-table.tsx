@@ -1,4 +1,4 @@
-/** The attempts, a row each. */
+/** The attempts, one row each. */
 import { useState } from 'react'
 import type { Job } from '../../../api/types/job.ts'
 import { Button } from '../../../kit/button.tsx'
@@ -14,13 +14,13 @@ const COLUMNS = [
   { key: 'n', name: 'Attempt' },
   { key: 'outcome', name: 'Outcome' },
   { key: 'started', name: 'Started' },
-  { key: 'waited', name: 'Waited before', right: true },
-  { key: 'ran', name: 'Ran for', right: true },
+  { key: 'waited', name: 'Wait', right: true },
+  { key: 'ran', name: 'Duration', right: true },
   { key: 'instance', name: 'Instance' },
   { key: 'error', name: 'Error' },
 ]
 
-/** The newest, at first. */
+/** The newest attempts, shown at first. */
 const SHOWN = 8
 
 export function AttemptsTable({ job, tries }: { readonly job: Job; readonly tries: readonly Try[] }) {
@@ -28,9 +28,7 @@ export function AttemptsTable({ job, tries }: { readonly job: Job; readonly trie
   if (tries.length === 0)
     return (
       <p className="px-4 pb-3 text-soft">
-        {job.endedAt === null
-          ? 'No attempt so far: it has not been started.'
-          : 'It ended before anybody started it.'}
+        {job.endedAt === null ? 'No attempts yet.' : 'The job ended before its first attempt.'}
       </p>
     )
   const hidden = isWhole ? 0 : Math.max(0, tries.length - SHOWN)
@@ -50,7 +48,7 @@ export function AttemptsTable({ job, tries }: { readonly job: Job; readonly trie
       )}
       {tries.length >= MOST_KEPT && (
         <p className="px-4 py-2 text-xs text-soft">
-          The newest {MOST_KEPT} attempts are kept; there may have been others before.
+          Only the newest {MOST_KEPT} attempts are kept; there may have been earlier ones.
         </p>
       )}
     </>
@@ -65,7 +63,7 @@ function Attempt({ one }: { readonly one: Try }) {
     <Row>
       <Cell className="whitespace-nowrap tabular-nums">
         #{n}
-        {attempt !== n && <span className="text-soft"> counts as {attempt}</span>}
+        {attempt !== n && <span className="text-soft"> (attempt {attempt} after retry)</span>}
       </Cell>
       <Cell>
         {outcome === 'running' ? (

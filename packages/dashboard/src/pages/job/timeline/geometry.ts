@@ -1,9 +1,12 @@
-/** Where the parts of a job's life stand on a line, to scale, except that what is very short stays visible. All in shares of the width, 0 to 1. */
+/**
+ * Positions of the waits and runs of a job on its timeline, to scale, except that very short ones stay
+ * visible. All values are shares of the width, 0 to 1.
+ */
 import type { Try } from '../tries.ts'
 
 export interface Part {
   readonly key: string
-  /** A run has its attempt. */
+  /** Set for a run; null for a wait. */
   readonly run: Try | null
   readonly from: number
   readonly to: number
@@ -16,7 +19,9 @@ export interface Timeline {
   readonly endedAt: number | null
 }
 
-/** A run is worth more than a wait. Together the least widths never take more than half of the line. */
+/**
+ * A run gets more minimum width than a wait. Together the minimum widths take at most half of the timeline.
+ */
 const LEAST_RUN = 0.012
 const LEAST_WAIT = 0.003
 const MOST_OF_LEAST = 0.5
@@ -29,7 +34,7 @@ export function partsOf(
   const spans: Omit<Part, 'left' | 'width'>[] = []
   let at = enqueuedAt
   const until = (to: number, run: Try | null): void => {
-    // Clocks of several machines: time does not go back on a line.
+    // Clocks of several machines may disagree, but time on the timeline never goes backwards.
     const end = Math.max(at, to)
     if (run !== null || end > at)
       spans.push({ key: run === null ? `wait ${spans.length}` : `run ${run.n}`, run, from: at, to: end })
@@ -57,7 +62,7 @@ function placed(spans: readonly Omit<Part, 'left' | 'width'>[]): readonly Part[]
   })
 }
 
-/** Shares that add up to 1, by length, none below its least. What those gain the others lose, each by its length. */
+/** Shares that add up to 1, by duration, none below its minimum. The others shrink in proportion. */
 export function widthsOf(lengths: readonly number[], wanted: readonly number[]): readonly number[] {
   const sum = total(wanted)
   const least = sum > MOST_OF_LEAST ? wanted.map((one) => (one * MOST_OF_LEAST) / sum) : wanted
@@ -70,7 +75,7 @@ export function widthsOf(lengths: readonly number[], wanted: readonly number[]):
     if (shorter === -1 || long === 0) {
       const shown = lengths.map((_, at) => (isShort[at] === true ? (least[at] ?? 0) : share(at)))
       const all = total(shown)
-      // Nothing has any length: each as much as the others of its sort.
+      // All durations are zero: parts of the same type get equal shares.
       return all > 0 ? shown.map((one) => one / all) : least.map((one) => one / total(least))
     }
     isShort[shorter] = true

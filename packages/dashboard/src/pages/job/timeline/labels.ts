@@ -1,10 +1,10 @@
-/** Which labels fit on a line without touching each other, and where. In pixels. */
+/** Places labels on the timeline so that they do not overlap. All values are pixels. */
 
 export interface Wish {
   readonly key: string
-  /** The middle of what it is about. */
+  /** The center of the labeled part. */
   readonly middle: number
-  /** From the longest to the shortest; the first that fits is taken. */
+  /** From longest to shortest; the first text that fits is used. */
   readonly texts: readonly string[]
 }
 
@@ -18,7 +18,9 @@ export interface Label {
 const CHAR = 6.4
 const GAP = 8
 
-/** Wishes that come first are granted first; but every wish gets its shortest text before any gets a longer one. */
+/**
+ * Earlier wishes have precedence, but every wish gets its shortest text before any wish gets a longer one.
+ */
 export function placeLabels(wishes: readonly Wish[], width: number): readonly Label[] {
   const labels = new Map<string, Label>()
   const isFree = (wanted: Label): boolean =>

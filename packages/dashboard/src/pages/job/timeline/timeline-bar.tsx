@@ -1,8 +1,9 @@
-/** Draws it: waits are thin, runs are tall and have the colour of their outcome. */
+/** Draws the timeline: waits are thin, runs are tall and have the color of their outcome. */
 import { useEffect, useRef, useState } from 'react'
 import type { Job } from '../../../api/types/job.ts'
 import { classes } from '../../../kit/classes.ts'
 import { moment, plural, span } from '../../../kit/format.ts'
+import { outcomeText } from '../../../kit/state.tsx'
 import { Tip } from '../../../kit/tip.tsx'
 import { useInstanceName } from '../instance-name.tsx'
 import type { Try } from '../tries.ts'
@@ -43,7 +44,7 @@ export function TimelineBar({ job, tries, now }: Props) {
     <div
       ref={place}
       role="img"
-      aria-label={`${plural(tries.length, 'attempt')} from enqueue until ${end}; the table below says the same`}
+      aria-label={`${plural(tries.length, 'attempt')} from enqueue until ${end}; see the table below`}
     >
       <div aria-hidden className={classes('relative text-xs', tries.length > 0 && 'h-5')}>
         {placeLabels(wishesOf(parts, width), width).map(({ key, text, left }) => (
@@ -72,7 +73,7 @@ function Drawn({ part }: { readonly part: Part }) {
   const said =
     run === null
       ? `Waited ${long}`
-      : `#${run.n} ${run.outcome}, ${long}${run.instance === null ? '' : `, by ${nameOf(run.instance)}`}`
+      : `#${run.n} ${outcomeText(run.outcome)}, ${long}${run.instance === null ? '' : `, on ${nameOf(run.instance)}`}`
   return (
     <Tip text={said}>
       <div
@@ -89,12 +90,15 @@ function Drawn({ part }: { readonly part: Part }) {
   )
 }
 
-/** The last attempt first: it is what somebody came for. */
+/** The last attempt first, because it matters most. */
 function wishesOf(parts: readonly Part[], width: number): readonly Wish[] {
   const runs = parts.filter(({ run }) => run !== null)
-  return [...runs.slice(-1), ...runs.slice(0, -1)].map(({ key, run, from, to, left, width: own }) => ({
-    key,
-    middle: (left + own / 2) * width,
-    texts: [`#${run?.n} ${run?.outcome}, ${span(to - from)}`, `#${run?.n} ${run?.outcome}`, `#${run?.n}`],
-  }))
+  return [...runs.slice(-1), ...runs.slice(0, -1)].map(({ key, run, from, to, left, width: own }) => {
+    const outcome = run === null ? '' : outcomeText(run.outcome)
+    return {
+      key,
+      middle: (left + own / 2) * width,
+      texts: [`#${run?.n} ${outcome}, ${span(to - from)}`, `#${run?.n} ${outcome}`, `#${run?.n}`],
+    }
+  })
 }

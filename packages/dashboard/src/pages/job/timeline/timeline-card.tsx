@@ -1,4 +1,4 @@
-/** The whole life of a job as one line, and below the same in words. */
+/** The timeline of the job, and its attempts as a table below. */
 import type { ReactNode } from 'react'
 import type { Job } from '../../../api/types/job.ts'
 import { Card } from '../../../kit/card.tsx'
@@ -19,7 +19,7 @@ export function TimelineCard({ job, tries, children }: Props) {
   return (
     <Card
       flush
-      title="Its life"
+      title="Timeline"
       tools={
         <span className="text-xs text-soft tabular-nums">
           {span(end - job.enqueuedAt)} {job.endedAt === null ? 'so far' : 'from enqueue to end'}

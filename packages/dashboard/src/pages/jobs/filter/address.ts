@@ -1,4 +1,4 @@
-/** A filter in the address of the page, under the names that the API has, and as it is sent there. */
+/** Converts a filter to and from the address of the Jobs page, with the parameter names of the API. */
 import { LISTED_STATES } from '../../../api/types/job.ts'
 import type { Query } from '../../../api/client.ts'
 import { type Filter, MOST_PAYLOAD, MOST_TAGS, type Wrong } from './filter.ts'
@@ -27,7 +27,7 @@ export function toSearch(filter: Filter): URLSearchParams {
 const whenText = (when: When | null): string | null =>
   when === null ? null : 'at' in when ? String(when.at) : when.ago
 
-/** What is in the address and cannot be used is told; it is not looked for. */
+/** Invalid parameters are reported and ignored. */
 export function fromSearch(search: URLSearchParams): Parsed {
   const wrong: Wrong[] = []
   const state = filled(search, 'state')
@@ -48,8 +48,8 @@ export function fromSearch(search: URLSearchParams): Parsed {
     else
       wrong.push({
         part: `payloadAt=${at}`,
-        says: split === null ? 'is not a path and a value' : 'is one path too many',
-        fix: `Write it like user.id:42, ${MOST_PAYLOAD} at most`,
+        says: split === null ? 'is not a path and a value' : 'exceeds the maximum number of paths',
+        fix: `Use user.id:42, at most ${MOST_PAYLOAD} times`,
       })
   }
   const filter: Filter = {
@@ -94,7 +94,7 @@ export interface FilterBody {
   readonly payloadText?: string
 }
 
-/** For acts. */
+/** For bulk actions. */
 export function toBody(filter: Filter, now: number): FilterBody {
   const { queue, kind, state, tags, after, before, error, payload, text } = filter
   return {

@@ -1,13 +1,13 @@
-/** The parts of a filter one by one: as they are written, as they are read, and what stays without them. */
+/** Splits a filter into parts: as typed, as displayed, and the filter without each part. */
 import { instant } from '../../../kit/format.ts'
 import type { Filter } from './filter.ts'
 import { printPath, printValue, printWord } from './parts.ts'
 import { printWhen, type When } from './when.ts'
 
 export interface Chip {
-  /** How it is written. */
+  /** The text as typed. */
   readonly text: string
-  /** How it is read: "queue", "mail". */
+  /** The label as displayed: "queue", "mail". */
   readonly name: string
   readonly value: string
   readonly without: Filter
@@ -41,7 +41,7 @@ function shown(when: When, side: 'after' | 'before'): string {
   return side === 'after' ? `in the last ${when.ago}` : `more than ${when.ago} ago`
 }
 
-/** What `parse` reads back as the same filter. */
+/** Text that `parse` reads back as the same filter. */
 export const print = (filter: Filter): string =>
   chipsOf(filter)
     .map(({ text }) => text)

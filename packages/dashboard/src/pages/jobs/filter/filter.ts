@@ -1,4 +1,4 @@
-/** Which jobs are looked for, as the page holds it. All of it has to be true of a job. */
+/** The filter of the job list. A job must match every part. */
 import type { ListedState } from '../../../api/types/job.ts'
 import type { When } from './when.ts'
 
@@ -7,14 +7,17 @@ export interface Filter {
   readonly kind: string | null
   readonly state: ListedState | null
   readonly tags: readonly string[]
-  /** When they were enqueued. */
+  /** Enqueue time. */
   readonly after: When | null
   readonly before: When | null
-  /** What their last error contains. */
+  /** Text in the last error. */
   readonly error: string | null
-  /** What their payload has at a path. A path is written as the API takes it: parts between dots; a dot, colon or backslash of a name with a backslash before it. */
+  /**
+   * Values at paths in the payload, in the API's notation: parts separated by dots, with a backslash before a
+   * dot, colon or backslash in a name.
+   */
   readonly payload: readonly { readonly path: string; readonly value: string }[]
-  /** What their payload contains, as JSON text. */
+  /** Text in the payload, as JSON. */
   readonly text: string | null
 }
 
@@ -30,14 +33,14 @@ export const NO_FILTER: Filter = {
   text: null,
 }
 
-/** A part of what was written that cannot be used, as it stands there. */
+/** A part of the typed text that is invalid, as typed. */
 export interface Wrong {
   readonly part: string
   readonly says: string
   readonly fix: string
 }
 
-/** What is written before the colon; a path in the payload is `payload.user.id`. */
+/** The keys before a colon; a path in the payload is `payload.user.id`. */
 export const KEYS = ['queue', 'kind', 'state', 'tag', 'after', 'before', 'error'] as const
 
 export const MOST_PAYLOAD = 5

@@ -1,4 +1,6 @@
-/** A filter out of what somebody wrote: what can be used, on top of what was there, and what is wrong with the rest. Never throws. */
+/**
+ * Parses filter text: adds the valid parts to the existing filter and reports the invalid ones. Never throws.
+ */
 import { LISTED_STATES, type ListedState } from '../../../api/types/job.ts'
 import { type Filter, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, type Wrong } from './filter.ts'
 import { type Part, partsOf } from './parts.ts'
@@ -10,9 +12,9 @@ export interface Parsed {
 }
 
 interface How {
-  /** What stays, unless it is written anew. */
+  /** The existing filter; typed parts replace its values. */
   readonly onto?: Filter
-  /** Payloads are searched by operators. */
+  /** Only operators can search payloads. */
   readonly mayPayload?: boolean
 }
 
@@ -46,26 +48,26 @@ export function parse(text: string, { onto = NO_FILTER, mayPayload = true }: How
   return { filter, wrong }
 }
 
-const TOO_LONG = { says: `is longer than ${MOST_CHARS} characters`, fix: 'Look for a shorter piece of it' }
+const TOO_LONG = { says: `is longer than ${MOST_CHARS} characters`, fix: 'Use a shorter text' }
 
 function read(part: Part, filter: Filter, seen: Set<string>, mayPayload: boolean): Changed {
   const { key, path, value, isQuoted, isOpen } = part
-  if (isOpen) return { says: 'begins a quote that does not end', fix: 'Write " at its end' }
+  if (isOpen) return { says: 'has an unclosed quote', fix: 'Add " at the end' }
   if (value.length + path.length > MOST_CHARS) return TOO_LONG
   if ((key === null || key === 'payload') && !mayPayload)
-    return { says: 'looks into payloads, which is for operators', fix: `Use ${KEYS.join(', ')}` }
-  if (key === null) return value === '' ? { says: 'is empty', fix: 'Write a text between the quotes' } : {}
+    return { says: 'searches payloads, which requires the operator role', fix: `Use ${KEYS.join(', ')}` }
+  if (key === null) return value === '' ? { says: 'is empty', fix: 'Enter text between the quotes' } : {}
   if (!Object.hasOwn(EXAMPLES, key))
     return {
-      says: `begins with "${key}", which is not a key`,
-      fix: `Use ${KEYS.join(', ')} or payload.PATH; write it in quotes to look for it in payloads`,
+      says: `starts with "${key}", which is not a filter key`,
+      fix: `Use ${KEYS.join(', ')} or payload.PATH, or quote the text to search payloads`,
     }
   const example = EXAMPLES[key] ?? ''
-  if (key === 'payload' && path === '') return { says: 'says no path', fix: `Write it like ${example}` }
+  if (key === 'payload' && path === '') return { says: 'has no path', fix: `Use ${example}` }
   if (value === '' && !(isQuoted && key === 'payload'))
-    return { says: 'has no value', fix: `Write it like ${example}, without a space` }
+    return { says: 'has no value', fix: `Use ${example}, without a space` }
   if (isSingle(key)) {
-    if (seen.has(key)) return { says: 'is the second of its key', fix: `Leave one ${key}` }
+    if (seen.has(key)) return { says: 'is duplicated', fix: `Use ${key} once` }
     seen.add(key)
   }
   return taken(key, path, value, filter)
@@ -88,13 +90,13 @@ function taken(key: string, path: string, value: string, filter: Filter): Change
     case 'tag': {
       const tags = [...new Set([...filter.tags, value])]
       return tags.length > MOST_TAGS
-        ? { says: 'is one tag too many', fix: `Look for ${MOST_TAGS} tags at most` }
+        ? { says: 'exceeds the maximum number of tags', fix: `Use at most ${MOST_TAGS} tags` }
         : { tags }
     }
     case 'payload': {
       const payload = [...filter.payload.filter((one) => one.path !== path), { path, value }]
       return payload.length > MOST_PAYLOAD
-        ? { says: 'is one path too many', fix: `Look at ${MOST_PAYLOAD} paths at most` }
+        ? { says: 'exceeds the maximum number of paths', fix: `Use at most ${MOST_PAYLOAD} paths` }
         : { payload }
     }
     default:

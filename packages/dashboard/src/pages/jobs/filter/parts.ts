@@ -1,16 +1,19 @@
-/** What stands between the spaces of a filter: `key:value`, `payload.path:value`, a word, and any of them with quotes. Never throws. */
+/**
+ * Tokenizes filter text: `key:value`, `payload.path:value`, a word, and any of them with quotes. Never
+ * throws.
+ */
 export interface Part {
   readonly from: number
   readonly to: number
-  /** As it was written. */
+  /** The text as typed. */
   readonly raw: string
   /** Null for a word. */
   readonly key: string | null
-  /** For the key `payload`. */
+  /** Set for the key `payload`. */
   readonly path: string
   readonly value: string
   readonly isQuoted: boolean
-  /** A quote was begun and not ended. */
+  /** The quote is not closed. */
   readonly isOpen: boolean
 }
 
@@ -39,7 +42,7 @@ function partAt(text: string, from: number): Part {
   const begin = from + (key?.[0].length ?? 0)
   const quoted = match(QUOTED, text, begin)?.[0]
   const run = quoted ?? match(RUN, text, begin)?.[0] ?? ''
-  // A quote that nothing ends takes all that follows.
+  // An unclosed quote extends to the end of the text.
   const isOpen = text[begin] === '"' && quoted === undefined && !/^"(?:[^"\\]|\\.)*"/s.test(run)
   const to = isOpen ? text.length : begin + run.length
   return {
@@ -61,11 +64,14 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 
 const unquoted = (text: string): string => text.replaceAll(/\\(["\\])/g, '$1')
 
-/** In quotes a colon needs no backslash to be one of the path. */
+/** Inside quotes a colon belongs to the path without a backslash. */
 const escaped = (path: string): string =>
   path.replaceAll(/\\[.:\\]|:/g, (found) => (found === ':' ? String.raw`\:` : found))
 
-/** `user.id:42` in its two halves, as the API does it: at the first colon that has no backslash before it. Null without one. */
+/**
+ * Splits `user.id:42` like the API does: at the first colon without a backslash before it. Null when there is
+ * none.
+ */
 export function splitPath(text: string): { readonly path: string; readonly value: string } | null {
   const [whole, path = ''] = /^((?:[^:\\]|\\[.:\\]|\\(?![.:\\]))+):/s.exec(text) ?? []
   return whole === undefined ? null : { path, value: text.slice(whole.length) }
@@ -73,11 +79,11 @@ export function splitPath(text: string): { readonly path: string; readonly value
 
 const quote = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 
-/** With quotes where it could not be read back without them. */
+/** Quoted where it could not be parsed back otherwise. */
 export const printValue = (value: string): string =>
   value === '' || value.startsWith('"') || /\s/.test(value) ? quote(value) : value
 
-/** A word must not look like a key either. */
+/** A word is also quoted when it looks like a key. */
 export const printWord = (word: string): string => (word.includes(':') ? quote(word) : printValue(word))
 
 export const printPath = (path: string): string => (/[\s"]/.test(path) ? quote(path) : path)

@@ -1,4 +1,4 @@
-/** What could be meant by the part of a filter that is being written. */
+/** Suggestions for the part of the filter that is being typed. */
 import { LISTED_STATES } from '../../../api/types/job.ts'
 import { KEYS } from './filter.ts'
 import { partsOf, printValue } from './parts.ts'
@@ -11,31 +11,31 @@ export interface Known {
 }
 
 export interface Suggestion {
-  /** What takes the place of the part; empty for one that leads elsewhere. */
+  /** The text that replaces the part; empty for a suggestion that opens a job. */
   readonly insert: string
-  /** It needs nothing after it. */
+  /** The part is complete after this suggestion. */
   readonly isWhole: boolean
   readonly note: string
-  /** The job that it opens. */
+  /** The job that the suggestion opens. */
   readonly opens?: string
 }
 
 export interface Suggested {
-  /** The part that is being written. */
+  /** The part that is being typed. */
   readonly from: number
   readonly to: number
   readonly items: readonly Suggestion[]
 }
 
 const NOTES: Readonly<Record<string, string>> = {
-  queue: 'of a queue',
-  kind: 'of a kind',
-  state: 'in a state',
-  tag: 'with a tag',
-  after: 'enqueued at or after a time',
-  before: 'enqueued before a time',
-  error: 'whose last error contains a text',
-  'payload.': 'with a value in the payload: payload.user.id:42',
+  queue: 'queue name',
+  kind: 'job kind',
+  state: 'job state',
+  tag: 'job tag',
+  after: 'enqueued at or after',
+  before: 'enqueued before',
+  error: 'last error contains',
+  'payload.': 'payload value: payload.user.id:42',
 }
 
 const TIMES: Readonly<Record<string, string>> = {
@@ -96,11 +96,11 @@ function times(key: 'after' | 'before', begun: string): readonly Suggestion[] {
     .map(([time, words]) => ({
       insert: `${key}:${time}`,
       isWhole: true,
-      note: key === 'after' ? `in the last ${words}` : `before the last ${words}`,
+      note: key === 'after' ? `in the last ${words}` : `more than ${words} ago`,
     }))
 }
 
-/** Those that begin so come first. What is there already needs no suggestion. */
+/** Names that start with the text come first; a name that is already typed in full is not suggested. */
 function matching(values: readonly string[] | undefined, begun: string): readonly string[] {
   const low = begun.toLowerCase()
   const found = (values ?? []).filter((value) => value.toLowerCase().includes(low))

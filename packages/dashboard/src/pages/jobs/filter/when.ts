@@ -1,4 +1,4 @@
-/** An instant in a filter: a fixed one, or so long ago, which moves on. */
+/** A time in a filter: absolute, or relative to now. */
 export type When = { readonly at: number } | { readonly ago: string }
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -11,18 +11,18 @@ const UNITS: Readonly<Record<string, number>> = {
 const AGO = /^(?:\d{1,6}[smhdw]){1,5}$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i
 
-/** The last one that has four digits for its year. */
+/** The last time whose year has four digits. */
 export const LAST_AT = 253_402_300_799_999
 
 export const WHEN_FIX =
-  'Use a date (2026-11-16), a date and time (2026-11-16T09:30), or how long ago (90s, 15m, 1h, 7d)'
+  'Use a date (2026-11-16), a date and time (2026-11-16T09:30), or a duration ago (90s, 15m, 1h, 7d)'
 
-/** Null when it is none. Without a zone it is the time of this device. */
+/** Null when it is not a time. Without a zone it is local time. */
 export function readWhen(text: string): When | null {
   if (AGO.test(text)) return { ago: text }
   const [, year = '', month = '', day = '', time = '00:00', zone = ''] = DATE.exec(text) ?? []
   if (year === '') return null
-  // The 31st of February would be taken for a day of March.
+  // Date would accept 31 February as a day in March.
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   if (date.getUTCMonth() !== Number(month) - 1) return null
   const at = Date.parse(`${year}-${month}-${day}T${time}${zone.toUpperCase()}`)

@@ -1,4 +1,4 @@
-/** How it went over the chosen range. To draw over a chart is to look closer. */
+/** Charts for the chosen range. Dragging on a chart zooms. */
 import { useMemo } from 'react'
 import { useSearchParams } from 'wouter'
 import { useRange } from '../../../api/range.ts'
@@ -47,8 +47,8 @@ export function Charts() {
       return next
     })
   const within = chosen === '' ? '' : ` in ${chosen}`
-  const highest = chosen === '' ? 'The highest of the queues' : 'Of this queue'
-  const each = `${highest}, each ${span(bins.widthMs)}.`
+  const highest = chosen === '' ? 'Worst queue' : 'This queue'
+  const each = `${highest}, per ${span(bins.widthMs)}`
   const chart = (
     label: string,
     lines: readonly Line[],
@@ -68,11 +68,11 @@ export function Charts() {
     chart(label, lines, ratesLike(mostOf(lines, true)), true)
 
   return (
-    <section aria-label="Over time" className="flex flex-col gap-3">
+    <section aria-label="Trends" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <div className="flex flex-wrap items-baseline gap-x-3">
-          <h2 className="text-sm font-semibold">Over time</h2>
-          <p className="text-xs text-soft max-sm:hidden">Draw over a chart to look closer.</p>
+          <h2 className="text-sm font-semibold">Trends</h2>
+          <p className="text-xs text-soft max-sm:hidden">Drag on a chart to zoom</p>
         </div>
         <div className="flex flex-wrap items-center gap-2">
           <QueueChoice chosen={chosen} choose={choose} />
@@ -90,20 +90,20 @@ export function Charts() {
       )}
       {series !== undefined && (
         <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-6">
-          <Plot title={`Attempts that ended${within}`} note="By how they ended." wide>
-            {rates(`Attempts that ended per second${within}`, drawn.ended)}
+          <Plot title={`Attempts by outcome${within}`} note="Rate of ended attempts" wide>
+            {rates(`Attempts by outcome per second${within}`, drawn.ended)}
           </Plot>
-          <Plot title="Done by queue" note="All queues, the busiest on their own." wide>
-            {rates('Jobs done per second, by queue', drawn.byQueue)}
+          <Plot title="Completed jobs by queue" note="Top 8 queues, the rest combined" wide>
+            {rates('Completed jobs per second, by queue', drawn.byQueue)}
           </Plot>
-          <Plot title={`Jobs that wait or run${within}`} note={`The mean of each ${span(bins.widthMs)}.`}>
-            {chart(`Jobs that wait or run${within}`, drawn.standing, jobs, true)}
+          <Plot title={`Backlog and running${within}`} note={`Average per ${span(bins.widthMs)}`}>
+            {chart(`Backlog and running${within}`, drawn.standing, jobs, true)}
           </Plot>
-          <Plot title={`Wait until claimed${within}`} note={each}>
-            {chart(`Wait until claimed${within}, percentiles`, drawn.waiting, milliseconds)}
+          <Plot title={`Queue latency${within}`} note={each}>
+            {chart(`Queue latency${within}, percentiles`, drawn.waiting, milliseconds)}
           </Plot>
-          <Plot title={`Run of an attempt${within}`} note={each} last>
-            {chart(`Run of an attempt${within}, percentiles`, drawn.running, milliseconds)}
+          <Plot title={`Run time${within}`} note={each} last>
+            {chart(`Run time${within}, percentiles`, drawn.running, milliseconds)}
           </Plot>
         </div>
       )}

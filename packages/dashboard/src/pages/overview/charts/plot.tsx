@@ -1,11 +1,11 @@
-/** A card around a chart. Two stand in the first row of a wide page, three in the second. */
+/** A card around a chart. On a wide screen, two are in the first row and three in the second. */
 import type { ReactNode } from 'react'
 import { Card } from '../../../kit/card.tsx'
 import { classes } from '../../../kit/classes.ts'
 
 interface Props {
   readonly title: string
-  /** What exactly is drawn. */
+  /** What exactly is shown. */
   readonly note: string
   readonly wide?: boolean
   readonly last?: boolean

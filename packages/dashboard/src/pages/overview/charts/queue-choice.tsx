@@ -1,20 +1,20 @@
-/** Of which queue the charts tell. */
+/** Chooses the queue of the charts. */
 import { useOverview } from '../../../api/reads.ts'
 import { Select } from '../../../kit/field.tsx'
 
 interface Props {
-  /** Empty for all. */
+  /** Empty for all queues. */
   readonly chosen: string
   readonly choose: (queue: string) => void
 }
 
 export function QueueChoice({ chosen, choose }: Props) {
   const names = (useOverview().data?.queues ?? []).map(({ settings }) => settings.name)
-  // One that is gone by now can still be looked back at.
+  // A queue that no longer exists can still be viewed.
   const known = chosen === '' || names.includes(chosen) ? names : [chosen, ...names]
   return (
     <Select
-      aria-label="Queue in the charts"
+      aria-label="Chart queue"
       value={chosen}
       className="max-w-48"
       onChange={({ target }) => choose(target.value)}

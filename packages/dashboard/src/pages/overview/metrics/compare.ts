@@ -1,8 +1,8 @@
-/** What the figures were of late, and an hour before that. */
+/** Computes recent metrics and those of an hour earlier. */
 import type { Counter, QueueMetrics, Series } from '../../../api/types/history.ts'
 
 export const MINUTE = 60_000
-/** Figures of now are of so many minutes, the one that has begun among them. */
+/** The current values cover this many minutes, including the one in progress. */
 export const RECENT_MINUTES = 5
 
 type Queues = Series['queues']
@@ -13,7 +13,7 @@ export interface Stretch {
   readonly to: number
 }
 
-/** Full minutes and what there is of this one. */
+/** Full minutes, plus the part of the current minute that has passed. */
 export function recentOf(now: number): Stretch {
   return { from: now - (now % MINUTE) - (RECENT_MINUTES - 1) * MINUTE, to: now }
 }
@@ -33,18 +33,18 @@ export function perSecondIn(queues: Queues, counter: Counter, stretch: Stretch):
   return countIn(queues, counter, stretch) / Math.max(1, (stretch.to - stretch.from) / 1_000)
 }
 
-/** Of the attempts that ended in what they should, or not; null when none did. */
+/** The success rate of the attempts that succeeded or failed; null when there were none. */
 export function successIn(queues: Queues, stretch: Stretch): number | null {
   const done = countIn(queues, 'done', stretch)
   const all = done + countIn(queues, 'retried', stretch) + countIn(queues, 'dead', stretch)
   return all === 0 ? null : done / all
 }
 
-/** The last that each queue told up to the end of the stretch; null when none did. */
+/** The last value of each queue up to the end of the period; null when there is none. */
 export function levelsAt(queues: Queues, level: Level, { to }: Stretch): readonly number[] | null {
   const known = queues.flatMap(({ points }) => {
     const last = points.findLast(
-      // A server of before this release tells none.
+      // Servers before this release do not report it.
       ({ at, counts }) => at < to && ((counts as typeof counts | undefined)?.[level] ?? null) !== null,
     )
     const gauge = last?.counts[level]
@@ -62,25 +62,23 @@ export interface Change {
 
 interface Words {
   readonly format: (difference: number) => string
-  readonly more: string
-  readonly less: string
-  /** What it means when it has become more; null when that means nothing. */
+  /** What an increase means; null when it is neutral. */
   readonly upIs: 'better' | 'worse' | null
-  /** Differences below this share of the larger one are none. */
+  /** Differences below this share of the larger value count as no change. */
   readonly noise?: number
 }
 
 export function changeOf(now: number | null, before: number | null, words: Words): Change | null {
   if (now === null || before === null) return null
   const difference = now - before
-  const { format, more, less, upIs, noise = 0 } = words
+  const { format, upIs, noise = 0 } = words
   if (Math.abs(difference) <= noise * Math.max(now, before))
-    return { direction: 'same', words: 'the same', verdict: null }
+    return { direction: 'same', words: 'no change', verdict: null }
   const isUp = difference > 0
   const downIs = upIs === null ? null : upIs === 'better' ? 'worse' : 'better'
   return {
     direction: isUp ? 'up' : 'down',
-    words: `${format(Math.abs(difference))} ${isUp ? more : less}`,
+    words: `${isUp ? '+' : '−'}${format(Math.abs(difference))}`,
     verdict: isUp ? upIs : downIs,
   }
 }

@@ -1,4 +1,4 @@
-/** One figure: what it is now, and how that compares with an hour ago. It leads to where it is explained. */
+/** One metric: its current value and its change since an hour ago. It links to the page that explains it. */
 import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
 import { Link } from 'wouter'
 import { classes } from '../../../kit/classes.ts'
@@ -8,10 +8,10 @@ import type { Change } from './compare.ts'
 export interface MetricProps {
   readonly name: string
   readonly value: string
-  /** After the value: what it is measured against. */
+  /** Shown after the value: its unit or its total. */
   readonly unit?: string
   readonly change: Change | null
-  /** What is counted, and how. */
+  /** What is measured, and how. */
   readonly about: string
   readonly to: string
 }
@@ -38,7 +38,7 @@ export function Metric({ name, value, unit, change, about, to }: MetricProps) {
 }
 
 function Against({ change }: { readonly change: Change | null }) {
-  if (change === null) return <span className="text-xs text-soft">not known an hour ago</span>
+  if (change === null) return <span className="text-xs text-soft">no data an hour ago</span>
   const Arrow = ARROWS[change.direction]
   const { verdict, words } = change
   return (
@@ -51,8 +51,7 @@ function Against({ change }: { readonly change: Change | null }) {
       <Arrow aria-hidden className="size-3.5 shrink-0" />
       <span className="min-w-0">
         {words}
-        <span className="sr-only"> than an hour ago</span>
-        {verdict !== null && `, ${verdict}`}
+        <span className="sr-only"> compared with an hour ago{verdict !== null && `, ${verdict}`}</span>
       </span>
     </span>
   )

@@ -1,4 +1,4 @@
-/** A row of figures: how it goes now, against an hour ago. */
+/** Headline metrics: the last minutes, compared with an hour ago. */
 import { serverTime } from '../../../api/clock.ts'
 import { useOverview, useWorkers } from '../../../api/reads.ts'
 import { compact, number, percent, plural, rate, span } from '../../../kit/format.ts'
@@ -22,7 +22,7 @@ const whole = (numbers: readonly number[] | null): number | null =>
 export function Figures() {
   const figures = useMetrics()
   return (
-    <section aria-label="Now, against an hour ago">
+    <section aria-label="Current metrics, compared with an hour ago">
       <div className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
         {figures.map((figure) => (
           <Metric key={figure.name} {...figure} />
@@ -41,11 +41,11 @@ function useMetrics(): MetricProps[] {
   const queues = recent?.queues ?? []
   const now = recentOf(serverTime(dataUpdatedAt))
   const before = hourBefore(now)
-  // A mill that began since cannot be compared.
+  // A mill that started since then has nothing to compare with.
   const isOld =
     queues.some(({ points }) => points.some(({ at }) => at < before.to)) ||
     (overview?.instances ?? []).some(({ startedAt }) => startedAt < before.from)
-  // Of queues that were empty nothing was told.
+  // Empty queues are not written, so they have no points.
   const levels = (level: Parameters<typeof levelsAt>[1]): readonly number[] | null =>
     levelsAt(queues, level, before) ?? (isOld ? [0] : null)
 
@@ -63,7 +63,7 @@ function useMetrics(): MetricProps[] {
           shown.map((queue) => queue.settings),
           workers,
         )
-  const counted = { format: number, more: 'more', less: 'fewer' }
+  const counted = { format: number }
   const recently = `in the last ${RECENT_MINUTES} minutes`
 
   return [
@@ -72,39 +72,33 @@ function useMetrics(): MetricProps[] {
       value: rate(done),
       change: changeOf(done, isOld ? perSecondIn(queues, 'done', before) : null, {
         format: rate,
-        more: 'more',
-        less: 'less',
-        // Less is worse only when something waits for it.
+        // A lower throughput is worse only when jobs wait.
         upIs: ready > 0 ? 'better' : null,
         noise: 0.05,
       }),
-      about: `Jobs that were done ${recently}, on average. Less than an hour ago is worse when jobs wait.`,
+      about: `Average rate of completed jobs ${recently}. A drop counts as worse when jobs are waiting.`,
       to: '/jobs?state=done',
     },
     {
-      name: 'Oldest waits',
+      name: 'Oldest ready job',
       value: ready === 0 ? 'none' : span(waits),
       change: changeOf(waits, waited === null ? null : Math.max(...waited), {
         format: span,
-        more: 'longer',
-        less: 'shorter',
         upIs: 'worse',
         noise: 0.05,
       }),
-      about: 'How long the ready job that waits longest has been ready, in any queue.',
+      about: 'The longest time that a job has been ready, in any queue.',
       to: '/jobs?state=ready',
     },
     {
-      name: 'Success',
+      name: 'Success rate',
       value: success === null ? '–' : percent(success),
       change: changeOf(success, isOld ? successIn(queues, before) : null, {
-        format: (share) => `${(share * 100).toFixed(1)} points`,
-        more: 'higher',
-        less: 'lower',
+        format: (share) => `${(share * 100).toFixed(1)} pp`,
         upIs: 'better',
         noise: 0.002,
       }),
-      about: `Attempts that ended as done, of those that ended as done, were retried or died, ${recently}. Snoozed, throttled, cancelled and interrupted ones do not count.`,
+      about: `Share of attempts that succeeded ${recently}. Snoozed, throttled, cancelled and interrupted attempts do not count.`,
       to: '/errors',
     },
     {
@@ -113,7 +107,7 @@ function useMetrics(): MetricProps[] {
       unit: slots === null ? 'jobs' : `of ${plural(slots, 'worker')}`,
       change: changeOf(running, whole(levels('running')), { ...counted, upIs: null }),
       about:
-        'Jobs that run now, and the workers of all living processes together. A process whose capacity is set lower runs fewer at once.',
+        'Running jobs, and the workers of all live processes. A process with a lower capacity runs fewer jobs.',
       to: '/jobs?state=running',
     },
     {
@@ -121,7 +115,7 @@ function useMetrics(): MetricProps[] {
       value: compact(ready),
       unit: ready === 1 ? 'job' : 'jobs',
       change: changeOf(ready, whole(levels('ready')), { ...counted, upIs: 'worse' }),
-      about: 'Jobs that are due and wait for a worker.',
+      about: 'Jobs that are due and waiting for a worker.',
       to: '/jobs?state=ready',
     },
     {
@@ -130,7 +124,7 @@ function useMetrics(): MetricProps[] {
       unit: dead === 1 ? 'job' : 'jobs',
       change: changeOf(dead, whole(levels('dead')), { ...counted, upIs: 'worse' }),
       about:
-        'Jobs whose attempts were used up, or that gave up. They stay until somebody retries or deletes them.',
+        'Jobs that failed permanently. They stay until they are retried, deleted or removed by retention.',
       to: '/jobs?state=dead',
     },
   ]

@@ -1,4 +1,4 @@
-/** The last hour and the minutes before it, by minutes: what the figures and the table of queues compare. */
+/** The last hour by minutes, and a little more: the data of the metrics and the queue table. */
 import { serverNow } from '../../../api/clock.ts'
 import type { Range } from '../../../api/range.ts'
 import { type Read, useSeries } from '../../../api/reads.ts'
@@ -8,11 +8,11 @@ import { MINUTE, RECENT_MINUTES } from './compare.ts'
 const HOUR = 60 * MINUTE
 
 const RECENT: Range = {
-  // Open at its end, as presets are.
+  // Open-ended, like presets.
   preset: '1h',
   ends() {
     const now = serverNow()
-    // Further back than what is compared: a level that did not change is told every five minutes.
+    // Starts earlier than the compared period: an unchanged gauge is written every five minutes.
     return { from: now - HOUR - 2 * RECENT_MINUTES * MINUTE, to: now }
   },
   key: 'now and an hour ago',

@@ -1,4 +1,4 @@
-/** One thing that needs attention: what it is, what mends it, and the way there. */
+/** One issue: what it is, how to fix it, and a link. */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import { useAct } from '../../../api/acts.ts'
 import { named } from '../../../api/client.ts'
@@ -11,7 +11,7 @@ import { type WayOut, wayOut } from './way-out.ts'
 
 interface Props {
   readonly diagnostic: Diagnostic
-  /** The queue that it is about, and when that was told. */
+  /** The queue it is about, and when that data was loaded. */
   readonly queue: Queue | undefined
   readonly asOf: number
 }
@@ -40,7 +40,7 @@ export function ProblemCard({ diagnostic, queue, asOf }: Props) {
           {diagnostic.fix !== null && <p className="mt-1 text-soft">{diagnostic.fix}</p>}
           {way.act === 'clear' && queue !== undefined && (
             <p className="mt-1 text-soft">
-              Goes on in <Countdown until={asOf + queue.coolingMs} />
+              Resumes in <Countdown until={asOf + queue.coolingMs} />
             </p>
           )}
         </div>
@@ -56,7 +56,7 @@ export function ProblemCard({ diagnostic, queue, asOf }: Props) {
 function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly queue: string }) {
   const may = useMay()
   const { act, isActing } = useAct()
-  // What failed was said by then.
+  // The error was already shown as a toast.
   const go = (asked: Parameters<typeof act>[0]): void => void act(asked).catch(() => {})
   if (kind === 'resume' && may('operator'))
     return (
@@ -67,7 +67,7 @@ function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly 
           go({ method: 'POST', path: `queues/${named(queue)}/resume`, done: `Resumed ${queue}` })
         }
       >
-        Resume
+        Resume queue
       </Button>
     )
   if (kind === 'clear' && may('admin'))
@@ -80,11 +80,11 @@ function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly 
             method: 'PATCH',
             path: `queues/${named(queue)}`,
             body: { coolFor: 0 },
-            done: `${queue} goes on at once`,
+            done: `Resumed ${queue}`,
           })
         }
       >
-        Clear the cool-down
+        End cooldown
       </Button>
     )
   return null

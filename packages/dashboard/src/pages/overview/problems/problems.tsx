@@ -1,4 +1,4 @@
-/** What needs attention, the worst first, each with the way out. */
+/** Issues that need attention, worst first, each with a fix. */
 import { serverTime } from '../../../api/clock.ts'
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
@@ -15,7 +15,7 @@ export function Problems() {
   const read = useDiagnostics()
   if (read.data === undefined)
     return (
-      <Card title="What needs attention">
+      <Card title="Issues">
         <Shown read={read}>{() => null}</Shown>
       </Card>
     )
@@ -26,15 +26,15 @@ export function Problems() {
 function Well() {
   return (
     <section
-      aria-label="What needs attention"
+      aria-label="Issues"
       className="flex items-start gap-2 rounded-xl border border-line bg-card px-4 py-3"
     >
       <CircleCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-done" />
       <p>
-        <b className="font-medium">All is well.</b>{' '}
+        <b className="font-medium">All systems normal.</b>{' '}
         <span className="text-soft">
-          Looked at processes, kinds and queues that nobody serves, paused and cooling queues, jobs that wait
-          long, deaths, duties, schedules, limits, settings and the database.
+          Checked: workers, unserved queues and kinds, paused and throttled queues, queue latency, failures,
+          duties, schedules, limits, configuration drift and the database.
         </span>
       </p>
     </section>
@@ -52,7 +52,7 @@ function Found({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] })
   return (
     <section aria-labelledby="attention" className="flex flex-col gap-3">
       <h2 id="attention" className="text-sm font-semibold">
-        {diagnostics.length === 1 ? '1 thing needs attention' : `${diagnostics.length} things need attention`}
+        {diagnostics.length === 1 ? '1 issue needs attention' : `${diagnostics.length} issues need attention`}
       </h2>
       <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
         {shown.map((diagnostic, at) => (
@@ -75,7 +75,9 @@ function Found({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] })
 
 const named = ({ check, about }: Diagnostic): string => `${check} ${about.what ?? ''} ${about.name ?? ''}`
 
-/** Not by what it says, which may change with every read: a button must not go away under the finger. */
+/**
+ * Excludes the text, which may change with every read: a button must not disappear while it is being clicked.
+ */
 function keyOf(diagnostic: Diagnostic, before: readonly Diagnostic[]): string {
   const same = before.filter((one) => named(one) === named(diagnostic)).length
   return `${named(diagnostic)} ${same}`

@@ -1,4 +1,4 @@
-/** What is drawn of a reading. A gauge that the store does not know is left out. */
+/** The resource gauges. A gauge that the store does not report is omitted. */
 import type { Resources } from '../../../api/types/history.ts'
 import { milliseconds } from '../../../metrics/units.ts'
 import { bytes, number } from '../../../kit/format.ts'
@@ -6,7 +6,7 @@ import { bytes, number } from '../../../kit/format.ts'
 export interface Gauge {
   readonly name: string
   readonly value: string
-  /** What it is measured against, or whose it is. */
+  /** What the value is measured against, or its scope. */
   readonly note: string
   /** It is about to run out. */
   readonly isLow: boolean
@@ -32,7 +32,7 @@ const KINDS: readonly Kind[] = [
     name: 'Write-ahead log',
     read: ({ database }) => database?.walBytes,
     text: bytes,
-    note: ({ database }) => (database?.disk === null ? 'whole server' : 'beside the file'),
+    note: ({ database }) => (database?.disk === null ? 'whole server' : 'next to the SQLite file'),
   },
   {
     name: 'Disk free',
@@ -72,7 +72,7 @@ const KINDS: readonly Kind[] = [
     name: 'Event loop lag',
     read: ({ process }) => process.loopLagMs?.mean,
     text: milliseconds,
-    note: ({ process }) => `at most ${milliseconds(process.loopLagMs?.most ?? 0)}`,
+    note: ({ process }) => `max ${milliseconds(process.loopLagMs?.most ?? 0)}`,
   },
 ]
 

@@ -1,4 +1,4 @@
-/** What the database and this process use, with its course since the page was opened. */
+/** Resource usage of the database and this process, sampled since the dashboard was opened. */
 import { LinkButton } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { classes } from '../../../kit/classes.ts'
@@ -18,7 +18,7 @@ export function ResourcesCard() {
         </LinkButton>
       }
     >
-      <p className="-mt-2 mb-3 text-xs text-soft">Up to the last 15 minutes, while this page is open.</p>
+      <p className="-mt-2 mb-3 text-xs text-soft">Last 15 minutes at most, sampled while this tab is open</p>
       <Shown read={read}>
         {(samples) => (
           <ul className="grid grid-cols-2 gap-x-5 gap-y-4 sm:grid-cols-3 lg:grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))]">

@@ -1,15 +1,18 @@
-/** Readings of the last minutes. The store keeps no series of them, so the page does, for as long as it is open. */
+/**
+ * Resource samples of the last minutes. The store keeps no series of them, so the dashboard collects them
+ * while it is open.
+ */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from '../../../api/client.ts'
 import type { Read } from '../../../api/reads.ts'
 import type { Resources } from '../../../api/types/history.ts'
 
 const KEY = ['resources']
-/** The server reads its database no more often. */
+/** The server samples its database no more often. */
 const EVERY_MS = 5_000
 const KEPT_MS = 15 * 60_000
 
-/** The oldest first; at least one when there is an answer. */
+/** Oldest first; at least one after the first response. */
 export function useSamples(): Read<readonly Resources[]> {
   const client = useQueryClient()
   return useQuery<readonly Resources[], Problem>({
@@ -23,7 +26,7 @@ export function useSamples(): Read<readonly Resources[]> {
   })
 }
 
-/** A clock that was set back makes what was read before worthless. */
+/** A clock that was set back invalidates the earlier samples. */
 function withNewest(before: readonly Resources[], newest: Resources): readonly Resources[] {
   return [...before.filter(({ at }) => at < newest.at && at >= newest.at - KEPT_MS), newest]
 }

@@ -1,4 +1,4 @@
-/** How the jobs of a schedule are enqueued. */
+/** Enqueue options for the jobs of a schedule. */
 import { useOverview } from '../../../api/reads.ts'
 import { Combobox } from '../../../kit/combobox.tsx'
 import { Field, TextInput } from '../../../kit/field.tsx'
@@ -6,7 +6,7 @@ import type { FieldsProps } from './fields-props.ts'
 
 export function JobFields({ draft, change, wrong, isNew }: FieldsProps & { readonly isNew: boolean }) {
   const queues = useOverview().data?.queues ?? []
-  const asKind = isNew ? 'Empty: as the kind says.' : undefined
+  const asKind = isNew ? "Leave blank for the kind's default." : undefined
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <Field label="Queue" error={wrong.queue} hint={asKind}>
@@ -22,7 +22,7 @@ export function JobFields({ draft, change, wrong, isNew }: FieldsProps & { reado
           />
         )}
       </Field>
-      <Field label="Tags" error={wrong.tags} hint="Between commas.">
+      <Field label="Tags" error={wrong.tags} hint="Comma-separated.">
         {(ids) => (
           <TextInput {...ids} value={draft.tags} onChange={(event) => change('tags', event.target.value)} />
         )}
@@ -37,7 +37,7 @@ export function JobFields({ draft, change, wrong, isNew }: FieldsProps & { reado
           />
         )}
       </Field>
-      <Field label="Most attempts" error={wrong.maxAttempts} hint={asKind}>
+      <Field label="Max attempts" error={wrong.maxAttempts} hint={asKind}>
         {(ids) => (
           <TextInput
             {...ids}
@@ -47,7 +47,11 @@ export function JobFields({ draft, change, wrong, isNew }: FieldsProps & { reado
           />
         )}
       </Field>
-      <Field label="Timeout of an attempt" error={wrong.timeout} hint="Such as 10m. Empty: as the kind says.">
+      <Field
+        label="Attempt timeout"
+        error={wrong.timeout}
+        hint="e.g. 10m. Leave blank for the kind's default."
+      >
         {(ids) => (
           <TextInput
             {...ids}

@@ -1,4 +1,4 @@
-/** A schedule while it is typed: texts, as the fields show them, and what is sent of them. */
+/** The state of the schedule form: the text of its fields, and the request built from them. */
 import { durationText } from '../../../kit/duration.ts'
 import type { Schedule } from '../../../api/types/mill.ts'
 import { readJson } from '../../../kit/json-problem.ts'
@@ -13,7 +13,7 @@ import {
   wholeOf,
 } from '../../../kit/written.ts'
 
-/** By the names that the server has for them. */
+/** By the server's field names. */
 export const FIELDS = [
   'name',
   'job',
@@ -77,20 +77,20 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
 }
 
 export interface Written {
-  /** What is sent. */
+  /** The request body. */
   readonly body: Readonly<Record<string, unknown>>
   readonly wrong: Wrong
 }
 
-/** Of a new one what was filled in; of one that is there (`before`) what was changed. */
+/** For a new schedule the filled-in fields; for an existing one (`before`) the changed fields. */
 export function written(draft: ScheduleDraft, before: ScheduleDraft | null): Written {
   const { values, wrong } = gathered<ScheduleField>(readsOf(draft))
   const needed: readonly ScheduleField[] =
     before === null ? ['name', 'job', 'when', 'zone'] : ['when', 'zone', 'queue', 'priority', 'maxAttempts']
-  for (const field of needed) if (draft[field].trim() === '') wrong[field] = 'This is needed.'
+  for (const field of needed) if (draft[field].trim() === '') wrong[field] = 'Required.'
   const { start, end } = values
   if (typeof start === 'number' && typeof end === 'number' && end < start)
-    wrong.end = 'Its end is before its start.'
+    wrong.end = 'The end is before the start.'
   const from = before ?? NEW_SCHEDULE
   const changed = FIELDS.filter((field) => draft[field] !== from[field])
   const body: Record<string, unknown> = {}
@@ -101,7 +101,7 @@ export function written(draft: ScheduleDraft, before: ScheduleDraft | null): Wri
   return { body, wrong }
 }
 
-/** What an emptied field means. */
+/** The value that an emptied field resets to. */
 const CLEARED: Partial<Record<ScheduleField, unknown>> = { timeout: null, start: null, end: null, jitter: 0 }
 
 function missedOf({ missed }: ScheduleDraft, within: unknown): unknown {
@@ -115,7 +115,7 @@ function readsOf(draft: ScheduleDraft): Record<ScheduleField, Read<unknown>> {
     job: nameOf(draft.job),
     when: { value: draft.when.trim() },
     zone: { value: draft.zone.trim() },
-    payload: 'value' in payload ? payload : { wrong: 'This is not JSON.' },
+    payload: 'value' in payload ? payload : { wrong: 'Enter valid JSON.' },
     queue: nameOf(draft.queue),
     priority: wholeOf(draft.priority, { least: -32_768, most: 32_767 }),
     maxAttempts: wholeOf(draft.maxAttempts, { least: 1, most: 10_000 }),

@@ -1,4 +1,4 @@
-/** Create a schedule, or change one. What is wrong is said where it is, while it is typed. */
+/** Creates or edits a schedule. Problems are shown at their fields while the user types. */
 import { type SyntheticEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../../api/acts.ts'
@@ -16,13 +16,13 @@ import { TimingFields } from './timing-fields.tsx'
 import { WhenFields } from './when-fields.tsx'
 
 interface Props {
-  /** The one to change; without it a new one is made. */
+  /** The schedule to edit; omitted for a new one. */
   readonly schedule?: Schedule
   readonly close: () => void
 }
 
 export function ScheduleDrawer({ schedule, close }: Props) {
-  // As it was when the drawer was opened, whatever is read meanwhile.
+  // A snapshot from when the drawer opened; the live data keeps changing.
   const [before] = useState(schedule === undefined ? null : draftOf(schedule))
   const [draft, setDraft] = useState(before ?? NEW_SCHEDULE)
   const [refused, setRefused] = useState<{ field: ScheduleField | null; says: string } | null>(null)
@@ -49,7 +49,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
               method: 'PATCH',
               path: `schedules/${named(schedule.name)}`,
               body,
-              done: `Changed ${schedule.name}`,
+              done: `Updated ${schedule.name}`,
             },
       )
       close()
@@ -67,7 +67,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
       <form noValidate onSubmit={(event) => void save(event)} className="flex min-h-full flex-col gap-5">
         <WhenFields {...fields} isNew={schedule === undefined} />
         <JsonEditor
-          label="Payload of its jobs"
+          label="Payload"
           text={draft.payload}
           change={(text) => change('payload', text)}
           problems={refused?.field === 'payload' ? [refused.says] : []}
@@ -75,7 +75,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
         <JobFields {...fields} isNew={schedule === undefined} />
         <TimingFields {...fields} />
         <FormEnd error={refused?.field === null ? refused.says : undefined}>
-          <Button onClick={close}>Leave it</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button type="submit" look="main" disabled={isActing || isSame}>
             {isActing ? 'Saving…' : schedule === undefined ? 'Create schedule' : 'Save changes'}
           </Button>
@@ -85,7 +85,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
   )
 }
 
-/** Nobody is told that a field is needed before they could fill it in. */
+/** A required field is reported only after the user had a chance to fill it in. */
 function shownWrong(wrong: Wrong, draft: Readonly<Record<ScheduleField, string>>, isTried: boolean): Wrong {
   if (isTried) return wrong
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What else is said of when: bounds, chance, and what becomes of runs that nobody could make. */
+/** Timing options: start and end, jitter, overlap and missed runs. */
 import { Field, Select, TextInput } from '../../../kit/field.tsx'
 import type { FieldsProps } from './fields-props.ts'
 
@@ -8,7 +8,7 @@ export function TimingFields({ draft, change, wrong }: FieldsProps) {
       <Field
         label="Start"
         error={wrong.start}
-        hint="Nothing before this; intervals count from it. Your local time."
+        hint="No runs before this. Intervals count from it. Local time."
       >
         {(ids) => (
           <TextInput
@@ -20,7 +20,7 @@ export function TimingFields({ draft, change, wrong }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="End" error={wrong.end} hint="Nothing after this. Your local time.">
+      <Field label="End" error={wrong.end} hint="No runs after this. Local time.">
         {(ids) => (
           <TextInput
             {...ids}
@@ -31,11 +31,7 @@ export function TimingFields({ draft, change, wrong }: FieldsProps) {
           />
         )}
       </Field>
-      <Field
-        label="Jitter"
-        error={wrong.jitter}
-        hint="Such as 30s: each job is due up to this much later, by chance."
-      >
+      <Field label="Jitter" error={wrong.jitter} hint="e.g. 30s. Random delay of up to this.">
         {(ids) => (
           <TextInput
             {...ids}
@@ -44,29 +40,25 @@ export function TimingFields({ draft, change, wrong }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="Overlap" error={wrong.overlap} hint="While an earlier job of it waits or runs.">
+      <Field label="Overlap" error={wrong.overlap} hint="When the previous job still waits or runs.">
         {(ids) => (
           <Select {...ids} value={draft.overlap} onChange={(event) => change('overlap', event.target.value)}>
-            <option value="allow">Enqueue all the same</option>
-            <option value="skip">Skip the run</option>
+            <option value="allow">Enqueue anyway</option>
+            <option value="skip">Skip run</option>
           </Select>
         )}
       </Field>
-      <Field
-        label="Missed runs"
-        error={wrong.missed}
-        hint="Those that passed while no process could enqueue."
-      >
+      <Field label="Missed runs" error={wrong.missed} hint="Runs missed while no process could enqueue.">
         {(ids) => (
           <Select {...ids} value={draft.missed} onChange={(event) => change('missed', event.target.value)}>
-            <option value="skip">Leave them</option>
-            <option value="last">Make up for the last one</option>
-            <option value="all">Make up for all of them</option>
+            <option value="skip">Skip</option>
+            <option value="last">Run the latest</option>
+            <option value="all">Run all</option>
           </Select>
         )}
       </Field>
       {draft.missed === 'all' && (
-        <Field label="Made up for, as far back as" error={wrong.within} hint="Such as 6h or 1d.">
+        <Field label="Catch-up window" error={wrong.within} hint="e.g. 6h or 1d. Older runs are skipped.">
           {(ids) => (
             <TextInput
               {...ids}

@@ -1,4 +1,4 @@
-/** What runs when: what an expression means stands there while it is typed. */
+/** Name, kind, expression and time zone, with a live description of the expression. */
 import { useEffect, useState } from 'react'
 import { atField } from '../../../api/at-field.ts'
 import { useKinds, useNextRuns } from '../../../api/reads.ts'
@@ -10,7 +10,7 @@ import { zones } from './zones.ts'
 
 const TYPING_MS = 150
 
-/** What stood there for a moment, so that not every letter is asked about. */
+/** The debounced text, so that not every keystroke sends a request. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
@@ -31,11 +31,7 @@ export function WhenFields({ draft, change, wrong, isNew }: FieldsProps & { read
     <>
       {isNew && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field
-            label="Name"
-            error={wrong.name}
-            hint="Such as nightly-report. It cannot be changed afterwards."
-          >
+          <Field label="Name" error={wrong.name} hint="e.g. nightly-report. Cannot be changed later.">
             {(ids) => (
               <TextInput
                 {...ids}
@@ -45,7 +41,7 @@ export function WhenFields({ draft, change, wrong, isNew }: FieldsProps & { read
               />
             )}
           </Field>
-          <Field label="Kind of its jobs" error={wrong.job} hint={kindHint(draft.job.trim(), kinds)}>
+          <Field label="Job kind" error={wrong.job} hint={kindHint(draft.job.trim(), kinds)}>
             {(ids) => (
               <Combobox
                 {...ids}
@@ -53,7 +49,7 @@ export function WhenFields({ draft, change, wrong, isNew }: FieldsProps & { read
                 change={(value) => change('job', value)}
                 choices={kinds.map(({ kind, served }) => ({
                   value: kind,
-                  note: served ? undefined : 'served by nobody',
+                  note: served ? undefined : 'no worker',
                 }))}
               />
             )}
@@ -64,7 +60,7 @@ export function WhenFields({ draft, change, wrong, isNew }: FieldsProps & { read
         <Field
           label="When"
           error={wrong.when ?? whenWrong}
-          hint="Five fields such as 0 9 * * MON-FRI, six with seconds in front, @daily, or every 10m."
+          hint="e.g. 0 9 * * MON-FRI (add a first field for seconds), @daily or every 10m."
         >
           {(ids) => (
             <TextInput
@@ -78,7 +74,7 @@ export function WhenFields({ draft, change, wrong, isNew }: FieldsProps & { read
         <Field
           label="Time zone"
           error={wrong.zone ?? (refused?.field === 'zone' ? refused.says : undefined)}
-          hint="In which the expression is meant."
+          hint="Time zone of the expression."
         >
           {(ids) => (
             <Combobox
@@ -96,8 +92,10 @@ export function WhenFields({ draft, change, wrong, isNew }: FieldsProps & { read
 }
 
 function kindHint(kind: string, kinds: readonly { kind: string; served: boolean }[]): string {
-  if (kind === '' || kinds.length === 0) return 'Such as email.send.'
+  if (kind === '' || kinds.length === 0) return 'e.g. email.send'
   const known = kinds.find((one) => one.kind === kind)
-  if (known === undefined) return 'No process is known that serves this kind.'
-  return known.served ? 'Served by a living process.' : 'Nobody serves this kind now: its jobs will wait.'
+  if (known === undefined) return 'No worker handles this kind.'
+  return known.served
+    ? 'A running worker handles this kind.'
+    : 'No worker handles this kind right now. Its jobs will wait.'
 }

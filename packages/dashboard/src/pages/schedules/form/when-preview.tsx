@@ -1,4 +1,4 @@
-/** What is typed means this, and would run then. */
+/** Describes the typed expression and lists its next runs. */
 import { instantOf } from '../../../kit/written.ts'
 import { NextRuns } from '../next-runs.tsx'
 import type { ScheduleDraft } from './schedule-draft.ts'
@@ -20,7 +20,7 @@ export function WhenPreview({ draft, zone, found }: Props) {
     <div aria-live="polite" className="rounded-lg bg-sunk px-3 py-2">
       <p className="font-medium">{found.text.charAt(0).toUpperCase() + found.text.slice(1)}</p>
       {runs.length === 0 ? (
-        <p className="text-soft">None of the next ten runs lies between its start and its end.</p>
+        <p className="text-soft">None of the next ten runs is between start and end.</p>
       ) : (
         <NextRuns runs={runs.slice(0, SHOWN)} zone={zone} />
       )}

@@ -1,4 +1,4 @@
-/** The time zones that this browser knows: its own and UTC first. */
+/** The time zones that this browser knows, with the local one and UTC first. */
 import type { Choice } from '../../../kit/combobox.tsx'
 
 let known: readonly Choice[] | undefined
@@ -13,6 +13,6 @@ function found(): readonly Choice[] {
   const names = new Set(['UTC', here, ...Intl.supportedValuesOf('timeZone')])
   return [...names].map((value) => ({
     value,
-    note: value === here ? 'of this device' : undefined,
+    note: value === here ? 'local' : undefined,
   }))
 }
