@@ -33,7 +33,7 @@ export function App() {
 }
 
 /** A name that cannot be decoded is shown as it is. */
-function decoded(name: string): string {
+function decode(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {
@@ -57,14 +57,12 @@ function Pages() {
         <Route path="/queues" component={QueuesPage} />
         <Route path="/workers" component={WorkersPage} />
         <Route path="/schedules" component={SchedulesPage} />
-        <Route path="/schedules/:name">
-          {({ name }) => <SchedulePage key={name} name={decoded(name)} />}
-        </Route>
+        <Route path="/schedules/:name">{({ name }) => <SchedulePage key={name} name={decode(name)} />}</Route>
         <Route path="/limits" component={LimitsPage} />
         <Route path="/system" component={SystemPage} />
         {appPlaces?.map(({ path, component: Page }) => (
           <Route key={path} path={`${path}/:item?`}>
-            {({ item }) => (item === undefined ? <Page /> : <Page key={item} item={decoded(item)} />)}
+            {({ item }) => (item === undefined ? <Page /> : <Page key={item} item={decode(item)} />)}
           </Route>
         ))}
         {appPlaces === null && <Route path="/apps/*">{null}</Route>}

@@ -25,7 +25,7 @@ mission(
       const page = await at.open(`/jobs/${id}`)
       await page.getByRole('heading', { level: 1, name: 'fails' }).waitFor()
       await page.getByText(/^It is due in .+, since its last attempt failed$/).waitFor()
-      await page.getByText(/^Over in \d+ min/).waitFor()
+      await page.getByText(/^Ends in \d+ min/).waitFor()
       expect(await page.getByRole('link', { name: 'v&p' }).getAttribute('href')).toBe('/jobs?tag=v%26p')
       expect(await page.title()).toBe('fails · Jobs · Jobmill')
 
@@ -154,7 +154,7 @@ mission(
       const rows = Array.from({ length: 37_000 }, (_, n) => ({ n, name, nested: { list: [1, 2, 3] } }))
       const { id } = await at.mill.enqueue('echo', { rows }, { delay: '1h' })
       const page = await at.open(`/jobs/${id}`)
-      await page.getByText(/^The payload has 5\.\d MiB/).waitFor()
+      await page.getByText(/^payload is 5\.\d MiB/i).waitFor()
       await button(page, 'Load payload').click()
       await button(page, '36,950 more').waitFor()
       expect(await page.locator('*').count()).toBeLessThan(5_000)

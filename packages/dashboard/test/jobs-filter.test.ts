@@ -144,7 +144,7 @@ describe('the language of the filter', () => {
     ['after:2026-02-31', 'after:2026-02-31', /not a time/, /2026/],
     ['queue:a queue:b', 'queue:b', /duplicated/, /queue once/],
     ['payload:42', 'payload:42', /no path/, /payload\.user\.id:42/],
-    ['constructor:x', 'constructor:x', /not a filter key/, /quotes/],
+    ['constructor:x', 'constructor:x', /not a filter key/, /quote/],
     ['""', '""', /empty/, /text/],
     [`kind:${'x'.repeat(1_001)}`, `kind:${'x'.repeat(1_001)}`, /longer/, /shorter/],
     [

@@ -26,7 +26,7 @@ async function states(at: Mission, filter: JobFilter): Promise<Record<string, nu
 }
 
 /** The bulk action has ended, and the page shows its result. */
-async function acted(at: Mission, page: Page): Promise<void> {
+async function bulkEnded(at: Mission, page: Page): Promise<void> {
   await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
   const id = page.url().split('/').at(-1) ?? ''
   await soon(async () => (await at.mill.get(id))?.state, 'done')
@@ -223,7 +223,7 @@ mission('jobs', (at, test) => {
     await page.getByLabel('Reason').fill('two of them')
     await at.expectAccessible(page)
     await page.getByRole('button', { name: 'Cancel 2 jobs' }).click()
-    await acted(at, page)
+    await bulkEnded(at, page)
     expect(await states(at, { queue })).toEqual({ scheduled: 25, cancelled: 2 })
 
     const all = async (name: string, verb: string): Promise<void> => {
@@ -231,7 +231,7 @@ mission('jobs', (at, test) => {
       await page.getByRole('button', { name: 'Bulk actions' }).click()
       await page.getByRole('menuitem', { name }).click()
       await page.getByRole('button', { name: verb }).click()
-      await acted(at, page)
+      await bulkEnded(at, page)
     }
     const acts = [
       ['Run now', 'Run 25 jobs now', { ready: 25, cancelled: 2 }],

@@ -1,7 +1,7 @@
 /** How the overview turns a series into charts and comparisons, without a browser. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { binsOf, highestIn, merged, MOST_BINS, ratesIn } from '../src/metrics/bins.ts'
+import { binsOf, highestIn, mergeLists, MOST_BINS, ratesIn } from '../src/metrics/bins.ts'
 import { levelsIn, totalOf } from '../src/metrics/levels.ts'
 import { doneByQueueLines, mostOf } from '../src/metrics/lines.ts'
 import { paceFor, resolutionFor } from '../src/metrics/resolution.ts'
@@ -123,7 +123,7 @@ describe('bins', () => {
       [null, 1],
       [null, 3],
     ]
-    expect(merged(lists, Math.max, 2)).toEqual([null, 3])
+    expect(mergeLists(lists, Math.max, 2)).toEqual([null, 3])
   })
 })
 

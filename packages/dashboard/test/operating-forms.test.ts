@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { durationMs } from '../../jobmill/src/job/duration.ts'
 import { defaultBurst } from '../../jobmill/src/job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS, prepareQueueChange } from '../../jobmill/src/job/queue-settings.ts'
-import { along, thinned, timesOf } from '../src/api/points.ts'
+import { along, averageNeighbors, timesOf } from '../src/api/points.ts'
 import { durationError, durationText, parseDuration } from '../src/kit/duration.ts'
 import { burstOf } from '../src/pages/limits/limit-form.ts'
 import { limitWords } from '../src/pages/limits/limit-words.ts'
@@ -101,6 +101,6 @@ test('points are placed at their times, with a default for gaps', () => {
   ]
   expect(along(times, points, ({ n }) => n, 0)).toEqual([0, 3, 0, 5])
   expect(along(times, points, ({ n }) => (n === 5 ? null : n), null)).toEqual([null, 3, null, null])
-  expect(thinned([1, 3, 5, 7], 2)).toEqual([2, 6])
-  expect(thinned([1, 2])).toEqual([1, 2])
+  expect(averageNeighbors([1, 3, 5, 7], 2)).toEqual([2, 6])
+  expect(averageNeighbors([1, 2])).toEqual([1, 2])
 })

@@ -145,7 +145,7 @@ mission('schedules', (at, test) => {
     // Not necessarily the first: a run that was in flight may follow it.
     const job = runs.getByRole('link', { name: tick?.job.slice(-8) ?? 'none' })
     expect(await job.getAttribute('href')).toBe(`/jobs/${tick?.job}`)
-    expect(await page.getByRole('button', { name: /Pause|Resume|Trigger/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /Pause|Resume|Run now/ }).count()).toBe(0)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
     await at.expectAccessible(page)
   })

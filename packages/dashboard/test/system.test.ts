@@ -59,7 +59,7 @@ mission('workers and the system', (at, test) => {
     await page.goto(`${at.url}/queues#slow`)
     await page.getByRole('row', { name: /slow/ }).getByText('1 override').waitFor()
     await page.getByRole('button', { name: 'slow' }).first().click()
-    await page.getByText(/Overridden by ci .* The default is 7d\./).waitFor()
+    await page.getByText(/Overridden by ci .* Default: 7d\./).waitFor()
     await page.getByRole('button', { name: 'Reset retain.done of slow' }).click()
     await page.getByRole('table', { name: 'Overrides' }).waitFor({ state: 'detached' })
     await page.goto(`${at.url}/limits?open=smtp`)
@@ -101,7 +101,7 @@ mission('workers and the system', (at, test) => {
     await page.getByLabel('Type').selectOption('mill-started')
     await page
       .getByRole('table', { name: 'Events' })
-      .getByText(/^A process started with/)
+      .getByText(/^Process started with/)
       .waitFor()
     await at.expectAccessible(page)
     const viewed = await at.open('/system', { as: 'viewer' })

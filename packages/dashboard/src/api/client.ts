@@ -1,5 +1,5 @@
 /** HTTP client of the dashboard: one function, problems as errors, and the user's token. */
-import { heardDate } from './clock.ts'
+import { noteServerDate } from './clock.ts'
 import { token } from './session.ts'
 
 /** Base path of the dashboard, from its <base> element: `/` or `/ops/mill/`. */
@@ -54,7 +54,7 @@ export function addressOf(path: string, query: Query = {}): string {
   return `${BASE}api/${path}${text === '' ? '' : `?${text}`}`
 }
 
-export function authorized(): Record<string, string> {
+export function authHeaders(): Record<string, string> {
   const known = token()
   return known === null ? {} : { authorization: `Bearer ${known}` }
 }
@@ -72,14 +72,14 @@ interface Asked {
 export async function ask<T>(path: string, { method = 'GET', query, body, signal }: Asked = {}): Promise<T> {
   const response = await fetch(addressOf(path, query), {
     method,
-    headers: { ...authorized(), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: { ...authHeaders(), ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
     throw new Problem(0, { detail: "Can't reach the server", code: 'UNREACHABLE' })
   })
-  heardDate(response.headers.get('date'))
+  noteServerDate(response.headers.get('date'))
   if (response.ok && response.status === 204) return undefined as T
   // The host application redirected to its login, which answers with HTML instead of JSON.
   if (response.ok && !isJson(response)) throw new Problem(401, { code: 'SIGN_IN_NEEDED' })
@@ -93,4 +93,4 @@ function isJson({ headers }: Response): boolean {
 }
 
 /** Encodes a name for use in an address. */
-export const named = encodeURIComponent
+export const encodeName = encodeURIComponent

@@ -6,12 +6,12 @@ const NOTICED_MS = 3_000
 let aheadMs = 0
 
 /** Reads the `date` header of a response that has just arrived. */
-export function heardDate(date: string | null): void {
-  const told = Date.parse(date ?? '')
-  if (Number.isNaN(told)) return
+export function noteServerDate(date: string | null): void {
+  const reported = Date.parse(date ?? '')
+  if (Number.isNaN(reported)) return
   // The header is truncated to seconds, so assume the middle of that second.
-  const ahead = told + 500 - Date.now()
-  if (Math.abs(ahead - aheadMs) > NOTICED_MS) aheadMs = Math.abs(ahead) > NOTICED_MS ? ahead : 0
+  const offset = reported + 500 - Date.now()
+  if (Math.abs(offset - aheadMs) > NOTICED_MS) aheadMs = Math.abs(offset) > NOTICED_MS ? offset : 0
 }
 
 export const serverNow = (): number => Date.now() + aheadMs

@@ -2,12 +2,12 @@
 export interface Kept<T> {
   readonly get: () => T
   readonly set: (value: T) => void
-  readonly subscribe: (hear: () => void) => () => void
+  readonly subscribe: (listener: () => void) => () => void
 }
 
-export function kept<T>(name: string, otherwise: T, isValid: (value: unknown) => boolean): Kept<T> {
+export function preference<T>(name: string, otherwise: T, isValid: (value: unknown) => boolean): Kept<T> {
   const key = `jobmill.${name}`
-  const hearers = new Set<() => void>()
+  const listeners = new Set<() => void>()
   let value = read()
 
   function read(): T {
@@ -24,11 +24,11 @@ export function kept<T>(name: string, otherwise: T, isValid: (value: unknown) =>
     set(next) {
       value = next
       localStorage.setItem(key, JSON.stringify(next))
-      for (const hear of hearers) hear()
+      for (const listener of listeners) listener()
     },
-    subscribe(hear) {
-      hearers.add(hear)
-      return () => hearers.delete(hear)
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
   }
 }

@@ -4,21 +4,21 @@
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
-import { addressOf, authorized } from './client.ts'
-import { kept } from './kept.ts'
+import { addressOf, authHeaders } from './client.ts'
+import { preference } from './kept.ts'
 
 export const PACES = [0, 1, 2, 5, 10] as const
 export type Pace = (typeof PACES)[number]
 
 /** In seconds; 0 turns refreshing off. */
-export const pace = kept<Pace>('pace', 2, (value) => PACES.includes(value as Pace))
+export const pace = preference<Pace>('pace', 2, (value) => PACES.includes(value as Pace))
 
 export function usePace(): Pace {
   return useSyncExternalStore(pace.subscribe, pace.get)
 }
 
 /** Some changes are not reported, such as progress and ages, so refetch at least this often. */
-const UNTOLD_TICKS = 3
+const IDLE_TICKS = 3
 
 export function useLive(): void {
   const client = useQueryClient()
@@ -27,15 +27,15 @@ export function useLive(): void {
     if (seconds === 0) return undefined
     const ending = new AbortController()
     let isFresh = false
-    let isTold = false
+    let isConnected = false
     let ticks = 0
-    void listen(ending.signal, (told) => {
-      isTold = told
+    void listen(ending.signal, (connected) => {
+      isConnected = connected
       isFresh = false
     })
     const timer = setInterval(() => {
       ticks += 1
-      if (document.hidden || (isTold && isFresh && ticks % UNTOLD_TICKS !== 0)) return
+      if (document.hidden || (isConnected && isFresh && ticks % IDLE_TICKS !== 0)) return
       isFresh = true
       void client.invalidateQueries({ refetchType: 'active' }, { cancelRefetch: false })
     }, seconds * 1_000)
@@ -52,11 +52,11 @@ const AGAIN_MS = 3_000
  * Calls `changed(true)` for every report of the server and `changed(false)` when the stream is lost.
  * Reconnects until it is stopped.
  */
-async function listen(signal: AbortSignal, changed: (isTold: boolean) => void): Promise<void> {
+async function listen(signal: AbortSignal, changed: (isConnected: boolean) => void): Promise<void> {
   while (!signal.aborted) {
     try {
       // An EventSource cannot send an authorization header, so use fetch.
-      const response = await fetch(addressOf('events'), { headers: authorized(), signal })
+      const response = await fetch(addressOf('events'), { headers: authHeaders(), signal })
       if (response.status === 401 || response.status === 403) return
       const reader = response.ok ? response.body?.pipeThrough(new TextDecoderStream()).getReader() : undefined
       for (;;) {

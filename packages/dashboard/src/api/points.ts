@@ -32,7 +32,7 @@ export function along<Point extends { readonly at: number }, Nothing extends 0 |
 }
 
 /** Averages neighboring points, for a line that is a few pixels wide. */
-export function thinned(values: readonly number[], most = 48): number[] {
+export function averageNeighbors(values: readonly number[], most = 48): number[] {
   if (values.length <= most) return [...values]
   const step = values.length / most
   return Array.from({ length: most }, (_, at) => {

@@ -1,6 +1,6 @@
 /** One hook per API read. Components that read the same data share one response. */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { ask, named, type Problem, type Query } from './client.ts'
+import { ask, encodeName, type Problem, type Query } from './client.ts'
 import type { Range } from './range.ts'
 import type { AuditEntry, Series, System, TimelineEntry } from './types/history.ts'
 import type { BulkAct, BulkPreview, Errors, Inspected, JobPage } from './types/job.ts'
@@ -85,10 +85,10 @@ export const useJobs = (query: Query): Read<JobPage> => useRead('jobs', query, {
 
 /** Values larger than `largest` bytes stay on the server until the user loads them. */
 export const useJob = (id: string, largest: number | undefined): Read<Inspected> =>
-  useRead(`jobs/${named(id)}`, { largest }, { isLarge: true, keep: true })
+  useRead(`jobs/${encodeName(id)}`, { largest }, { isLarge: true, keep: true })
 
 export const useSchedule = (name: string, how?: How): Read<InspectedSchedule> =>
-  useRead(`schedules/${named(name)}`, {}, how)
+  useRead(`schedules/${encodeName(name)}`, {}, how)
 
 export const useNextRuns = (when: string, zone: string): Read<{ text: string; runs: readonly number[] }> =>
   useRead('next-runs', { when, zone, count: 10 }, { enabled: when.trim() !== '', keep: true })
@@ -110,6 +110,6 @@ export const useMailboxes = (query: Query): Read<MailboxPage> =>
 export const useMailbox = (
   id: string,
 ): Read<Pick<MailboxPage, 'expiredUnfetched'> & { readonly mailbox: Mailbox }> =>
-  useRead(`apps/uploads/mailboxes/${named(id)}`)
+  useRead(`apps/uploads/mailboxes/${encodeName(id)}`)
 export const useMailboxFiles = (id: string, query: Query): Read<FilePage> =>
-  useRead(`apps/uploads/mailboxes/${named(id)}/files`, query)
+  useRead(`apps/uploads/mailboxes/${encodeName(id)}/files`, query)

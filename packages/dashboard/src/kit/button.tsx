@@ -60,16 +60,16 @@ export function LinkButton({
   to,
   children,
   look = 'plain',
-  went,
+  onFollow,
 }: {
   to: string
   children: ReactNode
   look?: Look
   /** Called when the link is followed, so that a dialog above the page can close. */
-  went?: () => void
+  onFollow?: () => void
 }) {
   return (
-    <Link href={to} onClick={went} className={classes(SHAPE, LOOKS[look])}>
+    <Link href={to} onClick={onFollow} className={classes(SHAPE, LOOKS[look])}>
       {children}
     </Link>
   )
@@ -80,17 +80,17 @@ export function TextLink({
   to,
   children,
   className,
-  went,
+  onFollow,
 }: {
   to: string
   children: ReactNode
   className?: string
-  went?: () => void
+  onFollow?: () => void
 }) {
   return (
     <Link
       href={to}
-      onClick={went}
+      onClick={onFollow}
       className={classes('text-accent underline-offset-2 hover:underline', className)}
     >
       {children}

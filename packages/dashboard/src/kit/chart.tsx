@@ -31,9 +31,9 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
   const place = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const theme = useTheme()
-  const told = useRef({ format, zoom })
+  const latest = useRef({ format, zoom })
   useEffect(() => {
-    told.current = { format, zoom }
+    latest.current = { format, zoom }
   })
   const shape = lines.map(({ name, colour }) => `${name} ${colour}`).join('|')
   const plot = useRef<uPlot | null>(null)
@@ -42,7 +42,7 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
     const holder = place.current
     if (holder === null) return undefined
     const made = new uPlot(
-      optionsOf({ holder, height, lines, isStacked, setAt, current: () => told.current }),
+      optionsOf({ holder, height, lines, isStacked, setAt, current: () => latest.current }),
       dataOf(times, lines, isStacked),
       holder,
     )
@@ -158,7 +158,7 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
         // A line needs two points; an isolated point is drawn as a dot.
         points: { show: false, size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },
         spanGaps: false,
-        ...(isStacked && { fill: mixed(colour(own), colour('card')) }),
+        ...(isStacked && { fill: mixColors(colour(own), colour('card')) }),
       })),
     ],
     hooks: {
@@ -196,6 +196,6 @@ function tickText(at: number, step: number): string {
 }
 
 /** Opaque, so that the areas below do not show through. */
-function mixed(colour: string, ground: string): string {
+function mixColors(colour: string, ground: string): string {
   return `color-mix(in srgb, ${colour} 35%, ${ground})`
 }

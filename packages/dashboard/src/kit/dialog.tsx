@@ -62,7 +62,7 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
         leave()
       }}
       className={classes(
-        // Wherever it stands in the page, a cell of a table for example, it looks the same.
+        // Resets inherited styles, because it may be rendered inside a table cell.
         'max-w-none bg-transparent p-0 text-left text-sm font-normal whitespace-normal text-text backdrop:bg-black/40',
         isDrawer
           ? 'mr-0 ml-auto h-dvh max-h-dvh w-[min(40rem,100vw)]'

@@ -8,7 +8,7 @@ export interface Marked {
 
 const STEP = '  '
 
-export function indented({ text, start, end }: Marked, isBack: boolean): Marked {
+export function indent({ text, start, end }: Marked, isBack: boolean): Marked {
   if (start === end && !isBack)
     return { text: text.slice(0, start) + STEP + text.slice(end), start: start + 2, end: start + 2 }
   const from = text.lastIndexOf('\n', start - 1) + 1

@@ -3,7 +3,7 @@ import { WandSparkles } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { TextArea } from './field.tsx'
-import { indented } from './indent.ts'
+import { indent } from './indent.ts'
 import { type JsonRead, readJson } from './json-problem.ts'
 
 interface Props {
@@ -31,7 +31,7 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
   const numbers = useRef<HTMLDivElement>(null)
   const caret = useRef<{ start: number; end: number } | null>(null)
   // Escape returns Tab to the browser, so that keyboard users can leave the editor.
-  const [isTabOurs, setTabOurs] = useState(true)
+  const [capturesTab, setCapturesTab] = useState(true)
   const read = useJson(text)
   const wrongLine = 'problem' in read ? read.problem.line : null
   const lines = text.split('\n').length
@@ -44,15 +44,15 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
   })
 
   function pressed(event: KeyboardEvent<HTMLTextAreaElement>): void {
-    if (event.key === 'Escape' && isTabOurs) {
+    if (event.key === 'Escape' && capturesTab) {
       // Keep the surrounding dialog open.
       event.preventDefault()
       event.stopPropagation()
-      setTabOurs(false)
-    } else if (event.key === 'Tab' && isTabOurs) {
+      setCapturesTab(false)
+    } else if (event.key === 'Tab' && capturesTab) {
       event.preventDefault()
       const { selectionStart: start, selectionEnd: end } = event.currentTarget
-      const moved = indented({ text, start, end }, event.shiftKey)
+      const moved = indent({ text, start, end }, event.shiftKey)
       caret.current = moved
       change(moved.text)
     }
@@ -95,7 +95,7 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
           value={text}
           onChange={(event) => change(event.target.value)}
           onKeyDown={pressed}
-          onFocus={() => setTabOurs(true)}
+          onFocus={() => setCapturesTab(true)}
           onScroll={({ currentTarget }) => {
             if (numbers.current !== null) numbers.current.style.top = `${-currentTarget.scrollTop}px`
           }}
@@ -115,7 +115,7 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
         {problems.length > MOST_PROBLEMS && (
           <p className="text-dead">and {problems.length - MOST_PROBLEMS} more</p>
         )}
-        {isTabOurs ? 'Tab indents. Press Esc, then Tab to leave the editor.' : 'Tab leaves the editor.'}
+        {capturesTab ? 'Tab indents. Press Esc, then Tab to leave the editor.' : 'Tab leaves the editor.'}
       </div>
     </div>
   )

@@ -65,11 +65,16 @@ function firstWrong(text: string): Wrong {
       next = char === '{' ? 'key or end' : 'value or end'
     } else if ((next === 'value' || next === 'value or end') && (take(TEXT) || take(PLAIN)))
       next = afterValue()
-    else return { at, says: said(next, char, inside, ends) }
+    else return { at, says: describe(next, char, inside, ends) }
   }
 }
 
-function said(next: Next, char: string | undefined, inside: '{' | '[' | undefined, ends: boolean): string {
+function describe(
+  next: Next,
+  char: string | undefined,
+  inside: '{' | '[' | undefined,
+  ends: boolean,
+): string {
   const end = inside === '{' ? '}' : ']'
   if (char === undefined) return inside === undefined ? 'Empty; enter null for no value' : `Missing ${end}`
   if (ends) return next === 'colon' ? 'Missing colon and value' : `Remove the comma before ${end}`

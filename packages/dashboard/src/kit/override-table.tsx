@@ -1,7 +1,7 @@
 /** Table of overrides, each with a reset button. */
 import { Undo2 } from 'lucide-react'
 import { useAct } from '../api/acts.ts'
-import { named } from '../api/client.ts'
+import { encodeName } from '../api/client.ts'
 import { useMay } from '../api/roles.ts'
 import type { Override } from '../api/types/mill.ts'
 import { Button, TextLink } from './button.tsx'
@@ -23,8 +23,8 @@ const OF_WHAT = [
 ]
 
 const placeOf = ({ what, name }: Override): string => {
-  if (what === 'queue') return `/queues#${named(name)}`
-  return what === 'limit' ? `/limits?open=${named(name)}` : `/schedules/${named(name)}`
+  if (what === 'queue') return `/queues#${encodeName(name)}`
+  return what === 'limit' ? `/limits?open=${encodeName(name)}` : `/schedules/${encodeName(name)}`
 }
 
 interface Props {
@@ -39,7 +39,7 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
   const reset = ({ what, name, option }: Override): Promise<unknown> =>
     act({
       method: 'DELETE',
-      path: `overrides/${what}/${named(name)}/${named(option)}`,
+      path: `overrides/${what}/${encodeName(name)}/${encodeName(option)}`,
       done: `Reset ${option} of ${name}`,
       // The error was already shown as a toast.
     }).catch(() => {})

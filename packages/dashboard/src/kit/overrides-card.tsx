@@ -3,7 +3,7 @@
  * there are none.
  */
 import { useAct } from '../api/acts.ts'
-import { named } from '../api/client.ts'
+import { encodeName } from '../api/client.ts'
 import { useOverrides } from '../api/overrides.ts'
 import { useMay } from '../api/roles.ts'
 import type { Override } from '../api/types/mill.ts'
@@ -25,7 +25,7 @@ export function OverridesCard({ what, name }: Props) {
   const reset = (): Promise<unknown> =>
     act({
       method: 'DELETE',
-      path: `overrides/${what}/${named(name)}`,
+      path: `overrides/${what}/${encodeName(name)}`,
       done: `Reset ${plural(overrides.length, 'override')} of ${name}`,
     }).catch(() => {})
   return (

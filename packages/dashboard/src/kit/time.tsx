@@ -4,19 +4,19 @@ import { serverNow } from '../api/clock.ts'
 import { ago, instant, moment, span } from './format.ts'
 import { Tip } from './tip.tsx'
 
-const hearers = new Set<() => void>()
+const listeners = new Set<() => void>()
 let now = serverNow()
 let timer: ReturnType<typeof setInterval> | undefined
 
-function subscribe(hear: () => void): () => void {
-  hearers.add(hear)
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
   timer ??= setInterval(() => {
     now = serverNow()
-    for (const one of hearers) one()
+    for (const one of listeners) one()
   }, 1_000)
   return () => {
-    hearers.delete(hear)
-    if (hearers.size > 0) return
+    listeners.delete(listener)
+    if (listeners.size > 0) return
     clearInterval(timer)
     timer = undefined
   }

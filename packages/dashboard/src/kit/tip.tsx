@@ -22,12 +22,12 @@ const APART = 6
 
 let shown: Shown | null = null
 let waiting: ReturnType<typeof setTimeout> | undefined
-const hearers = new Set<() => void>()
+const listeners = new Set<() => void>()
 
 function show(next: Shown | null): void {
   clearTimeout(waiting)
   shown = next
-  for (const hear of hearers) hear()
+  for (const listener of listeners) listener()
 }
 
 interface Handlers {
@@ -83,9 +83,9 @@ export function Tip({
 export function TipLayer() {
   const place = useRef<HTMLDivElement>(null)
   const now = useSyncExternalStore(
-    (hear) => {
-      hearers.add(hear)
-      return () => hearers.delete(hear)
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     () => shown,
   )

@@ -17,11 +17,11 @@ const BAD_STAYS_MS = 15_000
 
 let toasts: readonly Toast[] = []
 let keys = 0
-const hearers = new Set<() => void>()
+const listeners = new Set<() => void>()
 
 function change(next: readonly Toast[]): void {
   toasts = next
-  for (const hear of hearers) hear()
+  for (const listener of listeners) listener()
 }
 
 function add(toast: Omit<Toast, 'key'>): void {
@@ -41,9 +41,9 @@ export function sayProblem({ message, field, fix }: Problem): void {
 
 export function Toasts() {
   const shown = useSyncExternalStore(
-    (hear) => {
-      hearers.add(hear)
-      return () => hearers.delete(hear)
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     () => toasts,
   )

@@ -50,7 +50,7 @@ export function tagsOf(text: string): string[] {
 }
 
 /** Parses several fields, by name: all values, or the errors by field. */
-export function gathered<Name extends string>(
+export function collectFields<Name extends string>(
   reads: Readonly<Record<Name, Read<unknown>>>,
 ): { readonly values: Partial<Record<Name, unknown>>; readonly wrong: Partial<Record<Name, string>> } {
   const values: Partial<Record<Name, unknown>> = {}

@@ -88,7 +88,7 @@ function binAt(times: readonly number[], widthMs: number, at: number): number | 
 }
 
 /** Merges several lists of equal length; null where all are null. */
-export function merged(
+export function mergeLists(
   lists: readonly (readonly (number | null)[])[],
   merge: (a: number, b: number) => number,
   length: number,

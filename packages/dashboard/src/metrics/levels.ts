@@ -2,7 +2,7 @@
  * Puts gauges on the grid of a chart. A gauge is written when it changes and otherwise every five minutes;
  * empty queues are not written at all. So the last value holds until the next, or until one is overdue.
  */
-import { type Bins, merged } from './bins.ts'
+import { type Bins, mergeLists } from './bins.ts'
 
 interface At {
   readonly at: number
@@ -26,7 +26,7 @@ export function levelsIn<Point extends At>({
   points,
   level,
 }: Levels<Point>): (number | null)[] {
-  const told = points.flatMap((point) => {
+  const samples = points.flatMap((point) => {
     const value = level(point)
     return value === null ? [] : [{ at: point.at, value }]
   })
@@ -39,7 +39,7 @@ export function levelsIn<Point extends At>({
     let known = 0
     const end = Math.min(time + widthMs, until)
     for (let at = time; at < end; at += resolutionMs) {
-      for (let one = told[next]; one !== undefined && one.at <= at; one = told[next]) {
+      for (let one = samples[next]; one !== undefined && one.at <= at; one = samples[next]) {
         last = one
         next += 1
       }
@@ -53,6 +53,6 @@ export function levelsIn<Point extends At>({
 
 /** The sum over all queues; unknown where one of them is unknown. */
 export function totalOf(lists: readonly (readonly (number | null)[])[], length: number): (number | null)[] {
-  const sums = merged(lists, (a, b) => a + b, length)
+  const sums = mergeLists(lists, (a, b) => a + b, length)
   return sums.map((sum, at) => (lists.every((list) => (list[at] ?? null) !== null) ? sum : null))
 }

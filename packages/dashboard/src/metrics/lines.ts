@@ -1,7 +1,7 @@
 /** Builds the lines of the charts from a series. */
 import type { Counter, QueueMetrics, Series } from '../api/types/history.ts'
 import type { Line } from '../kit/chart.tsx'
-import { type Bins, highestIn, merged, ratesIn } from './bins.ts'
+import { type Bins, highestIn, mergeLists, ratesIn } from './bins.ts'
 import { levelsIn, totalOf } from './levels.ts'
 
 type QueueSeries = Series['queues'][number]
@@ -77,7 +77,7 @@ export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'run
   return SHARES.map((share, at) => ({
     name: share,
     colour: `series-${at + 1}`,
-    values: merged(
+    values: mergeLists(
       queues.map(({ points }) => highestIn(bins, points, (point) => point[of][share])),
       Math.max,
       bins.times.length,
@@ -89,7 +89,7 @@ export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'run
 export function mostOf(lines: readonly Line[], isStacked: boolean): number {
   const length = lines[0]?.values.length ?? 0
   const values = isStacked
-    ? merged(
+    ? mergeLists(
         lines.map((line) => line.values),
         plus,
         length,

@@ -16,7 +16,7 @@ export interface Charted {
 }
 
 /** `queues` is the number of queues, undefined while it is unknown. `query` narrows the request. */
-export function useCharted(range: Range, queues: number | undefined, query: Query = {}): Charted {
+export function useChartSeries(range: Range, queues: number | undefined, query: Query = {}): Charted {
   const { from, to } = range.ends()
   const resolution = resolutionFor({ from, to, now: useNow(), queues: queues ?? 0 })
   const wider: Range = {

@@ -57,7 +57,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
               icon={icon}
               letter={letter}
               isHere={isAt(path, to)}
-              went={() => setOpen(false)}
+              onFollow={() => setOpen(false)}
             />
           ))}
         </nav>
@@ -88,16 +88,16 @@ function Mark() {
 
 interface NavLinkProps extends Place {
   readonly isHere: boolean
-  readonly went: () => void
+  readonly onFollow: () => void
 }
 
-function NavLink({ path, name, icon: Icon, letter, isHere, went }: NavLinkProps) {
+function NavLink({ path, name, icon: Icon, letter, isHere, onFollow }: NavLinkProps) {
   const [, go] = useLocation()
   useShortcut(`g ${letter}`, `Go to ${name}`, () => go(path))
   return (
     <Link
       href={path}
-      onClick={went}
+      onClick={onFollow}
       aria-current={isHere ? 'page' : undefined}
       className={classes(
         'flex h-9 items-center gap-2.5 rounded-md px-2',

@@ -1,11 +1,11 @@
 /** Light or dark theme: the system's, unless the user chose one. */
 import { useSyncExternalStore } from 'react'
-import { kept } from '../api/kept.ts'
+import { preference } from '../api/kept.ts'
 
 const CHOICES = ['system', 'light', 'dark'] as const
 type Choice = (typeof CHOICES)[number]
 
-export const themeChoice = kept<Choice>('theme', 'system', (value) => CHOICES.includes(value as Choice))
+export const themeChoice = preference<Choice>('theme', 'system', (value) => CHOICES.includes(value as Choice))
 
 const isDark = matchMedia('(prefers-color-scheme: dark)')
 
@@ -24,12 +24,12 @@ themeChoice.subscribe(write)
 isDark.addEventListener('change', write)
 
 export function useTheme(): 'light' | 'dark' {
-  return useSyncExternalStore((hear) => {
-    const end = themeChoice.subscribe(hear)
-    isDark.addEventListener('change', hear)
+  return useSyncExternalStore((listener) => {
+    const end = themeChoice.subscribe(listener)
+    isDark.addEventListener('change', listener)
     return () => {
       end()
-      isDark.removeEventListener('change', hear)
+      isDark.removeEventListener('change', listener)
     }
   }, themeNow)
 }

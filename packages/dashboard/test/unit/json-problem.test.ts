@@ -1,7 +1,7 @@
 /** Messages for invalid JSON. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { indented } from '../../src/kit/indent.ts'
+import { indent } from '../../src/kit/indent.ts'
 import { readJson } from '../../src/kit/json-problem.ts'
 
 const problem = (text: string): string | null => {
@@ -43,10 +43,10 @@ test('accepts what the browser parses, and finds a position in anything else, at
 })
 
 test('Tab moves the caret, or the lines that are marked, and back', () => {
-  expect(indented({ text: 'ab', start: 1, end: 1 }, false)).toEqual({ text: 'a  b', start: 3, end: 3 })
+  expect(indent({ text: 'ab', start: 1, end: 1 }, false)).toEqual({ text: 'a  b', start: 3, end: 3 })
   const marked = { text: 'a\nbc\nd', start: 0, end: 3 }
-  const moved = indented(marked, false)
+  const moved = indent(marked, false)
   expect(moved).toEqual({ text: '  a\n  bc\nd', start: 2, end: 7 })
-  expect(indented(moved, true)).toEqual(marked)
-  expect(indented({ text: 'a', start: 1, end: 1 }, true)).toEqual({ text: 'a', start: 1, end: 1 })
+  expect(indent(moved, true)).toEqual(marked)
+  expect(indent({ text: 'a', start: 1, end: 1 }, true)).toEqual({ text: 'a', start: 1, end: 1 })
 })

@@ -4,11 +4,15 @@ import { expect, test } from 'vitest'
 import { atField } from '../../src/api/at-field.ts'
 import type { Schedule } from '../../src/api/types/mill.ts'
 import { durationOf, fieldText, instantOf, nameOf, tagsOf, wholeOf } from '../../src/kit/written.ts'
-import { counted } from '../../src/pages/enqueue/counted.ts'
-import { draftLike, written as job } from '../../src/pages/enqueue/enqueue-draft.ts'
+import { numberCopies } from '../../src/pages/enqueue/counted.ts'
+import { draftLike, requestOf as job } from '../../src/pages/enqueue/enqueue-draft.ts'
 import { jobsAddress } from '../../src/pages/errors/jobs-address.ts'
 import { shapeParts } from '../../src/pages/errors/shape-parts.ts'
-import { draftOf, NEW_SCHEDULE, written as schedule } from '../../src/pages/schedules/form/schedule-draft.ts'
+import {
+  draftOf,
+  NEW_SCHEDULE,
+  requestOf as schedule,
+} from '../../src/pages/schedules/form/schedule-draft.ts'
 import { durationMs } from '../../../jobmill/src/job/duration.ts'
 
 test('reads durations, numbers, names, instants and tags, or reports what is wrong', () => {
@@ -52,7 +56,7 @@ test('sends the filled-in fields of a job', () => {
 })
 
 test('numbers copies, or generates different examples', () => {
-  expect(counted({ a: ['{{n}}', 'no {{n}}', 1, null] }, 7)).toEqual({ a: [7, 'no 7', 1, null] })
+  expect(numberCopies({ a: ['{{n}}', 'no {{n}}', 1, null] }, 7)).toEqual({ a: [7, 'no 7', 1, null] })
   const many = {
     ...draftLike(undefined),
     kind: 'k',

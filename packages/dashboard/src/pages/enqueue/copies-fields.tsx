@@ -3,7 +3,7 @@ import { Field, Select, TextInput } from '../../kit/field.tsx'
 import { MOST_COPIES } from './enqueue-draft.ts'
 import { exampleOf } from './example/example.ts'
 import type { FieldsProps } from './fields-props.ts'
-import { type Schema, shown } from './validate/checking.ts'
+import { type Schema, printJson } from './validate/checking.ts'
 
 export function CopiesFields({
   draft,
@@ -47,5 +47,5 @@ export function CopiesFields({
 
 function hintOf(vary: string, schema: Schema | null): string {
   if (vary === 'written') return '{{n}} in strings and keys becomes 1, 2, 3 …'
-  return `${schema === null ? 'Plain examples' : 'From the schema'}: ${shown(exampleOf(schema, 1))} …`
+  return `${schema === null ? 'Plain examples' : 'From the schema'}: ${printJson(exampleOf(schema, 1))} …`
 }

@@ -1,7 +1,15 @@
 /** The state of the enqueue form: the text of its fields, and the request built from them. */
 import { readJson } from '../../kit/json-problem.ts'
-import { durationOf, gathered, instantOf, nameOf, type Read, tagsOf, wholeOf } from '../../kit/written.ts'
-import { counted } from './counted.ts'
+import {
+  durationOf,
+  collectFields,
+  instantOf,
+  nameOf,
+  type Read,
+  tagsOf,
+  wholeOf,
+} from '../../kit/written.ts'
+import { numberCopies } from './counted.ts'
 import { exampleOf } from './example/example.ts'
 import type { Schema } from './validate/checking.ts'
 
@@ -64,8 +72,8 @@ export interface Written {
   readonly wrong: Wrong
 }
 
-export function written(draft: EnqueueDraft, schema: Schema | null): Written {
-  const { values, wrong } = gathered<EnqueueField>(readsOf(draft))
+export function requestOf(draft: EnqueueDraft, schema: Schema | null): Written {
+  const { values, wrong } = collectFields<EnqueueField>(readsOf(draft))
   if (draft.kind.trim() === '') wrong.kind = 'Required.'
   if (draft.when === 'delay' && draft.delay.trim() === '') wrong.delay = 'Enter a delay.'
   if (draft.when === 'at' && draft.runAt === '') wrong.runAt = 'Enter a date and time.'
@@ -74,8 +82,8 @@ export function written(draft: EnqueueDraft, schema: Schema | null): Written {
   if (many === 1) return { path: 'jobs', body: { kind, payload, ...options }, copies: many, wrong }
   const isVaried = draft.vary === 'varied'
   const jobs = Array.from({ length: Object.keys(wrong).length > 0 ? 0 : many }, (_, n) => ({
-    ...(counted(options, n + 1) as object),
-    payload: isVaried ? exampleOf(schema, n) : counted(payload, n + 1),
+    ...(numberCopies(options, n + 1) as object),
+    payload: isVaried ? exampleOf(schema, n) : numberCopies(payload, n + 1),
   }))
   return { path: 'jobs/many', body: { kind, jobs }, copies: many, wrong }
 }

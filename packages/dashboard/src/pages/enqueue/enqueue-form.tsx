@@ -8,7 +8,7 @@ import { FormEnd } from '../../kit/form-end.tsx'
 import { JsonEditor, useJson } from '../../kit/json-editor.tsx'
 import { CopiesFields } from './copies-fields.tsx'
 import type { EnqueuedAnswer } from './enqueued.tsx'
-import { type EnqueueDraft, FIELDS, type Wrong, written } from './enqueue-draft.ts'
+import { type EnqueueDraft, FIELDS, type Wrong, requestOf } from './enqueue-draft.ts'
 import { exampleOf } from './example/example.ts'
 import { KindField } from './kind-field.tsx'
 import { OptionFields } from './option-fields.tsx'
@@ -38,7 +38,7 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
     [schema, read],
   )
   const { enqueue, isActing, refused, forget, isTried } = useEnqueue(draft, schema, enqueued)
-  const { wrong, copies } = written(draft, schema)
+  const { wrong, copies } = requestOf(draft, schema)
   const isVaried = copies > 1 && draft.vary === 'varied'
 
   function changed(changes: Partial<EnqueueDraft>): void {

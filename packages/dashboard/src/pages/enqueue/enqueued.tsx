@@ -27,12 +27,12 @@ export function Enqueued({ answer: { kind, jobs }, again, close }: Props) {
     <div className="flex flex-col gap-4">
       <div role="status" className="flex items-start gap-2">
         <Check aria-hidden className="mt-0.5 size-5 shrink-0 text-done" />
-        <p className="text-base font-medium">{said(kind, jobs)}</p>
+        <p className="text-base font-medium">{summaryOf(kind, jobs)}</p>
       </div>
       <ul className="flex flex-col gap-1 pl-7">
         {jobs.slice(0, SHOWN).map(({ id, outcome }) => (
           <li key={id}>
-            <TextLink to={`/jobs/${id}`} className="font-mono" went={close}>
+            <TextLink to={`/jobs/${id}`} className="font-mono" onFollow={close}>
               {jobs.length === 1 ? id : shortId(id)}
             </TextLink>{' '}
             <span className="text-soft">{outcome}</span>
@@ -42,11 +42,11 @@ export function Enqueued({ answer: { kind, jobs }, again, close }: Props) {
       </ul>
       <div className="flex flex-wrap gap-2 pl-7">
         {jobs.length === 1 && first !== undefined ? (
-          <LinkButton to={`/jobs/${first.id}`} look="main" went={close}>
+          <LinkButton to={`/jobs/${first.id}`} look="main" onFollow={close}>
             Open job
           </LinkButton>
         ) : (
-          <LinkButton to={`/jobs?${new URLSearchParams({ kind }).toString()}`} look="main" went={close}>
+          <LinkButton to={`/jobs?${new URLSearchParams({ kind }).toString()}`} look="main" onFollow={close}>
             View {kind} jobs
           </LinkButton>
         )}
@@ -59,7 +59,7 @@ export function Enqueued({ answer: { kind, jobs }, again, close }: Props) {
   )
 }
 
-function said(kind: string, jobs: readonly EnqueuedJob[]): string {
+function summaryOf(kind: string, jobs: readonly EnqueuedJob[]): string {
   const count = (outcome: EnqueuedJob['outcome']): number =>
     jobs.filter((job) => job.outcome === outcome).length
   const duplicates = count('duplicate')

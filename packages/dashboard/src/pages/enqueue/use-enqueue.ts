@@ -5,7 +5,7 @@ import { type AtField, atField } from '../../api/at-field.ts'
 import type { Problem } from '../../api/client.ts'
 import { plural } from '../../kit/format.ts'
 import type { EnqueuedAnswer, EnqueuedJob } from './enqueued.tsx'
-import { type EnqueueDraft, type EnqueueField, FIELDS, written } from './enqueue-draft.ts'
+import { type EnqueueDraft, type EnqueueField, FIELDS, requestOf } from './enqueue-draft.ts'
 import type { Schema } from './validate/checking.ts'
 
 export interface Enqueueing {
@@ -29,7 +29,7 @@ export function useEnqueue(
 
   async function enqueue(): Promise<void> {
     setTried(true)
-    const { path, body, copies, wrong } = written(draft, schema)
+    const { path, body, copies, wrong } = requestOf(draft, schema)
     if (isActing || Object.keys(wrong).length > 0) return
     try {
       const kind = draft.kind.trim()

@@ -1,7 +1,7 @@
 /** Asks for a reason and cancels the job. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Job } from '../../api/types/job.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { Field, TextInput } from '../../kit/field.tsx'
@@ -23,7 +23,7 @@ export function CancelDialog({ job, close }: { readonly job: Job; readonly close
       act={() =>
         act({
           method: 'POST',
-          path: `jobs/${named(job.id)}/cancel`,
+          path: `jobs/${encodeName(job.id)}/cancel`,
           body,
           done: ({ answer }) => (answer === 'cancelled' ? 'Job cancelled' : 'Cancellation requested'),
         })

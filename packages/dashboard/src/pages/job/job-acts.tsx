@@ -3,7 +3,7 @@ import { Ban, CopyPlus, Play, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/roles.ts'
 import type { Inspected, Job } from '../../api/types/job.ts'
 import { Button } from '../../kit/button.tsx'
@@ -66,7 +66,7 @@ function DeleteDialog({ job, close }: { readonly job: Job; readonly close: () =>
       isDangerous
       close={close}
       act={async () => {
-        await act({ method: 'DELETE', path: `jobs/${named(job.id)}`, done: `Deleted ${job.kind}` })
+        await act({ method: 'DELETE', path: `jobs/${encodeName(job.id)}`, done: `Deleted ${job.kind}` })
         go('/jobs')
       }}
     >
@@ -92,7 +92,7 @@ export function RetryButton({ job, look = 'plain' }: OneAct) {
   const may = useMay()
   const { act, isActing } = useAct()
   if (!may(job.kind === BULK_KIND ? 'admin' : 'operator')) return null
-  const path = `jobs/${named(job.id)}/retry`
+  const path = `jobs/${encodeName(job.id)}/retry`
   return (
     <Button
       look={look}
@@ -109,7 +109,7 @@ export function RunNowButton({ job, look = 'main' }: OneAct) {
   const may = useMay()
   const { act, isActing } = useAct()
   if (!may('operator')) return null
-  const path = `jobs/${named(job.id)}/run-now`
+  const path = `jobs/${encodeName(job.id)}/run-now`
   return (
     <Button
       look={look}

@@ -2,12 +2,12 @@
  * Loads a value that was too large to include. It is not refreshed: it may be megabytes, and a payload never
  * changes.
  */
-import { ask, named, Problem } from '../../api/client.ts'
+import { ask, encodeName, Problem } from '../../api/client.ts'
 import type { Inspected, Job } from '../../api/types/job.ts'
 import { sayProblem } from '../../kit/toasts.tsx'
 
 export async function wholeOf(id: string, field: 'payload' | 'result'): Promise<unknown> {
-  return (await ask<Inspected>(`jobs/${named(id)}`)).job[field]
+  return (await ask<Inspected>(`jobs/${encodeName(id)}`)).job[field]
 }
 
 export async function wholePayload(job: Job, left: Inspected['left']): Promise<unknown> {

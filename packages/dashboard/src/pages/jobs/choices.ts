@@ -1,6 +1,6 @@
 /** Preferences for the job list on this device: its columns and its page size. */
 import { useSyncExternalStore } from 'react'
-import { kept, type Kept } from '../../api/kept.ts'
+import { preference, type Kept } from '../../api/kept.ts'
 
 export const OPTIONAL_COLUMNS = [
   'id',
@@ -21,14 +21,14 @@ export type Size = (typeof SIZES)[number]
 
 const isColumn = (value: unknown): boolean => OPTIONAL_COLUMNS.includes(value as OptionalColumn)
 
-export const chosenColumns = kept<readonly OptionalColumn[]>(
+export const chosenColumns = preference<readonly OptionalColumn[]>(
   'jobs.columns',
   ['id', 'queue', 'attempt', 'enqueued', 'when', 'time', 'tags'],
   (value) => Array.isArray(value) && value.every(isColumn),
 )
 
-export const chosenSize = kept<Size>('jobs.size', 50, (value) => SIZES.includes(value as Size))
+export const chosenSize = preference<Size>('jobs.size', 50, (value) => SIZES.includes(value as Size))
 
-export function useKept<T>({ subscribe, get }: Kept<T>): T {
+export function usePreference<T>({ subscribe, get }: Kept<T>): T {
   return useSyncExternalStore(subscribe, get)
 }

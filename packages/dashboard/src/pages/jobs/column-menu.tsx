@@ -2,11 +2,11 @@
 import { Columns3 } from 'lucide-react'
 import { Button } from '../../kit/button.tsx'
 import { Menu, MenuCheck } from '../../kit/menu.tsx'
-import { chosenColumns, OPTIONAL_COLUMNS, useKept } from './choices.ts'
+import { chosenColumns, OPTIONAL_COLUMNS, usePreference } from './choices.ts'
 import { COLUMNS } from './columns.tsx'
 
 export function ColumnMenu() {
-  const chosen = useKept(chosenColumns)
+  const chosen = usePreference(chosenColumns)
   return (
     <Menu
       trigger={

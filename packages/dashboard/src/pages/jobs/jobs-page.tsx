@@ -5,7 +5,7 @@ import { useMay } from '../../api/roles.ts'
 import type { JobPage, JobSummary } from '../../api/types/job.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { Shown } from '../../kit/shown.tsx'
-import { chosenSize, useKept } from './choices.ts'
+import { chosenSize, usePreference } from './choices.ts'
 import { ColumnMenu } from './column-menu.tsx'
 import { toQuery } from './filter/address.ts'
 import { chipsOf } from './filter/chips.ts'
@@ -26,7 +26,7 @@ const NO_ROWS: readonly JobSummary[] = []
 export function JobsPage() {
   const place = usePlace()
   const { filter, key, wrong, choose, steps } = place
-  const limit = useKept(chosenSize)
+  const limit = usePreference(chosenSize)
   // A relative time is resolved once per filter: a list whose end moves cannot be paged.
   const now = useMemo(() => nowFor(key), [key])
   const read = useList({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useOverview } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import { shortId } from '../../kit/format.ts'
-import { chosenColumns, useKept } from './choices.ts'
+import { chosenColumns, usePreference } from './choices.ts'
 import { COLUMNS } from './columns.tsx'
 import { classes } from '../../kit/classes.ts'
 import { JobRow } from './job-row.tsx'
@@ -20,7 +20,7 @@ interface Props {
 const HEAD = 'px-3 py-2 max-sm:px-2 font-medium whitespace-nowrap'
 
 export function JobsTable({ jobs, selection }: Props) {
-  const columns = useKept(chosenColumns)
+  const columns = usePreference(chosenColumns)
   const label = useInstanceLabel()
   const toggle = useSteady(selection?.toggle)
   const ids = useMemo(() => jobs.map(({ id }) => id), [jobs])

@@ -1,7 +1,7 @@
 /** Confirms that one job is cancelled or deleted. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { StateBadge } from '../../kit/state.tsx'
@@ -29,12 +29,12 @@ export function OneConfirm({ act, job: { id, kind, state }, close }: Props) {
           isCancel
             ? {
                 method: 'POST',
-                path: `jobs/${named(id)}/cancel`,
+                path: `jobs/${encodeName(id)}/cancel`,
                 body: reason.trim() === '' ? {} : { reason: reason.trim() },
                 done: ({ answer }) =>
                   answer === 'requested' ? `Cancellation requested for ${kind}` : `Cancelled ${kind}`,
               }
-            : { method: 'DELETE', path: `jobs/${named(id)}`, done: `Deleted ${kind}` },
+            : { method: 'DELETE', path: `jobs/${encodeName(id)}`, done: `Deleted ${kind}` },
         )
       }
     >

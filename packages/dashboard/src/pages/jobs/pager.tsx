@@ -4,7 +4,7 @@ import type { JobPage } from '../../api/types/job.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
 import { number, plural } from '../../kit/format.ts'
-import { chosenSize, type Size, SIZES, useKept } from './choices.ts'
+import { chosenSize, type Size, SIZES, usePreference } from './choices.ts'
 import type { Place } from './use-place.ts'
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 }
 
 export function Pager({ place: { steps, next, back, first }, page, isComing }: Props) {
-  const size = useKept(chosenSize)
+  const size = usePreference(chosenSize)
   const looked = (steps.at(-1)?.looked ?? 0) + page.scanned
   const cursor = page.next
   const goOn = (): void => {

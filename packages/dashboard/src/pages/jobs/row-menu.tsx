@@ -3,7 +3,7 @@ import { Copy, ExternalLink, MoreHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/roles.ts'
 import type { BulkAct, JobSummary } from '../../api/types/job.ts'
 import { IconButton } from '../../kit/button.tsx'
@@ -25,7 +25,7 @@ export function RowMenu({ job }: { readonly job: JobSummary }) {
     else
       act({
         method: 'POST',
-        path: `jobs/${named(id)}/${chosen}`,
+        path: `jobs/${encodeName(id)}/${chosen}`,
         done: chosen === 'retry' ? `${kind} queued for retry` : `${kind} moved to ready`,
         // The error was already shown as a toast.
       }).catch(() => undefined)

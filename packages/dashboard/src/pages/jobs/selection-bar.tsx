@@ -27,7 +27,7 @@ export function SelectionBar({ selection: { jobs, clear }, elsewhere }: Props) {
       <p aria-live="polite">
         <b className="font-semibold">{plural(jobs.size, 'job')}</b> selected
         {elsewhere > 0 && <span className="text-soft">, {elsewhere} not on this page</span>}
-        {jobs.size === MOST_SELECTED && <span className="text-soft">(maximum)</span>}
+        {jobs.size === MOST_SELECTED && <span className="text-soft"> (maximum)</span>}
       </p>
       <Button look="quiet" className="mr-auto" onClick={clear}>
         Clear selection

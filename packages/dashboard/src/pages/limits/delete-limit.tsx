@@ -1,6 +1,6 @@
 /** Deletes a limit that no queue uses. */
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Limit } from '../../api/types/mill.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { plural } from '../../kit/format.ts'
@@ -20,7 +20,7 @@ export function DeleteLimit({ limit: { name, held }, queues, close }: Props) {
       isDangerous
       isReady={queues.length === 0}
       close={close}
-      act={() => act({ method: 'DELETE', path: `limits/${named(name)}`, done: `Deleted limit ${name}` })}
+      act={() => act({ method: 'DELETE', path: `limits/${encodeName(name)}`, done: `Deleted limit ${name}` })}
     >
       {queues.length > 0 ? (
         <p>

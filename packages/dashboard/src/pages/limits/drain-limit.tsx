@@ -1,7 +1,7 @@
 /** Drains a limit for a while, because an upstream service asked for it. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Limit } from '../../api/types/mill.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { durationError, parseDuration } from '../../kit/duration.ts'
@@ -28,7 +28,7 @@ export function DrainLimit({ limit, close }: { readonly limit: Limit; readonly c
       act={() =>
         act({
           method: 'POST',
-          path: `limits/${named(name)}/drain`,
+          path: `limits/${encodeName(name)}/drain`,
           body: { retryAfter: parseDuration(text), ...(perKey && { key }) },
           done: `Drained ${drained} for ${text}`,
         })

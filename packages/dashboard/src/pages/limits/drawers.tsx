@@ -1,5 +1,5 @@
 /** Users of a limit: queues that name it, and kinds whose handlers acquire it. */
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { LimitMetrics } from '../../api/types/history.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, number } from '../../kit/format.ts'
@@ -24,7 +24,7 @@ export function Drawers({ queues, all }: Props) {
         <Names
           names={queues}
           otherwise="none; handlers may acquire it by name"
-          to={(queue) => `/queues#${named(queue)}`}
+          to={(queue) => `/queues#${encodeName(queue)}`}
         />
       </div>
       <div className="relative overflow-x-auto rounded-lg border border-line bg-card">
@@ -44,7 +44,7 @@ export function Drawers({ queues, all }: Props) {
               <Row key={kind}>
                 <Cell>
                   <span className="block max-w-40 truncate" title={kind}>
-                    <TextLink to={`/jobs?kind=${named(kind)}`}>{kind}</TextLink>
+                    <TextLink to={`/jobs?kind=${encodeName(kind)}`}>{kind}</TextLink>
                   </span>
                 </Cell>
                 <Cell right>{compact(granted)}</Cell>

@@ -1,7 +1,7 @@
 /** Creates or edits a limit. Changes apply at once, in every process. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
-import { named, type Problem } from '../../api/client.ts'
+import { encodeName, type Problem } from '../../api/client.ts'
 import type { Limit } from '../../api/types/mill.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
@@ -46,7 +46,7 @@ export function LimitDrawer({ limit, close }: Props) {
           })
         : act({
             method: 'PATCH',
-            path: `limits/${named(limit.name)}`,
+            path: `limits/${encodeName(limit.name)}`,
             body: changeOf(before, draft),
             done: `Updated limit ${limit.name}`,
           }))

@@ -6,7 +6,7 @@ import { Chart } from '../../kit/chart.tsx'
 import { number, span } from '../../kit/format.ts'
 import { RangeChoice } from '../../kit/range-choice.tsx'
 import { Shown } from '../../kit/shown.tsx'
-import { useCharted } from '../../metrics/use-charted.ts'
+import { useChartSeries } from '../../metrics/use-charted.ts'
 import { Drawers } from './drawers.tsx'
 import { limitLines } from './limit-lines.ts'
 import { isPerKey, unitOf } from './limit-words.ts'
@@ -18,7 +18,7 @@ interface Props {
 
 export function LimitHistory({ limit: { name, settings }, queues }: Props) {
   const ranging = useRange()
-  const { read, bins } = useCharted(ranging.range, 1, { limit: name })
+  const { read, bins } = useChartSeries(ranging.range, 1, { limit: name })
   const series = read.data
   const found = series?.limits?.find((one) => one.limit === name)
   const points = found?.points

@@ -6,13 +6,13 @@ import { levelsIn } from '../../metrics/levels.ts'
 
 type Point = LimitMetrics & { readonly at: number }
 
-interface Told {
+interface Source {
   readonly bins: Bins
   readonly resolutionMs: number
   readonly points: readonly Point[]
 }
 
-function levelOf({ bins, resolutionMs, points }: Told, key: 'available' | 'held'): (number | null)[] {
+function levelOf({ bins, resolutionMs, points }: Source, key: 'available' | 'held'): (number | null)[] {
   const level = (point: Point): number | null => point[key]?.mean ?? null
   const first = points.find((point) => level(point) !== null)?.at ?? Number.POSITIVE_INFINITY
   const values = levelsIn({ bins, resolutionMs, points, level })
@@ -21,7 +21,7 @@ function levelOf({ bins, resolutionMs, points }: Told, key: 'available' | 'held'
 }
 
 /** Permits in use are a separate line; a rate has none. */
-export function limitLines(told: Told, isConcurrency: boolean): Line[] {
+export function limitLines(told: Source, isConcurrency: boolean): Line[] {
   const available = { name: 'available', colour: 'series-1', values: levelOf(told, 'available') }
   if (!isConcurrency) return [available]
   return [available, { name: 'held', colour: 'series-2', values: levelOf(told, 'held') }]

@@ -1,5 +1,5 @@
 /** A limit in the table. */
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
 import type { Limit } from '../../api/types/mill.ts'
 import { number, plural } from '../../kit/format.ts'
@@ -75,7 +75,7 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
         )}
       </Cell>
       <Cell>
-        <Names names={queues} most={3} otherwise="none" to={(queue) => `/queues#${named(queue)}`} />
+        <Names names={queues} most={3} otherwise="none" to={(queue) => `/queues#${encodeName(queue)}`} />
       </Cell>
       <ActsCell>
         <LimitActs limit={limit} queues={queues} />

@@ -13,13 +13,13 @@ const MOST = 6
 /** `expired`: heartbeats stopped, and its jobs have not been reclaimed yet. */
 const STATES = {
   alive: ['text-done', 'alive'],
-  expired: ['text-dead', 'silent'],
+  expired: ['text-dead', 'expired'],
   lost: ['text-ready', 'lost'],
 } as const
 
-type Told = Instance & { readonly state: keyof typeof STATES }
+type ListedInstance = Instance & { readonly state: keyof typeof STATES }
 
-const isTold = (instance: Instance): instance is Told => instance.state !== 'stopped'
+const isListed = (instance: Instance): instance is ListedInstance => instance.state !== 'stopped'
 const RANK = { expired: 0, alive: 1, lost: 2 } as const
 
 export function InstancesCard() {
@@ -35,17 +35,17 @@ export function InstancesCard() {
     >
       <Shown read={read}>
         {({ instances }) => {
-          const told = instances
-            .filter(isTold)
+          const listed = instances
+            .filter(isListed)
             .toSorted((a, b) => RANK[a.state] - RANK[b.state] || b.startedAt - a.startedAt)
-          return told.length === 0 ? <Nobody /> : <Told told={told} />
+          return listed.length === 0 ? <NoProcesses /> : <Listed processes={listed} />
         }}
       </Shown>
     </Card>
   )
 }
 
-function Nobody() {
+function NoProcesses() {
   return (
     <Empty title="No processes running">
       Start one with <code className="font-mono">jobmill work</code>, or call mill.start() in your program.
@@ -53,18 +53,19 @@ function Nobody() {
   )
 }
 
-function Told({ told }: { readonly told: readonly Told[] }) {
-  const count = (state: Told['state']): number => told.filter((one) => one.state === state).length
+function Listed({ processes }: { readonly processes: readonly ListedInstance[] }) {
+  const count = (state: ListedInstance['state']): number =>
+    processes.filter((one) => one.state === state).length
   const parts = [
     `${count('alive')} alive`,
-    ...(count('expired') > 0 ? [`${count('expired')} unresponsive`] : []),
+    ...(count('expired') > 0 ? [`${count('expired')} expired`] : []),
     `${count('lost')} lost`,
   ]
   return (
     <div className="flex flex-col gap-3">
       <p className="text-soft">{parts.join(', ')}</p>
       <ul className="flex flex-col gap-2">
-        {told.slice(0, MOST).map((instance) => (
+        {processes.slice(0, MOST).map((instance) => (
           <li key={instance.id} className="flex items-center gap-3">
             <span className="w-16 shrink-0">
               <Badge colour={STATES[instance.state][0]} text={STATES[instance.state][1]} />
@@ -79,8 +80,8 @@ function Told({ told }: { readonly told: readonly Told[] }) {
           </li>
         ))}
       </ul>
-      {told.length > MOST && (
-        <TextLink to="/workers">{plural(told.length - MOST, 'more process', 'more processes')}</TextLink>
+      {processes.length > MOST && (
+        <TextLink to="/workers">{plural(processes.length - MOST, 'more process', 'more processes')}</TextLink>
       )}
     </div>
   )

@@ -1,7 +1,7 @@
 /** Edits the live settings of a queue. A change overrides the code in every process until it is reset. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
-import { named, type Problem } from '../../api/client.ts'
+import { encodeName, type Problem } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
 import { useLimits } from '../../api/reads.ts'
 import type { Queue } from '../../api/types/mill.ts'
@@ -35,7 +35,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
   }
   async function save(): Promise<void> {
     try {
-      const path = `queues/${named(before.name)}`
+      const path = `queues/${encodeName(before.name)}`
       await act({ method: 'PATCH', path, body: change, done: `Updated ${before.name}` })
       close()
     } catch (problem) {

@@ -1,6 +1,6 @@
 /** Metrics of the queues for the last hour: the current rate and the trend. */
 import { serverTime } from '../../api/clock.ts'
-import { along, thinned, timesOf } from '../../api/points.ts'
+import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
 import type { Series } from '../../api/types/history.ts'
@@ -34,7 +34,7 @@ function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
         {
           donePerSecond: done / ((now - begun) / 1_000),
           failures: counters.retried + counters.dead,
-          done: thinned(along(times, points, ({ counters: own }) => own.done, 0)),
+          done: averageNeighbors(along(times, points, ({ counters: own }) => own.done, 0)),
         },
       ]
     }),

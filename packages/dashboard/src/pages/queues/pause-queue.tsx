@@ -1,6 +1,6 @@
 /** Confirms pausing a queue, with the number of affected jobs. */
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Counts } from '../../api/types/mill.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { plural } from '../../kit/format.ts'
@@ -13,7 +13,7 @@ export function PauseQueue({ counts, close }: { readonly counts: Counts; readonl
       title={`Pause ${queue}?`}
       verb="Pause queue"
       close={close}
-      act={() => act({ method: 'POST', path: `queues/${named(queue)}/pause`, done: `Paused ${queue}` })}
+      act={() => act({ method: 'POST', path: `queues/${encodeName(queue)}/pause`, done: `Paused ${queue}` })}
     >
       <p>
         {plural(ready, 'ready job')} and {plural(scheduled, 'scheduled job')} will wait until the queue is

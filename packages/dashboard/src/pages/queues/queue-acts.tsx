@@ -2,7 +2,7 @@
 import { MoreHorizontal, Pause, Pencil, Play, Snowflake } from 'lucide-react'
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/roles.ts'
 import type { QueueAndCounts } from '../../api/types/mill.ts'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
@@ -17,7 +17,7 @@ export function QueueActs({ queue }: { readonly queue: QueueAndCounts }) {
   const { act } = useAct()
   const [asks, setAsks] = useState<'pause' | 'edit' | null>(null)
   const { name, paused, coolingMs } = queue.settings
-  const path = `queues/${named(name)}`
+  const path = `queues/${encodeName(name)}`
   const close = (): void => setAsks(null)
   if (!may('operator')) return null
   return (

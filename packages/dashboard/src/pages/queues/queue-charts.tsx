@@ -7,7 +7,7 @@ import { RangeChoice } from '../../kit/range-choice.tsx'
 import { Shown } from '../../kit/shown.tsx'
 import { endedLines, mostOf, percentileLines, standingLines } from '../../metrics/lines.ts'
 import { jobs, milliseconds, ratesLike } from '../../metrics/units.ts'
-import { useCharted } from '../../metrics/use-charted.ts'
+import { useChartSeries } from '../../metrics/use-charted.ts'
 
 interface Drawn {
   readonly title: string
@@ -19,7 +19,7 @@ interface Drawn {
 
 export function QueueCharts({ queue }: { readonly queue: string }) {
   const ranging = useRange()
-  const { read, bins } = useCharted(ranging.range, 1, { queue })
+  const { read, bins } = useChartSeries(ranging.range, 1, { queue })
   const series = read.data
   const charts = useMemo((): readonly Drawn[] => {
     // The previous queue's data is kept while another queue loads.

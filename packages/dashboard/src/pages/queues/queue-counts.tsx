@@ -1,6 +1,6 @@
 /** The number of jobs of a queue in a state, as a link to them. */
 import type { Counts } from '../../api/types/mill.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { State } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, plural } from '../../kit/format.ts'
@@ -12,7 +12,10 @@ export function CountLink({ counts, state }: { readonly counts: Counts; readonly
   if (jobs === 0) return <span className="text-soft">0</span>
   return (
     <span title={plural(jobs, `${state} job`)}>
-      <TextLink to={`/jobs?queue=${named(counts.queue)}&state=${state}`} className={COLOURS[state] ?? ''}>
+      <TextLink
+        to={`/jobs?queue=${encodeName(counts.queue)}&state=${state}`}
+        className={COLOURS[state] ?? ''}
+      >
         {compact(jobs)}
       </TextLink>
     </span>

@@ -1,6 +1,6 @@
 /** A queue in the table. */
 import type { ReactNode } from 'react'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -95,7 +95,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
         {limit !== null && (
           <Second>
             <span className="block max-w-32 truncate" title={`limit ${limit}`}>
-              limit <TextLink to={`/limits?open=${named(limit)}`}>{limit}</TextLink>
+              limit <TextLink to={`/limits?open=${encodeName(limit)}`}>{limit}</TextLink>
             </span>
           </Second>
         )}

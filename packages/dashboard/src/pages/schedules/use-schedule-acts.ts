@@ -1,7 +1,7 @@
 /** The actions on a schedule. The caller asks for confirmation where it is needed. */
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Schedule } from '../../api/types/mill.ts'
 
 interface ScheduleActs {
@@ -23,7 +23,7 @@ export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
   const plain = useAct()
   const triggering = useAct<Triggered>()
   const [, go] = useLocation()
-  const path = `schedules/${named(name)}`
+  const path = `schedules/${encodeName(name)}`
   return {
     isActing: plain.isActing || triggering.isActing,
     turn: () =>

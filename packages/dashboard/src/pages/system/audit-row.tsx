@@ -1,5 +1,5 @@
 /** One audit entry, with the values before and after. */
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { AuditEntry } from '../../api/types/history.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { shortId } from '../../kit/format.ts'
@@ -34,7 +34,7 @@ export function AuditRow({ entry, isOpen, turn }: Props) {
         </Cell>
         <Cell>
           <span className="block max-w-64 truncate" title={target}>
-            {job === null ? target : <TextLink to={`/jobs/${named(job)}`}>{shortId(job)}</TextLink>}
+            {job === null ? target : <TextLink to={`/jobs/${encodeName(job)}`}>{shortId(job)}</TextLink>}
           </span>
         </Cell>
         <Cell className="whitespace-nowrap">
@@ -45,7 +45,7 @@ export function AuditRow({ entry, isOpen, turn }: Props) {
             <span className="text-soft">–</span>
           ) : (
             <span className="block max-w-48 truncate" title={queue}>
-              <TextLink to={`/queues#${named(queue)}`}>{queue}</TextLink>
+              <TextLink to={`/queues#${encodeName(queue)}`}>{queue}</TextLink>
             </span>
           )}
         </Cell>

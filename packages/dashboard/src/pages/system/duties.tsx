@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { Play } from 'lucide-react'
 import { useAct } from '../../api/acts.ts'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useWorkers } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
 import type { System } from '../../api/types/history.ts'
@@ -70,7 +70,7 @@ function RunNow({ name }: { readonly name: string }) {
     setActing(true)
     await act({
       method: 'POST',
-      path: `duties/${named(name)}/run`,
+      path: `duties/${encodeName(name)}/run`,
       done: ({ counts }) => `Ran ${name}: ${countsWords(counts)}`,
     }).catch(() => undefined)
     setActing(false)

@@ -1,5 +1,5 @@
 /** Lifecycle events of processes, queues, schedules and duties. */
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import { useOverview, useTimeline } from '../../api/reads.ts'
 import type { TimelineEntry } from '../../api/types/history.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -92,11 +92,11 @@ function EventTable({ events }: { readonly events: readonly TimelineEntry[] }) {
 }
 
 function Where({ event: { queue, job } }: { readonly event: TimelineEntry }) {
-  if (job !== null) return <TextLink to={`/jobs/${named(job)}`}>job {shortId(job)}</TextLink>
+  if (job !== null) return <TextLink to={`/jobs/${encodeName(job)}`}>job {shortId(job)}</TextLink>
   if (queue === null) return <span className="text-soft">–</span>
   return (
     <span className="block max-w-48 truncate" title={queue}>
-      <TextLink to={`/queues#${named(queue)}`}>{queue}</TextLink>
+      <TextLink to={`/queues#${encodeName(queue)}`}>{queue}</TextLink>
     </span>
   )
 }

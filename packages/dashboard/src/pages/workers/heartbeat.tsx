@@ -3,24 +3,24 @@ import type { Instance } from '../../api/types/mill.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Ago, useNow } from '../../kit/time.tsx'
 
-const WELL_MS = 30_000
+const ALIVE_MS = 30_000
 const LATE_MS = 90_000
 
-type HeartbeatState = 'well' | 'late' | 'silent'
+type HeartbeatState = 'alive' | 'late' | 'unresponsive'
 
 function heartbeatStateOf(
   { state, renewedAt }: Pick<Instance, 'state' | 'renewedAt'>,
   now: number,
 ): HeartbeatState {
   const age = now - renewedAt
-  if (age > LATE_MS || state === 'lost') return 'silent'
-  return age > WELL_MS || state === 'expired' ? 'late' : 'well'
+  if (age > LATE_MS || state === 'lost') return 'unresponsive'
+  return age > ALIVE_MS || state === 'expired' ? 'late' : 'alive'
 }
 
 const WORDS: Readonly<Record<HeartbeatState, readonly [colour: string, text: string]>> = {
-  well: ['text-done', 'alive'],
+  alive: ['text-done', 'alive'],
   late: ['text-ready', 'late'],
-  silent: ['text-dead', 'silent'],
+  unresponsive: ['text-dead', 'unresponsive'],
 }
 
 export function Heartbeat({ instance }: { readonly instance: Instance }) {

@@ -1,6 +1,6 @@
 /** A running process. */
 import type { ReactNode } from 'react'
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Instance, Slot } from '../../api/types/mill.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
@@ -67,7 +67,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
               <Names
                 names={queues}
                 otherwise="none"
-                to={(queue) => `/queues#${named(queue)}`}
+                to={(queue) => `/queues#${encodeName(queue)}`}
                 text={(queue) => (shares.has(queue) ? `${queue} × ${number(shares.get(queue) ?? 0)}` : queue)}
               />
             </Fact>

@@ -1,5 +1,5 @@
 /** Waiting jobs without a worker, and how to fix it. */
-import { named } from '../../api/client.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
@@ -43,7 +43,7 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
               </span>
             </Cell>
             <Cell right>
-              <TextLink to={`/jobs?queue=${named(queue)}&kind=${named(kind)}&state=ready`}>
+              <TextLink to={`/jobs?queue=${encodeName(queue)}&kind=${encodeName(kind)}&state=ready`}>
                 {number(jobs)}
               </TextLink>
             </Cell>
@@ -57,7 +57,7 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
             </Cell>
             <Cell className="text-soft">any</Cell>
             <Cell right>
-              <TextLink to={`/jobs?queue=${named(name)}&state=scheduled`}>{number(scheduled)}</TextLink>
+              <TextLink to={`/jobs?queue=${encodeName(name)}&state=scheduled`}>{number(scheduled)}</TextLink>
             </Cell>
             <Cell className="min-w-64">Add the queue to a process before the scheduled jobs are due.</Cell>
           </Row>
@@ -81,7 +81,7 @@ function whatToDo(kind: string, queue: string, instances: readonly Instance[]): 
 function QueueName({ name }: { readonly name: string }) {
   return (
     <span className="block max-w-48 truncate" title={name}>
-      <TextLink to={`/queues#${named(name)}`}>{name}</TextLink>
+      <TextLink to={`/queues#${encodeName(name)}`}>{name}</TextLink>
     </span>
   )
 }

@@ -1,6 +1,6 @@
 /** Resource usage of the processes in the last minutes. */
 import { serverTime } from '../../api/clock.ts'
-import { along, thinned, timesOf } from '../../api/points.ts'
+import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
 import type { Gauge, InstanceMetrics, Series } from '../../api/types/history.ts'
@@ -38,7 +38,7 @@ function usageOf(series: Series, now: number): ReadonlyMap<string, readonly Used
       MEASURES.map(([key, name, about, part, format]) => {
         const last = points.findLast((point) => point[key] !== null)?.[key]?.[part]
         const since = times.filter((time) => time >= (points[0]?.at ?? 0))
-        const values = thinned(along(since, points, (point) => point[key]?.[part], 0))
+        const values = averageNeighbors(along(since, points, (point) => point[key]?.[part], 0))
         return { name, about, now: last === undefined ? '–' : format(last), values }
       }),
     ]),

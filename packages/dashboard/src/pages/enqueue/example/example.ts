@@ -3,7 +3,7 @@
  * object.
  */
 import { isObject, isSchema, type Schema } from '../validate/checking.ts'
-import { referred } from '../validate/reference.ts'
+import { resolveReference } from '../validate/reference.ts'
 import { exampleText } from './example-text.ts'
 
 const DEEPEST = 6
@@ -36,7 +36,7 @@ function made(schema: Schema, before: Making): unknown {
     if (Array.isArray(schema[key]) && schema[key].length > 0)
       return schema[key][n % schema[key].length] as unknown
   if (n === 0 && 'default' in schema) return schema['default']
-  const target = typeof schema['$ref'] === 'string' ? referred(root, schema['$ref']) : undefined
+  const target = typeof schema['$ref'] === 'string' ? resolveReference(root, schema['$ref']) : undefined
   if (target !== undefined) return making.depth > DEEPEST ? null : made(target, making)
   const choice = firstOf(schema['oneOf'] ?? schema['anyOf'], n)
   if (choice !== undefined) return made(choice, making)

@@ -31,7 +31,7 @@ export function inside(path: string, key: string | number): string {
 }
 
 /** A value as shown in messages. */
-export function shown(value: unknown): string {
+export function printJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

@@ -7,10 +7,10 @@ import { combinationProblems } from './combinations.ts'
 import { listProblems } from './lists.ts'
 import { numberProblems } from './numbers.ts'
 import { objectProblems } from './objects.ts'
-import { referred } from './reference.ts'
+import { resolveReference } from './reference.ts'
 import { textProblems } from './texts.ts'
 import { isEqual, typeProblems } from './types.ts'
-import { shown } from './checking.ts'
+import { printJson } from './checking.ts'
 
 const MOST_STEPS = 20_000
 const DEEPEST = 100
@@ -46,10 +46,10 @@ function fixedProblems(
   path: string,
 ): SchemaProblem[] {
   if ('const' in schema && !isEqual(schema['const'], value))
-    return [{ path, says: `must be ${shown(schema['const'])}` }]
+    return [{ path, says: `must be ${printJson(schema['const'])}` }]
   const { enum: allowed } = schema
   if (Array.isArray(allowed) && !allowed.some((one) => isEqual(one, value)))
-    return [{ path, says: `must be one of ${allowed.slice(0, 12).map(shown).join(', ')}` }]
+    return [{ path, says: `must be one of ${allowed.slice(0, 12).map(printJson).join(', ')}` }]
   return []
 }
 
@@ -60,6 +60,6 @@ function referenceProblems(
   checking: Checking,
 ): SchemaProblem[] {
   const { $ref } = schema
-  const target = typeof $ref === 'string' ? referred(checking.root, $ref) : undefined
+  const target = typeof $ref === 'string' ? resolveReference(checking.root, $ref) : undefined
   return target === undefined ? [] : check(target, value, path, checking)
 }

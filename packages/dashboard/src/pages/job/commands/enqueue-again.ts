@@ -2,7 +2,7 @@
  * The command that enqueues another job like this one. It omits what is unique to this job: its id, its
  * dedupe key, and metadata of a schedule or a trace.
  */
-import { fed, isTooLong, option, over, quoted } from './shell.ts'
+import { isTooLong, joinLines, option, quote, withInput } from './shell.ts'
 
 export interface Like {
   readonly kind: string
@@ -19,13 +19,13 @@ export interface Like {
 export function asCurl(job: Like, api: string): string {
   const body = JSON.stringify({ kind: job.kind, payload: job.payload ?? null, ...optionsOf(job) })
   const isLong = isTooLong(body)
-  const command = over([
-    `curl -sS -X POST ${quoted(`${api}jobs`)}`,
+  const command = joinLines([
+    `curl -sS -X POST ${quote(`${api}jobs`)}`,
     '-H "authorization: Bearer $JOBMILL_TOKEN"',
     "-H 'content-type: application/json'",
-    isLong ? '--data-binary @-' : `--data-raw ${quoted(body)}`,
+    isLong ? '--data-binary @-' : `--data-raw ${quote(body)}`,
   ])
-  return isLong ? fed(command, body) : command
+  return isLong ? withInput(command, body) : command
 }
 
 export function asTypeScript({ kind, payload, ...options }: Like): string {
@@ -44,9 +44,9 @@ export function asCommand({ kind, payload, ...options }: Like): string {
     ...(orderKey === undefined ? [] : [option('order-key', orderKey)]),
   ]
   const json = JSON.stringify(payload ?? null)
-  if (isTooLong(json)) return fed(over([`jobmill enqueue ${quoted(kind)} --stdin`, ...words]), json)
+  if (isTooLong(json)) return withInput(joinLines([`jobmill enqueue ${quote(kind)} --stdin`, ...words]), json)
   // After --, so that a negative number is not parsed as an option.
-  return over([`jobmill enqueue ${words.join(' ')}`, `-- ${quoted(kind)} ${quoted(json)}`])
+  return joinLines([`jobmill enqueue ${words.join(' ')}`, `-- ${quote(kind)} ${quote(json)}`])
 }
 
 interface Options {

@@ -4,17 +4,17 @@
 const PLAIN = /^[\w@%+=:,./-]+$/
 
 /** One shell word with exactly this text. */
-export function quoted(text: string): string {
+export function quote(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** `--name value`, or `--name=value` when the value could be parsed as an option. */
 export function option(name: string, value: string): string {
-  return value.startsWith('-') || value === '' ? quoted(`--${name}=${value}`) : `--${name} ${quoted(value)}`
+  return value.startsWith('-') || value === '' ? quote(`--${name}=${value}`) : `--${name} ${quote(value)}`
 }
 
 /** One long command across several lines. */
-export const over = (parts: readonly string[]): string => parts.join(' \\\n  ')
+export const joinLines = (parts: readonly string[]): string => parts.join(' \\\n  ')
 
 /** Operating systems refuse a single word above 128 KiB; a character has at most three bytes. */
 const LONGEST_WORD = 40_000
@@ -22,5 +22,5 @@ const LONGEST_WORD = 40_000
 export const isTooLong = (text: string): boolean => text.length > LONGEST_WORD
 
 /** Here-document for standard input. Single-line JSON can never equal the closing word. */
-export const fed = (command: string, text: string): string =>
+export const withInput = (command: string, text: string): string =>
   `${command} <<'END_OF_JSON'\n${text}\nEND_OF_JSON`

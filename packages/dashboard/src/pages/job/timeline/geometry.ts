@@ -45,10 +45,10 @@ export function partsOf(
     until(one.endedAt ?? now, one)
   }
   until(endedAt ?? now, null)
-  return placed(spans)
+  return placeParts(spans)
 }
 
-function placed(spans: readonly Omit<Part, 'left' | 'width'>[]): readonly Part[] {
+function placeParts(spans: readonly Omit<Part, 'left' | 'width'>[]): readonly Part[] {
   const widths = widthsOf(
     spans.map(({ from, to }) => to - from),
     spans.map(({ run }) => (run === null ? LEAST_WAIT : LEAST_RUN)),

@@ -24,9 +24,9 @@ export function chipsOf(filter: Filter): readonly Chip[] {
   if (state !== null) add(`state:${state}`, 'state', state, { state: null })
   for (const tag of tags)
     add(`tag:${printValue(tag)}`, 'tag', tag, { tags: tags.filter((one) => one !== tag) })
-  if (after !== null) add(`after:${printWhen(after)}`, 'enqueued', shown(after, 'after'), { after: null })
+  if (after !== null) add(`after:${printWhen(after)}`, 'enqueued', whenText(after, 'after'), { after: null })
   if (before !== null)
-    add(`before:${printWhen(before)}`, 'enqueued', shown(before, 'before'), { before: null })
+    add(`before:${printWhen(before)}`, 'enqueued', whenText(before, 'before'), { before: null })
   if (error !== null) add(`error:${printValue(error)}`, 'error contains', error, { error: null })
   for (const one of payload)
     add(`payload.${printPath(one.path)}:${printValue(one.value)}`, `payload ${one.path} is`, one.value, {
@@ -36,7 +36,7 @@ export function chipsOf(filter: Filter): readonly Chip[] {
   return chips
 }
 
-function shown(when: When, side: 'after' | 'before'): string {
+function whenText(when: When, side: 'after' | 'before'): string {
   if ('at' in when) return `${side} ${instant(when.at).replace(/ \(.*/, '')}`
   return side === 'after' ? `in the last ${when.ago}` : `more than ${when.ago} ago`
 }

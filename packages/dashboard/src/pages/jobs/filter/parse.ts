@@ -70,12 +70,12 @@ function read(part: Part, filter: Filter, seen: Set<string>, mayPayload: boolean
     if (seen.has(key)) return { says: 'is duplicated', fix: `Use ${key} once` }
     seen.add(key)
   }
-  return taken(key, path, value, filter)
+  return applyPart(key, path, value, filter)
 }
 
 const isSingle = (key: string): boolean => key !== 'tag' && key !== 'payload'
 
-function taken(key: string, path: string, value: string, filter: Filter): Changed {
+function applyPart(key: string, path: string, value: string, filter: Filter): Changed {
   switch (key) {
     case 'state': {
       const state = value.toLowerCase()

@@ -18,14 +18,14 @@ import {
 import { Plot } from './plot.tsx'
 import { QueueChoice } from './queue-choice.tsx'
 import { jobs, milliseconds, ratesLike } from '../../../metrics/units.ts'
-import { useCharted } from '../../../metrics/use-charted.ts'
+import { useChartSeries } from '../../../metrics/use-charted.ts'
 
 export function Charts() {
   const ranging = useRange()
   const [search, setSearch] = useSearchParams()
   const chosen = search.get('queue') ?? ''
   const queues = useOverview().data?.queues.length
-  const { read, bins } = useCharted(ranging.range, queues)
+  const { read, bins } = useChartSeries(ranging.range, queues)
   const series = read.data
   const drawn = useMemo(() => {
     const all = series?.queues ?? []

@@ -1,7 +1,7 @@
 /** One issue: what it is, how to fix it, and a link. */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import { useAct } from '../../../api/acts.ts'
-import { named } from '../../../api/client.ts'
+import { encodeName } from '../../../api/client.ts'
 import { useMay } from '../../../api/roles.ts'
 import type { Diagnostic, Queue } from '../../../api/types/mill.ts'
 import { Button, LinkButton } from '../../../kit/button.tsx'
@@ -64,7 +64,7 @@ function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly 
         look="main"
         disabled={isActing}
         onClick={() =>
-          go({ method: 'POST', path: `queues/${named(queue)}/resume`, done: `Resumed ${queue}` })
+          go({ method: 'POST', path: `queues/${encodeName(queue)}/resume`, done: `Resumed ${queue}` })
         }
       >
         Resume queue
@@ -78,7 +78,7 @@ function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly 
         onClick={() =>
           go({
             method: 'PATCH',
-            path: `queues/${named(queue)}`,
+            path: `queues/${encodeName(queue)}`,
             body: { coolFor: 0 },
             done: `Resumed ${queue}`,
           })

@@ -33,8 +33,8 @@ function Well() {
       <p>
         <b className="font-medium">All systems normal.</b>{' '}
         <span className="text-soft">
-          Checked: workers, unserved queues and kinds, paused and throttled queues, queue latency, failures,
-          duties, schedules, limits, configuration drift and the database.
+          Checked: processes, queues and kinds without a worker, paused and throttled queues, queue latency,
+          failures, duties, schedules, limits, configuration drift and the database.
         </span>
       </p>
     </section>

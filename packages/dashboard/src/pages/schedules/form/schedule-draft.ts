@@ -5,7 +5,7 @@ import { readJson } from '../../../kit/json-problem.ts'
 import {
   durationOf,
   fieldText,
-  gathered,
+  collectFields,
   instantOf,
   nameOf,
   type Read,
@@ -83,8 +83,8 @@ export interface Written {
 }
 
 /** For a new schedule the filled-in fields; for an existing one (`before`) the changed fields. */
-export function written(draft: ScheduleDraft, before: ScheduleDraft | null): Written {
-  const { values, wrong } = gathered<ScheduleField>(readsOf(draft))
+export function requestOf(draft: ScheduleDraft, before: ScheduleDraft | null): Written {
+  const { values, wrong } = collectFields<ScheduleField>(readsOf(draft))
   const needed: readonly ScheduleField[] =
     before === null ? ['name', 'job', 'when', 'zone'] : ['when', 'zone', 'queue', 'priority', 'maxAttempts']
   for (const field of needed) if (draft[field].trim() === '') wrong[field] = 'Required.'

@@ -3,7 +3,7 @@ import { type SyntheticEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../../api/acts.ts'
 import { atField } from '../../../api/at-field.ts'
-import { named, type Problem } from '../../../api/client.ts'
+import { encodeName, type Problem } from '../../../api/client.ts'
 import type { Schedule } from '../../../api/types/mill.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Dialog } from '../../../kit/dialog.tsx'
@@ -11,7 +11,7 @@ import { FormEnd } from '../../../kit/form-end.tsx'
 import { JsonEditor } from '../../../kit/json-editor.tsx'
 import { scheduleAddress } from '../schedule-address.ts'
 import { JobFields } from './job-fields.tsx'
-import { draftOf, FIELDS, NEW_SCHEDULE, type ScheduleField, type Wrong, written } from './schedule-draft.ts'
+import { draftOf, FIELDS, NEW_SCHEDULE, type ScheduleField, type Wrong, requestOf } from './schedule-draft.ts'
 import { TimingFields } from './timing-fields.tsx'
 import { WhenFields } from './when-fields.tsx'
 
@@ -29,7 +29,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
   const [isTried, setTried] = useState(false)
   const { act, isActing } = useAct<Schedule>({ quiet: true })
   const [, go] = useLocation()
-  const { body, wrong } = written(draft, before)
+  const { body, wrong } = requestOf(draft, before)
   const isSame = Object.keys(body).length === 0
 
   function change(field: ScheduleField, value: string): void {
@@ -47,7 +47,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
           ? { method: 'POST', path: 'schedules', body, done: `Created ${draft.name}` }
           : {
               method: 'PATCH',
-              path: `schedules/${named(schedule.name)}`,
+              path: `schedules/${encodeName(schedule.name)}`,
               body,
               done: `Updated ${schedule.name}`,
             },
