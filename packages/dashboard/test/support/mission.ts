@@ -5,9 +5,11 @@
  *
  *   mission('queues', (at, test) => {
  *     test('pauses', async () => {
- *       const page = await at.open('/queues')                     // as an admin; { as: 'viewer' }, { width: 390 }, { colours: 'dark' }
+ *       // Signed in as an admin. Options: { as: 'viewer' }, { width: 390 }, { colours: 'dark' }.
+ *       const page = await at.open('/queues')
  *       await page.getByRole('button', { name: 'Pause mail' }).click()
- *       await expect.poll(async () => (await at.mill.queues()).find(({ name }) => name === 'mail')?.paused).toBe(true)
+ *       const mail = async () => (await at.mill.queues()).find(({ name }) => name === 'mail')
+ *       await expect.poll(async () => (await mail())?.paused).toBe(true)
  *       await at.expectAccessible(page)
  *     })
  *   })

@@ -21,7 +21,7 @@ export function textProblems(
   const isKnownFormat = typeof format === 'string' && Object.hasOwn(FORMATS, format)
   if (isKnownFormat && FORMATS[format]?.test(value) === false)
     found.push({ path, says: `must be ${FORMAT_NAMES[format] ?? format}` })
-  // What a format says is easier to read than its pattern.
+  // A format is easier to understand than its pattern, so report only the format.
   else if (!isKnownFormat && typeof pattern === 'string' && fits(pattern, value) === false)
     found.push({ path, says: `must match ${pattern.length > 80 ? `${pattern.slice(0, 79)}…` : pattern}` })
   return found
