@@ -33,7 +33,7 @@ mission('workers and the system', (at, test) => {
     await page.getByRole('table', { name: 'Tables' }).waitFor()
     await page.getByText('applied').first().waitFor()
     await at.expectAccessible(page)
-    await page.getByRole('button', { name: 'Run retain now' }).click()
+    await page.getByRole('button', { name: 'Run now: retain' }).click()
     await page.getByText(/^Ran retain: /).waitFor()
     const { entries } = await at.mill.audit.list({ limit: 1 })
     expect(entries).toMatchObject([{ what: 'duties.run', target: 'retain', who: 'adam' }])

@@ -80,7 +80,7 @@ function RunNow({ name }: { readonly name: string }) {
       look="quiet"
       icon={Play}
       disabled={isActing}
-      aria-label={`Run ${name} now`}
+      aria-label={`Run now: ${name}`}
       onClick={() => void run()}
     >
       Run now
