@@ -1,4 +1,7 @@
-/** `jobmill`: what users and authors of stores need, and no driver. Stores come from `jobmill/sqlite` and `jobmill/postgres`. */
+/**
+ * `jobmill`: the API for users and for authors of stores. Contains no database driver: import a store from
+ * `jobmill/sqlite` or `jobmill/postgres`.
+ */
 export { type Enqueuer, enqueuer, type EnqueuerOptions } from './enqueue/enqueuer.ts'
 export { type Client } from './enqueue/client.ts'
 export type { Backoff, Failure, Jitter } from './job/backoff.ts'

@@ -1,4 +1,4 @@
-/** `jobmill/postgres`: the store on a PostgreSQL server, version 14 or newer. */
+/** `jobmill/postgres`: the store for PostgreSQL 14 and newer. */
 export { inOurWords as postgresError } from './store-postgres/errors.ts'
 export type { PostgresOptions } from './store-postgres/options.ts'
 export { postgres } from './store-postgres/postgres-store.ts'

@@ -1,11 +1,14 @@
-/** The statements of a take: one that locks all it needs to know, and one that writes all that changed. */
+/**
+ * The two statements of an acquire: one locks and reads everything it needs, the other writes all changes.
+ */
 import { GIVEN, HAS_PERMIT, NOW, NOW_AGAIN } from './fragments.ts'
 import { LIMIT_COLUMNS, lockedLimits } from './limit-rows.ts'
 
 /**
- * By primary keys. `sought` are the items that ask for a permit, as far as this snapshot knows. The condition of `locked` makes the rows of jobs
- * and instances come first: somebody may be finishing such a job in a transaction that stays open, and only this call is to wait for that.
- * Places are written by their holders alone, so that they may be as old as this snapshot. Nobody draws on a limit for each key as such.
+ * Uses primary keys. `sought` are the items that need a permit according to this snapshot. The condition of
+ * `locked` forces the locks on jobs and instances to come first. An open transaction may be finishing such a
+ * job, and then only this call must wait for it, without holding limits. Only their holders write waiter
+ * rows, so the snapshot is recent enough for them. The parent row of a per-key limit is never acquired from.
  */
 export const LOCK_ACQUIRE = `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -27,7 +30,10 @@ SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now, l.name = ANY (ARRAY(SELECT limit_n
          WHERE t.limit_name = l.name AND t.holder = ANY (ARRAY(SELECT holder FROM input))) AS places
   FROM locked AS l, given`
 
-/** By primary keys, under the locks. A permit of an attempt before is not added to. */
+/**
+ * Uses primary keys, under the locks. The amount of a permit from an earlier attempt is replaced, not added
+ * to.
+ */
 export const WRITE_ACQUIRE = `
 WITH ${GIVEN}, state AS (
   UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until

@@ -1,4 +1,6 @@
-/** Drawing on limits: a short transaction with the rows of the limits locked, and the arithmetic of job/budget.ts in between. */
+/**
+ * Acquires from limits in a short transaction that locks the limit rows. job/budget.ts has the arithmetic.
+ */
 import { answer, type BudgetState } from '../job/budget.ts'
 import { keyedName } from '../job/limit.ts'
 import type { AcquireRequest, Acquired } from '../store/limit.ts'
@@ -8,12 +10,15 @@ import { makeKeys } from './limit-keys.ts'
 import { limitOf, type LockedLimit, permitsOut, stateColumns } from './limit-rows.ts'
 import { LOCK_ACQUIRE, WRITE_ACQUIRE } from './acquire-statement.ts'
 
-/** One limit while its items are answered, and what that changes. */
+/** One limit while its items are answered, with the changes to write. */
 interface Draw {
   readonly limit: LockedLimit
   state: BudgetState
   held: number
-  /** The holders of this call that have a place in the line; of those, who got one just now; and who left. */
+  /**
+   * `places`: holders of this call in the queue of the limit. `placed`: those that joined now. `left`: those
+   * that left.
+   */
   readonly places: Set<string>
   readonly placed: Set<string>
   readonly left: Set<string>
@@ -34,7 +39,10 @@ export async function acquire(context: Context, items: readonly AcquireRequest[]
   }
 }
 
-/** Without an answer it is to be tried again: what is missing has to be made, or a limit became another sort of limit between the look and the lock. */
+/**
+ * `acquired: null` means to try again: key rows are missing, or the type of a limit changed between the read
+ * and the lock.
+ */
 interface Tried {
   readonly acquired: readonly Acquired[] | null
   readonly missing: readonly AcquireRequest[]
@@ -83,7 +91,10 @@ function drawOf(limit: LockedLimit, places: unknown, held: number): Draw {
   }
 }
 
-/** A job under its token, or an instance that lives. Every row of the answer tells of all. */
+/**
+ * A holder is current if its job runs under this token or its instance is alive. Every row has the same two
+ * lists.
+ */
 function currentHolders(row: Row | undefined): (item: AcquireRequest) => boolean {
   const jobs = new Map(listOf<[string, number]>(row?.['jobs']))
   const alive = new Set(listOf<string>(row?.['living']))

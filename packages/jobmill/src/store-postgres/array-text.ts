@@ -1,16 +1,16 @@
-/** Lists as the texts that PostgreSQL reads: cheaper to make and to read than one JSON text of everything. */
+/** Encodes lists as PostgreSQL array text, which is cheaper to build and parse than one JSON document. */
 
-/** Of numbers, ids and null, which need no quotes. */
+/** For numbers, ids and null, which need no quotes. */
 export function arrayOf(items: readonly (string | number | null)[]): string {
   return `{${items.map((item) => item ?? 'NULL').join(',')}}`
 }
 
-/** Of any texts. */
+/** For any text. */
 export function textArrayOf(items: readonly (string | null)[]): string {
   return `{${items.map((item) => (item === null ? 'NULL' : quoted(item))).join(',')}}`
 }
 
-/** JSON texts one after another: between two of them stands a character that JSON has only escaped, and null is an empty one. */
+/** Joins JSON texts with a separator that JSON only contains in escaped form. An empty item is null. */
 export function jsonListOf(items: readonly (string | null)[]): string {
   return items.map((item) => item ?? '').join('\u001E')
 }

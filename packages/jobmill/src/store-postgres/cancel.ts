@@ -1,4 +1,4 @@
-/** Cancel: what waits ends at once, what runs is asked to. */
+/** Cancels waiting jobs at once and requests the cancel of running ones. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
@@ -22,7 +22,7 @@ WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, recorded AS (
 )
 SELECT id, tries FROM taken`
 
-/** The first reason stands. Whoever ends the attempt finds it in the row: a finish, a release or the reaper. */
+/** The first reason is kept. The finish, release or reap that ends the attempt reads it from the row. */
 const REQUEST = `
 WITH ${GIVEN}, ${INPUT_IDS}, asked AS (
   UPDATE jobmill.running AS r SET cancel_reason = (SELECT p ->> 'reason' FROM given)
@@ -58,7 +58,7 @@ export function cancel(context: Context, ids: readonly string[], reason: string)
     rest(id, state) {
       if (state === 'done' || state === 'dead') return { id, verdict: 'refused', state }
       if (state === 'cancelled') return { id, verdict: 'unchanged', state }
-      // It was claimed or staged while we looked: look again, or the request would be lost.
+      // The job was claimed or staged concurrently. Look again, or the request would be lost.
       return undefined
     },
   })

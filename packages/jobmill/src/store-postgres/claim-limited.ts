@@ -1,4 +1,7 @@
-/** Claims from queues that draw on a limit: with the row of the limit locked, no more than it has, and what was taken is spent. */
+/**
+ * Claims from queues with a limit. Locks the row of the limit, claims no more than its budget, and spends
+ * what was claimed.
+ */
 import { available, spent } from '../job/budget.ts'
 import type { ClaimRequest } from '../store/claim.ts'
 import { claimFields, claimStatement, leased } from './claim-statement.ts'
@@ -12,7 +15,7 @@ interface LimitedRoom {
   readonly limit: string
 }
 
-/** At most `request.limit`, queue by queue. The rows of the claims; not in order. */
+/** Claims at most `request.limit` jobs, queue by queue. Returns the rows unsorted. */
 export function claimLimited(
   context: Context,
   request: ClaimRequest,

@@ -1,4 +1,7 @@
-/** The common claim: from queues without a limit, without suspects, by one function of the database that begins where the last claims left off. */
+/**
+ * The common claim: queues without a limit, no quarantined jobs. Calls the function claim_ready, which starts
+ * at the scan cursors of earlier claims.
+ */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import { arrayOf, textArrayOf } from './array-text.ts'
 import { type LeaseRow, leaseOfRow, type Placed, placedOfRow } from './claim-rows.ts'
@@ -10,12 +13,12 @@ import { kindsKey, type Look, rangeColumns } from './floors.ts'
 
 const CLAIM_READY = `SELECT * FROM jobmill.claim_ready(${nowIfNamesTrue('$12')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
-/** What the last row tells, which is no lease. */
+/** The metadata in the last row, which is not a lease. */
 interface Told {
   readonly token: number
   readonly now: number
   readonly has_limited: boolean | null
-  /** The number of each queue; null of those that were not looked at, because they are closed or have a limit. */
+  /** The id of each queue; null for queues that were not read because they are closed or have a limit. */
   readonly open: readonly (number | null)[]
   /** The last priority of each range. */
   readonly ends: readonly (number | null)[] | null
@@ -26,16 +29,19 @@ interface Told {
 
 export interface Claimed {
   readonly leases: Lease[]
-  /** The same, with their places. */
+  /** The same leases with their places. */
   readonly placed: () => Placed[]
   readonly hasLimited: boolean
-  /** The queues that gave less than there is room for. */
+  /** The queues that returned fewer jobs than there is room for. */
   readonly short: readonly { readonly queue: string; readonly room: number }[]
 }
 
 const NOTHING: Claimed = { leases: [], placed: () => [], hasLimited: false, short: [] }
 
-/** What begins at floors and gets less than there is room for is followed by a full look: who gets little knows that there is no more. */
+/**
+ * A claim that starts at the scan cursors and finds too few jobs is followed by a full look. A short result
+ * therefore means that there are no more jobs.
+ */
 export async function claimReady(context: Context, request: ClaimRequest): Promise<Claimed> {
   const { names } = context
   if (!request.kinds.every((kind) => names.kindIdIfKnown(kind) !== undefined))
@@ -50,7 +56,7 @@ export async function claimReady(context: Context, request: ClaimRequest): Promi
   try {
     return together(first, await claimOnce(context, rest, again))
   } catch (error) {
-    // What came first is committed, and a claim that fails has changed nothing.
+    // The first claim is committed, and the failed second one changed nothing.
     if (first.leases.length === 0) throw error
     return first
   }
@@ -95,7 +101,7 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
     asked.kinds,
     request.limit,
     ...rangeColumns(looks),
-    // Only who may walk to the end of a queue needs to know what was there.
+    // Only a full look can reach the end of a queue and needs the last seq.
     looks.some(({ isFull }) => isFull),
     version,
   ]
@@ -103,7 +109,7 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
   try {
     rows = (await context.connection.tuples(context.sql(CLAIM_READY), values)) as unknown as LeaseRow[]
   } catch (error) {
-    // Rows that it had may be there again.
+    // A rollback may have restored claimed rows.
     floors.disturb([...asked.rooms.keys()])
     throw error
   }
@@ -127,7 +133,10 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
   }
 }
 
-/** What was leased has been looked at, with all before it; and where a queue gave less than there is room for, everything up to its end. */
+/**
+ * Raises the scan cursors: everything up to the leased jobs has been read, and for a short queue everything
+ * up to its end.
+ */
 function remember(
   { floors, platform }: Context,
   { limit }: ClaimRequest,
@@ -142,7 +151,7 @@ function remember(
     const here = found.get(map.queues.name(queueId))
     if (here === undefined) continue
     here.leases += 1
-    // They come in their order.
+    // Rows arrive in claim order, so the last one is the highest.
     here.upTo.set(priority ?? 0, seq)
   }
   const ranges = [...looks.values()].flatMap((look) => look.ranges)

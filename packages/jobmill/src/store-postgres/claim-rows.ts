@@ -1,8 +1,8 @@
-/** The rows of jobmill.claim_ready, as leases. */
+/** Converts the rows of jobmill.claim_ready to leases. */
 import type { Lease } from '../store/claim.ts'
 import type { NameMap } from './name-map.ts'
 
-/** Its columns in their order. Of those that may be null, null is the usual value. */
+/** The columns in order. Null stands for the default value of a column. */
 export type LeaseRow = readonly [
   id: string,
   queueId: number,
@@ -18,7 +18,7 @@ export type LeaseRow = readonly [
   told: string | null,
 ]
 
-/** What few jobs have. */
+/** Fields that few jobs have. */
 interface Rare {
   readonly timeout_ms: number | null
   readonly tags: readonly string[] | null
@@ -32,7 +32,7 @@ export interface Placed {
   readonly seq: number
 }
 
-/** What is the same for all rows of one answer. */
+/** Values shared by all rows of a reply. */
 interface Common {
   readonly token: number
   readonly now: number

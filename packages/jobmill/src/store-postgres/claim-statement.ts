@@ -1,4 +1,4 @@
-/** The statement that makes ready jobs running, and the lease that one of its rows is. */
+/** The general statement that moves ready jobs to running, and the conversion of its rows to leases. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { ClaimRequest, Lease } from '../store/claim.ts'
@@ -9,16 +9,19 @@ import { KIND_IDS, limitedColumns } from './limited.ts'
 
 const { ready, running } = STATE_CODE
 
-/** `free`: from queues without a limit. `budget` and `permits`: from queues of one limit, whose row is locked; each job with a permit, or without. */
+/**
+ * `free`: queues without a limit. `budget` and `permits`: queues of one locked limit, for a rate or a
+ * concurrency limit.
+ */
 export type ClaimPart = 'free' | 'budget' | 'permits'
 
 /**
- * Per queue the primary key of `ready` in its own order, which is the order of claims; for suspects their partial index.
- * A literal cap stands inside and the room outside: a variable limit inside is planned for a tenth of the table. Rows are
- * deleted by ctid with nothing else in that clause, so there is only one way to find them. SKIP LOCKED: claimers pass each
- * other by. The token comes from a sequence, so it is new and higher at every claim whatever commits first.
+ * Reads the primary key of `ready` per queue, which is in claim order, or the partial index of quarantined
+ * jobs. The inner LIMIT is a literal, because the planner assumes a tenth of the table for a variable one.
+ * Rows are deleted by ctid alone, so that there is only one possible plan. SKIP LOCKED lets concurrent claims
+ * pass each other. The token comes from a sequence, so it rises with every claim in any commit order.
  *
- * The answer has one row at least: what it tells of queues with a limit stands beside each lease, and beside none.
+ * The reply has at least one row, because its columns about limited queues are needed even without a lease.
  */
 export const claimStatement = (
   context: Context,
@@ -64,7 +67,7 @@ SELECT g.now, ${part === 'free' ? `${limitedColumns(context)}, ` : ''}c.*, g.now
       FROM leased AS l JOIN to_running AS t ON t.id = l.id JOIN jobmill.job AS j ON j.id = l.id) AS c ON true
  ORDER BY c.priority, c.seq`
 
-/** A row of an attempt before, which nobody took away, makes room. */
+/** Replaces a stale permit of an earlier attempt. */
 const PERMITTED = `permitted AS (
   INSERT INTO jobmill.permit (limit_name, holder, instance, token, amount)
   SELECT g.p ->> 'limit', t.id, t.instance, t.token, 1 FROM to_running AS t, given AS g
@@ -80,7 +83,7 @@ export function claimFields(
   return JSON.stringify({ instance, kinds, queues, limit }).slice(1, -1)
 }
 
-/** The rows that are leases: a claim that found nothing answers with one that is not. */
+/** The rows that are leases. A claim that found nothing returns one row without a lease. */
 export function leased(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => row['id'] !== null)
 }

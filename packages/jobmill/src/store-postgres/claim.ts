@@ -1,4 +1,7 @@
-/** Ready → running: the leases of one instance, over all its queues, in one statement; queues with a limit by a path of their own. */
+/**
+ * Moves jobs from ready to running: one statement leases jobs of all queues to one instance. Queues with a
+ * limit take a separate path.
+ */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import { claimLimited } from './claim-limited.ts'
 import { byOrder, claimReady } from './claim-ready.ts'
@@ -8,7 +11,7 @@ import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { limitedQueues } from './limited.ts'
 
-/** What a claim from queues without a limit got, and what it tells of those with one. */
+/** The leases from queues without a limit, and the reply's data about queues with one. */
 interface Free {
   readonly placed: readonly Placed[]
   readonly told: Row
@@ -16,7 +19,7 @@ interface Free {
 
 export async function claim(context: Context, request: ClaimRequest): Promise<Lease[]> {
   context.heard(request.queues.map(({ queue }) => queue))
-  // A handle that has met a limit asks about limits with the rest, in one statement.
+  // A handle that has seen a limit asks for limits in the same statement.
   if (request.quarantined === 'only' || context.met.limited)
     return withLimited(context, request, await claimGeneral(context, request))
   const { leases, placed, hasLimited } = await claimReady(context, request)
@@ -50,8 +53,8 @@ function placedOf(rows: readonly Row[]): Placed[] {
 }
 
 /**
- * What was claimed before is committed, and a claim that fails has changed nothing: so it does not fail for what more there could have been. A lease that
- * came of it all the same is found when the instance compares what it holds.
+ * The earlier leases are committed, so a failure here must not fail the claim. If this claim committed after
+ * all, the instance finds the lease when it compares its jobs with the database.
  */
 async function moreLeases(
   context: Context,
@@ -68,7 +71,7 @@ async function moreLeases(
   }
 }
 
-/** The queues whose limit has something, in the order of the request. */
+/** The queues whose limit has budget, in the order of the request. */
 async function worthIt(
   context: Context,
   request: ClaimRequest,

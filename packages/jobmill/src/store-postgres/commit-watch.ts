@@ -1,7 +1,8 @@
 /**
- * Notifies of jobs that were enqueued in a transaction of the user, once it has committed. A NOTIFY inside of it would serialize all commits of the
- * database, so this process asks the server on its own connection what became of the transaction: a few times soon after the enqueue, then less and less
- * often. What is still open after a minute is left to polling, which finds it in any case.
+ * Sends notifications for jobs enqueued in a user's transaction, after it has committed. A NOTIFY inside that
+ * transaction would serialize all commits of the database. This process instead polls the status of the
+ * transaction on its own connection, first often, then less often. After a minute it stops, and instances
+ * find the jobs by polling.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Notification } from './notify-message.ts'
@@ -21,9 +22,9 @@ interface Pending {
 
 const STATUS = `SELECT v.xid, pg_xact_status(v.xid::xid8) AS status FROM unnest($1::text[]) AS v(xid)`
 
-/** When to look, in milliseconds after the enqueue. */
+/** When to poll, in ms after the enqueue. */
 const LOOKS_MS = [5, 20, 80, 320, 640, 1_280, 2_560, 5_000, 10_000, 20_000, 40_000, 60_000]
-/** More transactions than this at once are left to polling. */
+/** Further transactions are left to the instances' polling. */
 const MOST_PENDING = 10_000
 
 export function commitWatch(options: {
@@ -45,7 +46,7 @@ export function commitWatch(options: {
     timer = platform.timer(Math.max(0, dueAt - platform.monotonic()), () => void look(), { unref: true })
   }
 
-  /** One statement for all of them. One that fails is like one that found them all in progress. */
+  /** One statement for all transactions. A failure counts as "in progress" for all of them. */
   async function look(): Promise<void> {
     isLooking = true
     const now = platform.monotonic()
@@ -55,7 +56,7 @@ export function commitWatch(options: {
       for (const { xid, status } of rows)
         if (status !== 'in progress') end(String(xid), status === 'committed')
     } catch {
-      // The server is away, or the transaction is one of another server: polling finds its jobs.
+      // The server is down, or the transaction belongs to another server. Polling finds its jobs.
     }
     for (const xid of asked) {
       const one = pending.get(xid)

@@ -1,4 +1,7 @@
-/** Connects a client. A password function is called here and not by the driver, which blames the address, or waits, when it fails. */
+/**
+ * Connects a client. Calls a password function here instead of in the driver, which would blame the address
+ * or hang if the function fails.
+ */
 import type pg from 'pg'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -6,9 +9,9 @@ import { within } from '../platform/within.ts'
 
 export interface ConnectOptions {
   readonly platform: Platform
-  /** How long the password function may take. */
+  /** Time limit of the password function. */
   readonly waitMs: number
-  /** Asked once the password is known (default: it is). */
+  /** Checked after the password is known (default: always wanted). */
   readonly isWanted?: () => boolean
 }
 

@@ -1,7 +1,7 @@
 /**
- * Statements on their way to the server: a deadline for each, and errors in our words.
- * No session state is relied on (no SET, no session locks, names of statements only until one is lost), so a pooler in transaction
- * mode may stand in between.
+ * Sends statements to the server with a deadline, and translates errors. Relies on no session state: no SET,
+ * no session locks, and prepared statements only until one is lost. It therefore works behind a pooler in
+ * transaction mode.
  */
 import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
@@ -14,29 +14,29 @@ import type { Address } from './server-address.ts'
 import { statementNames } from './statement-names.ts'
 
 export type Row = Readonly<Record<string, unknown>>
-/** Runs one statement and gives its rows. */
+/** Runs one statement and returns its rows. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
-/** The columns of a row in their order, which costs less than an object with names. */
+/** The columns of a row in order, which is cheaper than an object with names. */
 type Tuple = readonly unknown[]
 
 export interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Under which the server keeps it for this connection, so that it is parsed and planned once. */
+  /** The name of the prepared statement, so that the server parses and plans it once per connection. */
   readonly name?: string | undefined
 }
 
 export interface Connection {
-  /** One statement, committed by itself. */
+  /** Runs one statement, committed on its own. */
   readonly query: Query
   /**
-   * The same for statements that run all the time. `after` follows it without waiting for its answer, in a transaction of its own, and
-   * whether it succeeds or not is nobody's concern.
+   * For frequent statements. `after` is sent without waiting for the reply and runs in its own transaction.
+   * Its result is ignored.
    */
   readonly tuples: (text: string, values: readonly unknown[], after?: Statement) => Promise<readonly Tuple[]>
-  /** All statements of `work`, or none. */
+  /** Runs all statements of `work` or none. */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
-  /** How many of its connections are open and in use. */
+  /** The number of open and busy connections. */
   readonly usage: () => PoolUsage
   readonly close: () => Promise<void>
 }
@@ -52,7 +52,7 @@ export interface ConnectionOptions {
 
 const RETRIES = 5
 
-// int8 and numeric as numbers (all of ours stay below 2^53), json as the text it is.
+// int8 and numeric become numbers (all values stay below 2^53), and json stays text.
 const asNumber = (text: string): number => Number(text)
 const asText = (text: string): string => text
 const PARSERS = new Map<number, (text: string) => unknown>([
@@ -69,14 +69,17 @@ const types = {
 export function connect(options: ConnectionOptions): Connection {
   const { url, connections, deadlineMs, platform } = options
   const clients = pool({ url, most: connections, waitMs: deadlineMs, platform })
-  // Statements of ours assume READ COMMITTED. Where the server's default is another level, each gets a transaction
-  // that says so; a setting on the session would leak through a pooler.
+  // The statements assume READ COMMITTED. If the server has another default, each statement runs in a
+  // transaction that sets the level. A session setting would leak through a pooler.
   let mustSayIsolation: boolean | undefined
-  /** Those whose transaction could not be rolled back. */
+  /** Clients whose transaction could not be rolled back. */
   const stillOpen = new WeakSet<pg.Client>()
   const names = statementNames(options.namesStatements ?? true)
 
-  /** Gives the client back, or has it ended when its state is not known; `busy` tells when what it still does is over, and whether well. */
+  /**
+   * Returns the client to the pool, or ends it if its state is unknown. `busy` resolves when its remaining
+   * work is over, with true on success.
+   */
   async function withClient<T>(
     work: (client: pg.Client) => Promise<T>,
     busy?: () => Promise<boolean> | undefined,
@@ -140,7 +143,10 @@ export function connect(options: ConnectionOptions): Connection {
     )
   }
 
-  /** What cannot be found or used under its name any more has done nothing: a pooler stands in between that does not carry names along, or a newer release changed it. */
+  /**
+   * A statement whose name is unknown or outdated has not run. Either a pooler does not preserve names, or a
+   * newer release changed the schema.
+   */
   async function kept(statement: Statement, after?: Statement): Promise<readonly Tuple[]> {
     const name = names.of(statement.text)
     if (name === undefined) return single<Tuple>(statement, 'array', after)
@@ -150,12 +156,12 @@ export function connect(options: ConnectionOptions): Connection {
       if (isPlanOutdated(error)) names.renew()
       else if (!isNameLost(error)) throw error
       else names.giveUp(error instanceof Error ? error.message : String(error))
-      // With its ring: the one that followed told of nothing.
+      // Also sends `after` again: the first one announced jobs that were not written.
       return single<Tuple>(statement, 'array', after)
     }
   }
 
-  /** Sends again what the server rolled back by itself: deadlocks and lock time-outs. */
+  /** Retries what the server rolled back on its own: deadlocks and lock timeouts. */
   async function again<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -189,7 +195,10 @@ function queryOf(client: pg.Client, options: ConnectionOptions): Query {
   return (text, values) => send<Row>(client, { text, values }, options)
 }
 
-/** Whether the transaction is known to be over. After a lost connection there is nothing to roll back, and the first error is the one to tell. */
+/**
+ * Returns whether the transaction is known to be over. After a lost connection there is nothing to roll back,
+ * and the first error is the one to report.
+ */
 async function rollBack(query: Query, error: unknown): Promise<boolean> {
   const isLoss = error instanceof Error && 'code' in error && !(error instanceof pg.DatabaseError)
   if (isLoss && !leavesConnectionUsable(error)) return false
@@ -199,7 +208,10 @@ async function rollBack(query: Query, error: unknown): Promise<boolean> {
   )
 }
 
-/** When the deadline passes the client is ended by its borrower: a statement without an answer has no known outcome. */
+/**
+ * After the deadline the borrower ends the client, because the outcome of a statement without a reply is
+ * unknown.
+ */
 function send<R>(
   client: pg.Client,
   { text, values, name }: Statement,
@@ -214,10 +226,10 @@ function send<R>(
         }),
       )
     })
-    // A callback and not a promise, which would pass the answer on three times.
+    // A callback is cheaper than the driver's promise, which passes the reply through three promises.
     client.query({ text, name, values: [...values], types, rowMode } as pg.QueryConfig, (error, result) => {
       timer.cancel()
-      // The driver answers with an error or a result, and types both as there.
+      // The driver passes an error or a result, but declares both as present.
       if ((error as Error | null) !== null && (error as Error | undefined) !== undefined) reject(error)
       else resolve((result as { rows?: R[] }).rows ?? [])
     })

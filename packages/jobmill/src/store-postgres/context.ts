@@ -1,4 +1,4 @@
-/** What every verb of this store receives: a way to run statements, the names, and the notifier. */
+/** The dependencies of every verb of this store: the connection, the name map and the notifier. */
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Notification } from './notify-message.ts'
@@ -12,29 +12,29 @@ import type { Names } from './names.ts'
 export interface Context {
   readonly connection: Connection
   readonly names: Names
-  /** The statements run in a transaction of the user, which an error would abort. */
+  /** The statements run in a user's transaction, which an error would abort. */
   readonly isUserTransaction?: true
   readonly platform: Platform
-  /** For tests: their now instead of the database's. */
+  /** For tests: replaces the database's time. */
   readonly clock: (() => number) | undefined
-  /** Puts a statement that is written for the schema `jobmill` into the schema of this store. */
+  /** Rewrites a statement for the schema `jobmill` to the schema of this store. */
   readonly sql: (text: string) => string
-  /** Tells waiting claimers of this and other processes that these queues have work. */
+  /** Notifies waiting instances in all processes that these queues have work. */
   readonly notify: (notifications: readonly Notification[]) => void
-  /** The same once a transaction of the user has committed. */
+  /** Notifies after a user's transaction has committed. */
   readonly notifyAfterCommit: (xid: string, notifications: readonly Notification[]) => void
-  /** The same by a ring that follows a statement; null when it is to be rung afterwards. */
+  /** Notifies with a statement that follows another one; null if the caller must notify afterward. */
   readonly notifyAlong: (notifications: readonly Notification[]) => NotifyAlong | null
-  /** For whom elsewhere a job is, if somebody has offered. */
+  /** Uses up an idle worker offer of another process for this job, if there is one. */
   readonly handOver: (job: NewJob) => HandOver | undefined
-  /** What this handle has met so far, and looks for from then on. */
+  /** Features that this handle has seen, and asks for from then on. */
   readonly met: { limited: boolean }
-  /** Where claims begin to look. */
+  /** Scan cursors of claims. */
   readonly floors: Floors
-  /** The same for looks at whether anything at all is ready, of whatever kind. */
+  /** Scan cursors for checks whether any job is ready, of any kind. */
   readonly heads: Floors
   readonly due: DueFloor
-  /** Says that a claim is about to look at these queues, so that rings from before it count as heard. */
+  /** Announces a claim of these queues, so that earlier notifications count as received. */
   readonly heard: (queues: readonly string[]) => void
 }
 
@@ -44,12 +44,12 @@ function parameter(context: Context, fields: string): string[] {
   return [fields === '' ? `{"now":${now}}` : `{"now":${now},${fields}}`]
 }
 
-/** Runs one of our statements through any `query`: the pool's, a transaction's, or the user's. */
+/** Runs a statement through any `query`: the pool's, a transaction's, or the user's. */
 export function run(context: Context, query: Query, statement: string, fields: string): ReturnType<Query> {
   return query(context.sql(statement), parameter(context, fields))
 }
 
-/** Rows that a statement gathered into one column: JSON text, and null for none. */
+/** Parses rows that a statement aggregated into one column: JSON text, null for none. */
 export function listOf<T>(told: unknown): T[] {
   return typeof told === 'string' ? (JSON.parse(told) as T[]) : []
 }

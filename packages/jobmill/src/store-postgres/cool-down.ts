@@ -1,15 +1,18 @@
-/** Cool-downs that accepted finishes ask for. Rare, so a statement of its own keeps the common finish small. */
+/**
+ * Writes the cool-downs of accepted finishes. They are rare, so a separate statement keeps the common finish
+ * small.
+ */
 import type { Finish } from '../store/finish.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-// 2 to this is beyond ten years in milliseconds, so that the smallest base reaches any max.
+// 2 to this power exceeds ten years in ms, so that the smallest base reaches any maximum.
 const MOST_DOUBLINGS = 40
 
 /**
- * The row lock makes two throttles at once count as one event: the second sees a live cool-down and leaves the count alone.
- * By the primary key of the queue.
+ * The row lock makes two concurrent throttles count as one event: the second sees an active cool-down and
+ * does not count. Uses the primary key of the queue.
  */
 const COOL = `
 WITH ${GIVEN}, cooling AS (
@@ -34,7 +37,10 @@ interface Asked {
   quiet_ms?: number
 }
 
-/** One request per queue. A curve counts as an event unless something before it in the call has cooled the queue already. */
+/**
+ * Merges to one request per queue. A curve counts as an event unless an earlier item of the call already
+ * cooled the queue.
+ */
 function perQueue(items: readonly Finish[], queueIdOf: (item: Finish) => number): Asked[] {
   const asked = new Map<number, Asked>()
   for (const item of items) {

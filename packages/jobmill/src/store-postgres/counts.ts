@@ -1,10 +1,13 @@
-/** How many jobs each queue has in each state: totals plus what is not folded yet, in one snapshot. */
+/** Counts the jobs of each queue by state: totals plus tallies that are not folded yet, in one snapshot. */
 import { JOB_STATES } from '../job/state.ts'
 import type { QueueCounts } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-/** The oldest ready job: the first row of each priority, hopping from one priority to the next along the primary key. */
+/**
+ * To find the oldest ready job, reads the first row of each priority, skipping from one priority to the next
+ * along the primary key.
+ */
 const COUNTS = `
 WITH ${GIVEN}, moves AS (
   SELECT queue_id, state, n FROM jobmill.total

@@ -1,4 +1,7 @@
-/** Delete: the job, its attempts and its tags, unless it runs. A hold on the key of a job that ended goes on. */
+/**
+ * Deletes jobs that are not running, with their attempts and tags. The dedupe key of an ended job stays held
+ * until its hold time is over.
+ */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { FREED, GIVEN, INPUT_IDS, TAKEN } from './fragments.ts'
@@ -15,12 +18,15 @@ const ROWS_REMOVED = `attempts_removed AS (
      AND t.job_id = ANY (ARRAY(SELECT id FROM jobs_removed WHERE tags IS NOT NULL))
 )`
 
-/** Removes all rows of `doomed(id, queue_id, state)` and counts them out; used by delete and by retention. */
+/**
+ * Removes all rows of `doomed(id, queue_id, state)` and subtracts them from the counts. Used by delete and by
+ * retention.
+ */
 export const REMOVED = `${ROWS_REMOVED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, n) SELECT queue_id, state, count(*) FROM doomed GROUP BY 1, 2
 )`
 
-/** For a statement that ends jobs: those of `gone(id, forgotten)` that nobody wants to keep. */
+/** For a statement that ends jobs: removes those of `gone(id, forgotten)` that are not retained. */
 export const FORGOTTEN = `doomed AS (
   SELECT id FROM gone WHERE forgotten
 ), ${ROWS_REMOVED}`
@@ -33,7 +39,7 @@ WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, ended AS (
 ), ${REMOVED}
 SELECT id FROM doomed`
 
-/** The attempt that ended a job is its lock: retry, retention and delete all take it first. */
+/** The attempt that ended a job serves as its lock: retry, retention and delete all lock it first. */
 const DELETE_ENDED = `
 WITH ${GIVEN}, ${INPUT_IDS}, doomed AS MATERIALIZED (
   SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id

@@ -1,26 +1,27 @@
 /**
- * Where looks at due jobs begin. In front of them lie the rows of those that became ready before, dead until the database may remove them. New ones are due later
- * than now, so that after a look that took long the next ones begin where it ended; what became visible behind that is found by the next full look.
+ * The scan cursor for due jobs. Dead rows of jobs that became ready earlier precede the due ones until vacuum
+ * removes them. New jobs are due later, so after a slow look the next ones start where it ended. The next
+ * full look finds jobs that became visible before that point.
  */
 
 export interface DueFloor {
-  /** The due time to begin at, or null for a full look. */
+  /** The due time to start at, or null for a full look. */
   from(now: number): number | null
-  /** What a look found: everything that is due before `upTo` is dead or taken. */
+  /** Records a look: everything due before `upTo` is dead or taken. */
   seen(look: {
     readonly from: number | null
     readonly upTo: number
     readonly ms: number
     readonly now: number
   }): void
-  /** The database was replaced: the next look is a full one. */
+  /** The database was replaced, so the next look must be a full one. */
   clear(): void
 }
 
-/** Before all due times, for a full look. */
+/** Precedes all due times, for a full look. */
 export const FIRST_DUE = Number.MIN_SAFE_INTEGER
 
-/** A full look that takes longer may take one of `SHARE` parts of the time. */
+/** Full looks that take longer than LONG_MS may use at most 1/SHARE of the time. */
 const LONG_MS = 50
 const SHARE = 20
 

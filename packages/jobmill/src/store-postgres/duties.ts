@@ -1,9 +1,11 @@
-/** Leadership: a lease per duty. Taken and renewed by the heartbeat, let go of when the instance ends. */
+/**
+ * Leadership: one lease per duty. The heartbeat takes and renews it, and the end of the instance releases it.
+ */
 import type { DutyBid, DutyRecord } from '../store/duty.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-/** Of the instances `over(id)`. In the order of the names, like the heartbeats. */
+/** Releases the duties of the instances `over(id)`. Locks in the order of the names, like heartbeats do. */
 export const DUTIES_LEFT = `left_behind AS MATERIALIZED (
   SELECT name FROM jobmill.duty WHERE leader = ANY (ARRAY(SELECT id FROM over)) ORDER BY name FOR UPDATE
 ), let_go AS (
@@ -17,7 +19,7 @@ SELECT d.name, d.last_success_at, d.failures, CASE WHEN d.expires_at > g.now THE
        CASE WHEN d.expires_at > g.now THEN d.expires_at END AS expires_at
   FROM given AS g, jobmill.duty AS d ORDER BY d.name COLLATE "C"`
 
-/** The bids as they stand in the parameter: each duty once. */
+/** The bids for the parameter, each duty once. */
 export function bidFields(duties: readonly DutyBid[]): object[] {
   const bids = new Map(duties.map((bid) => [bid.name, bid]))
   return [...bids.values()].map(({ name, succeededAgoMs, failures }) => ({

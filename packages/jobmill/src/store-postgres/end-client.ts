@@ -1,11 +1,11 @@
-/** Ending connections, also of a server that says nothing any more. */
+/** Ends connections, including those to a server that no longer responds. */
 import type pg from 'pg'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 
 const GOODBYE_MS = 1_000
 
-/** With a goodbye; after a moment its socket is closed. */
+/** Ends the client politely; after a short wait, closes its socket. */
 export async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
   const ended = client.end().catch(() => {})
   const moment = new AbortController()

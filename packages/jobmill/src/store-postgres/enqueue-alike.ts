@@ -1,4 +1,7 @@
-/** The most common enqueue: new jobs that are due now and alike in all but their id and payload, by one function of the database. */
+/**
+ * The most common enqueue: new, due jobs that differ only in id and payload. Calls the function
+ * enqueue_alike.
+ */
 import type { NewJob } from '../job/new-job.ts'
 import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandOff } from '../store/claim.ts'
@@ -31,7 +34,7 @@ function isLike(a: NewJob, b: NewJob): boolean {
   )
 }
 
-/** Who has free workers for these jobs: this process, or another one that has offered. */
+/** The free workers for these jobs: in this process, or in another one that made an offer. */
 interface Workers {
   readonly instance: string
   readonly room: number
@@ -39,7 +42,7 @@ interface Workers {
   readonly elsewhere: HandOver | null
 }
 
-/** In a transaction of its own. Names are known. */
+/** Runs in its own transaction. All names are known. */
 export async function enqueueAlike(
   context: Context,
   jobs: Alike,
@@ -52,7 +55,8 @@ export async function enqueueAlike(
   try {
     return await write(context, jobs, elsewhere, counts)
   } catch (error) {
-    // A queue of messages that is full, for example, must not fail a call that would do without. Nothing was written, so it can be sent without the offer.
+    // A failure of remote dispatch, such as a full NOTIFY queue, must not fail the enqueue. Nothing was
+    // written, so it is sent again without the offer.
     if (elsewhere === undefined || !wasAnswered(error)) throw error
     return write(context, jobs, undefined, counts)
   }
@@ -67,7 +71,7 @@ async function write(
   const { clock } = context
   const map = context.names.current
   const { queue, kind, priority, maxAttempts } = jobs[0]
-  // Where there are workers it is not known beforehand how many jobs there will be for others.
+  // With free workers, the number of jobs left for other instances is not known in advance.
   const notification = workers === undefined ? context.notifyAlong([{ queue, jobs: jobs.length }]) : null
   const values = [
     clock?.() ?? null,
@@ -109,7 +113,9 @@ function workersHere(
   return room === 0 ? undefined : { instance, room, free: freeIn(context, queue, room), elsewhere: null }
 }
 
-/** One job alone: more of them are better claimed, by as many as have room. */
+/**
+ * Only a single job uses remote dispatch. Several jobs are better claimed by all instances that have room.
+ */
 function workersElsewhere(context: Context, jobs: Alike): Workers | undefined {
   const elsewhere = jobs.length === 1 ? context.handOver(jobs[0]) : undefined
   if (elsewhere === undefined) return undefined

@@ -1,4 +1,6 @@
-/** The common enqueue: new jobs that are due now and have neither dedupe key nor order key, by one function of the database. */
+/**
+ * The common enqueue: new, due jobs with neither dedupe key nor order key. Calls the function enqueue_due.
+ */
 import type { NewJob } from '../job/new-job.ts'
 import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandOff } from '../store/claim.ts'
@@ -19,7 +21,7 @@ export function isDue({ dueAt, delayMs, dedupe, orderKey }: NewJob): boolean {
   return dueAt === null && delayMs === 0 && dedupe === null && orderKey === null
 }
 
-/** In a transaction of its own. Names are known. */
+/** Runs in its own transaction. All names are known. */
 export async function enqueueDue(
   context: Context,
   jobs: readonly NewJob[],
@@ -29,7 +31,7 @@ export async function enqueueDue(
   const { clock } = context
   const map = context.names.current
   const free = handOff === undefined ? undefined : freeRooms(context, jobs, handOff)
-  // With workers of its own it is not known beforehand how many there will be for others.
+  // With direct dispatch, the number of jobs left for other instances is not known in advance.
   const notification =
     handOff === undefined ? context.notifyAlong(jobs.map(({ queue }) => ({ queue, jobs: 1 }))) : null
   const values = [
@@ -61,7 +63,7 @@ export async function enqueueDue(
   })
 }
 
-/** Timeouts, tags and metadata: most calls have none, and then there is no list of them either. */
+/** Timeouts, tags and metadata. Most calls have none and send null instead of a list. */
 function rareColumns(jobs: readonly NewJob[]): (string | null)[] {
   const has = (one: (job: NewJob) => boolean): boolean => jobs.some(one)
   return [
@@ -73,13 +75,13 @@ function rareColumns(jobs: readonly NewJob[]): (string | null)[] {
   ]
 }
 
-/** Queues with free workers, and how their heads are looked at. */
+/** Queues with free workers, and the scan ranges for their first ready jobs. */
 export interface Free {
   readonly rooms: ReadonlyMap<string, number>
   readonly looks: readonly Look[]
 }
 
-/** What a look at the heads met that had far to walk. */
+/** What a look for the first ready jobs found, if it had to read far. */
 export interface Walked {
   readonly pages: number
   readonly ms: number
@@ -89,7 +91,7 @@ export interface Walked {
     | null
 }
 
-/** Of the queues that this call writes to. */
+/** For the queues that this call writes to. */
 function freeRooms({ heads, platform }: Context, jobs: readonly NewJob[], handOff: HandOff): Free {
   const used = new Set(jobs.map(({ queue }) => queue))
   const rooms = roomsOf(handOff.queues, (queue) => (used.has(queue) ? queue : undefined))
@@ -114,7 +116,10 @@ function handOffColumns(
   ]
 }
 
-/** Everything in front of a head is dead; where there is none, everything. The floors keep the next looks from walking over it again. */
+/**
+ * Everything before the first ready job of a queue is dead; without one, everything is. The scan cursors keep
+ * the next looks from reading these rows again.
+ */
 export function rememberHeads(
   { heads, platform }: Context,
   map: NameMap,
@@ -137,7 +142,7 @@ export function rememberHeads(
   }
 }
 
-/** Rooms of a queue that is listed twice add up. */
+/** Adds up the room of a queue that is listed twice. */
 export function roomsOf<Key>(
   queues: HandOff['queues'],
   keyOf: (queue: string) => Key | undefined,

@@ -1,7 +1,7 @@
 /**
- * New jobs with a dedupe key. The insert into `dedupe` decides who holds a key: an equal insert elsewhere is
- * waited for, so there is no moment between looking and writing. Who lost reads the holder with a second
- * statement, because the snapshot of the first may be older than the winner.
+ * Enqueues jobs with a dedupe key. The insert into `dedupe` decides which job holds a key. It waits for a
+ * concurrent insert of the same key, so there is no race between check and write. Losing jobs read the holder
+ * with a second statement, because the first snapshot may be older than the winner.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -16,9 +16,9 @@ import type { ReadyCounts } from './ready-counts.ts'
 import { replaceHolders } from './replace.ts'
 
 /**
- * A hold that is over is taken over; otherwise the insert decides. DO NOTHING and not DO UPDATE: that would lock the row of a key that
- * is held, and an open transaction of a user's that met a duplicate would keep the holder from finishing. Keys in sorted order,
- * so that two batches cannot wait for each other.
+ * An expired hold is taken over; otherwise the insert decides. DO NOTHING instead of DO UPDATE, which would
+ * lock the row of a held key. An open user transaction that found a duplicate would then prevent the holder
+ * from finishing. Keys are sorted, so that two batches cannot deadlock.
  */
 const ENQUEUE_KEYED = `
 WITH ${GIVEN}, ${INPUT_JOBS}, known AS (
@@ -49,7 +49,10 @@ SELECT input.id,
        ${READY_COUNTS} AS ready, ${XID}
   FROM input`
 
-/** The job turned out to exist after its key was taken for it (the same id sent twice at once): the key goes back. */
+/**
+ * The job already existed when its key was taken, because the same id was sent twice concurrently. The key is
+ * returned.
+ */
 const RETURN_KEYS = `
 WITH ${GIVEN}
 DELETE FROM jobmill.dedupe AS d USING given, json_to_recordset(p -> 'keys') AS v(key text, id uuid)
@@ -65,10 +68,13 @@ const KNOWN = `
 WITH ${GIVEN}, ${INPUT_IDS}
 SELECT j.id FROM input JOIN jobmill.job AS j ON j.id = input.id`
 
-/** How often a key may come free between losing it and reading its holder before we call the database busy. */
+/**
+ * How often a key may become free between losing it and reading its holder, before the store reports
+ * STORE_BUSY.
+ */
 const MOST_LOOKS = 20
 
-/** Which of these keys somebody has at the moment. */
+/** Which of these keys are held at the moment. */
 export async function heldKeys(
   context: Context,
   query: Query,
@@ -104,7 +110,10 @@ export async function enqueueKeyed(
   return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })
 }
 
-/** Jobs that keep whoever has their key, behind another of this call with the same key: what that one met is their answer too. */
+/**
+ * Followers have onConflict `keep` and the same key as an earlier job of this call. They get the same answer
+ * as that job.
+ */
 function apart(jobs: readonly NewJob[]): [leaders: NewJob[], followers: NewJob[]] {
   const seen = new Set<string>()
   const leaders: NewJob[] = []
@@ -119,8 +128,8 @@ function apart(jobs: readonly NewJob[]): [leaders: NewJob[], followers: NewJob[]
 }
 
 /**
- * Ids that exist, where a key stands twice: one that exists has met its key long ago, so that it says nothing to those behind it. Where
- * every key stands once, the statement itself finds out.
+ * Existing ids, if a key occurs twice. An existing job got its key earlier, so it says nothing about later
+ * jobs of this call. If every key is unique, the statement itself finds existing ids.
  */
 async function knownAmong(context: Context, query: Query, jobs: readonly NewJob[]): Promise<Set<string>> {
   if (new Set(jobs.map((job) => job.dedupe?.key)).size === jobs.length) return new Set()
@@ -142,13 +151,13 @@ function follow(
   }
 }
 
-/** What a look adds to. */
+/** The results that a look adds to. */
 interface Found {
   readonly replies: Map<string, Enqueued>
   readonly counts: ReadyCounts
 }
 
-/** Writes replies for what was settled and returns the jobs whose key came free in between. */
+/** Stores replies for settled jobs, and returns the jobs whose key became free in between. */
 async function oneLook(
   context: Context,
   query: Query,

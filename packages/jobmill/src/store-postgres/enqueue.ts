@@ -1,6 +1,7 @@
 /**
- * New jobs. Those that are due now and have no key are one call of a function; other plain ones are one statement; those that may exist already look at the id first; those with a
- * dedupe key must win their key. All of one call, or none.
+ * Inserts new jobs, all of one call or none. Due jobs without a key use one function call, and other plain
+ * jobs use one statement. Jobs that may exist are checked by id first, and jobs with a dedupe key must win
+ * their key.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -20,7 +21,7 @@ import { MOST_TRIES, NamesChanged } from './names-changed.ts'
 import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
-/** New ids only: no conflict clause, which would cost a third of the rate. */
+/** For new ids only: without a conflict clause, which would cost a third of the throughput. */
 const ENQUEUE_NEW = `
 WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
   SELECT * FROM input
@@ -29,7 +30,9 @@ WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
 ), ${PLACED}
 SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready, ${XID} FROM input`
 
-/** Ids that may exist: an equal insert elsewhere is waited for, and what is there already is left alone. */
+/**
+ * For ids that may exist: waits for a concurrent insert of the same id and leaves existing jobs unchanged.
+ */
 const ENQUEUE_AGAIN = `
 WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input ORDER BY id
@@ -64,7 +67,7 @@ export async function enqueue(
   const { mayRepeat = false } = options
   const handOff = mayRepeat ? undefined : options.handOff
   const [replies, counts] = await committed(context, jobs, mayRepeat, handOff)
-  // What is there already may have been written by a call that could not tell anybody.
+  // An existing job may have been written by a call that failed before it could notify.
   if (mayRepeat) {
     for (const { queue, delayMs, dueAt } of jobs) if (delayMs === 0 && dueAt === null) counts.add(queue, 0)
   }
@@ -89,7 +92,8 @@ async function committed(
     if (jobs.every(isDue)) return [await enqueueDue(context, jobs, handOff, counts), counts]
     if (handOff === undefined || !mayHandOff(jobs, handOff)) return await inGeneral(context, jobs, false)
   } catch (error) {
-    // Somebody sent an id that exists without saying so: nothing was written, so it can be sent with the look at ids.
+    // An id existed although the caller did not set `mayRepeat`. Nothing was written, so the call is sent
+    // again with a check of ids.
     if (!isRepeatedId(error)) throw error
     if (handOff === undefined) return inGeneral(context, jobs, true)
   }
@@ -100,7 +104,7 @@ async function committed(
   })
 }
 
-/** In one transaction: the event loop turns while the server has a slice. */
+/** One transaction; the event loop runs while the server processes a slice. */
 function inSlices(context: Context, slices: readonly (readonly NewJob[])[]): Promise<Committed> {
   return context.connection.transaction(async (query) => {
     const counts = readyCounts()
@@ -110,19 +114,19 @@ function inSlices(context: Context, slices: readonly (readonly NewJob[])[]): Pro
   })
 }
 
-/** One statement commits by itself; more than one need a transaction. */
+/** A single statement commits on its own; several need a transaction. */
 async function inGeneral(context: Context, jobs: readonly NewJob[], mayRepeat: boolean): Promise<Committed> {
   const { query, transaction } = context.connection
   const keyed = jobs.filter((job) => job.dedupe !== null)
   const keys = new Set(keyed.map((job) => job.dedupe?.key))
-  // With ids that may exist, a key may have to be returned, so that one statement is not all of it.
+  // With ids that may exist, a key may have to be returned, which needs a second statement.
   const oneStatement =
     keyed.length === 0 ||
     (!mayRepeat &&
       keyed.length === jobs.length &&
       keys.size === keyed.length &&
       keyed.every((job) => job.dedupe?.onConflict === 'keep'))
-  // Counted anew with every try: what was rolled back made nothing ready.
+  // Starts a new count with every attempt, because a rolled-back one made nothing ready.
   const write = async (through: Query, repeats: boolean): Promise<Committed> => {
     const counts = readyCounts()
     return [await enqueueWith(context, through, jobs, repeats, counts), counts]
@@ -140,9 +144,9 @@ export async function ensureNames({ names }: Context, jobs: readonly NewJob[]): 
 }
 
 /**
- * In a transaction of the user nothing may fail that could succeed: there a statement whose ids are not those of the database does nothing and says so.
- * Then it runs again with the version that the transaction sees, which under REPEATABLE READ may be older than the last one. Enqueuing the same ids
- * twice writes them once.
+ * A user's transaction must not be aborted by an avoidable error. There, a statement with outdated queue or
+ * kind ids does nothing and reports it. It then runs again with the version that the transaction sees, which
+ * may be older under REPEATABLE READ. Enqueuing the same ids twice writes them once.
  */
 export async function inUserTransaction<T>(
   context: Context,
@@ -155,7 +159,7 @@ export async function inUserTransaction<T>(
       return await work({ ...context, names })
     } catch (error) {
       if (!(error instanceof NamesChanged)) throw error
-      // What the transaction has written up to here cannot be written again, so the verb must not run again as a whole.
+      // Earlier writes of the transaction cannot be repeated, so the verb must not be retried as a whole.
       if (tries === MOST_TRIES) throw new JobmillError('STORE_BUSY', error.message, { cause: error })
       await context.names.reload(error.missing)
       names = await context.names.seenBy(query)
@@ -163,7 +167,7 @@ export async function inUserTransaction<T>(
   }
 }
 
-/** Through any `query`: the pool's, a transaction's, or the user's. */
+/** Works with any `query`: the pool's, a transaction's, or the user's. */
 export async function enqueueWith(
   context: Context,
   query: Query,
@@ -172,7 +176,7 @@ export async function enqueueWith(
   counts: ReadyCounts,
   handedOff?: HandedOff,
 ): Promise<Enqueued[]> {
-  // The names were ensured before; a database that was replaced since may lack them.
+  // The names were ensured earlier, but a replaced database may lack them.
   if (!context.names.knowsAllOf(jobs)) throw new NamesChanged(namesIn(jobs))
   const replies: Enqueued[] = []
   const replacing = jobs.filter((job) => job.dedupe?.onConflict === 'replace')
@@ -197,7 +201,8 @@ async function enqueuePlain(
   const statement = mayRepeat ? ENQUEUE_AGAIN : ENQUEUE_NEW
   const [row] = await run(context, query, statement, jobsFields(context, jobs))
   if (Number(row?.['jobs']) === 0 && row?.['names_true'] !== true) throw new NamesChanged()
-  // Only a function of the user's that runs something else can answer otherwise; never say enqueued for that.
+  // Only a user-supplied function that ran another statement can cause this. Never report such jobs as
+  // enqueued.
   if (Number(row?.['jobs']) !== jobs.length) {
     throw new JobmillError('TX_INVALID', 'did not run the statement it was given', { field: 'tx' })
   }
@@ -207,8 +212,8 @@ async function enqueuePlain(
 }
 
 /**
- * Neighbours that can share a statement, so that places are given out in the order of the call: those without a key, those that will
- * take one, and those that will replace the job that has it.
+ * Groups neighbors that can share a statement, so that places follow the order of the call: jobs without a
+ * key, jobs that take their key, and jobs that replace the holder.
  */
 function runsOf(jobs: readonly NewJob[], held: ReadonlySet<string>): NewJob[][] {
   const runs: NewJob[][] = []

@@ -1,15 +1,18 @@
-/** What PostgreSQL, a pooler in front of it and the driver say, in our words. Only a defect of our own passes through as it is. */
+/**
+ * Translates errors of PostgreSQL, poolers and the driver. Only defects in Jobmill itself pass through
+ * unchanged.
+ */
 import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import { NAMES_UNKNOWN, NamesChanged } from './names-changed.ts'
 import { endsConnection, type Meaning, meaningAtLogin, meaningOf, verdictOf } from './sqlstates.ts'
 
-/** Rolled back by the server: the same statement may succeed if it is sent again. */
+/** Rolled back by the server. The same statement may succeed on a retry. */
 const TRANSIENT = new Set(['40001', '40P01', '55P03'])
 
 const SEND_AGAIN = 'Send the same call again: ids and tokens make that safe'
 
-/** What the driver says by itself, before or instead of the server. */
+/** Errors raised by the driver itself, before or instead of the server. */
 const SAID: readonly (readonly [RegExp, string, string])[] = [
   [
     /password must be a (?:non-empty )?string/i,
@@ -31,12 +34,12 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error) ?? '')
 }
 
-/** The name of a prepared statement is not known to the server, or known to it already. */
+/** The server does not know the name of a prepared statement, or already has it. */
 export function isNameLost(error: unknown): boolean {
   return ['26000', '42P05'].includes(codeOf(error) ?? '')
 }
 
-/** What a prepared statement stands for has another result by now, as after a migration or a restore. */
+/** The result type of a prepared statement changed, for example after a migration or a restore. */
 export function isPlanOutdated(error: unknown): boolean {
   return codeOf(error) === '0A000'
 }
@@ -46,7 +49,7 @@ export function isRepeatedId(error: unknown): boolean {
   return codeOf(said) === '23505' && said instanceof Error && 'table' in said && said.table === 'job'
 }
 
-/** As the server or the driver says it, also behind our words. */
+/** The code from the server or the driver, even inside a JobmillError. */
 export function codeOf(error: unknown): string | undefined {
   const said = saidBelow(error)
   return said instanceof Error && 'code' in said && typeof said.code === 'string' ? said.code : undefined
@@ -56,7 +59,10 @@ function saidBelow(error: unknown): unknown {
   return isJobmillError(error) ? error.cause : error
 }
 
-/** The server answered, and the connection is as it was before. One without an answer, or with one that may be of a pooler, is not to be used again. */
+/**
+ * Whether the server replied and the connection is unchanged. A connection without a reply, or with a reply
+ * that may come from a pooler, must not be reused.
+ */
 export function leavesConnectionUsable(error: unknown): boolean {
   if (isJobmillError(error)) return error.code !== 'OUTCOME_UNKNOWN'
   if (!(error instanceof pg.DatabaseError) || error.severity !== 'ERROR') return false
@@ -64,7 +70,7 @@ export function leavesConnectionUsable(error: unknown): boolean {
   return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)
 }
 
-/** The server refused a statement, behind our words, and the next one may be sent. */
+/** Whether the server refused a statement, as the cause of a JobmillError, and can take the next one. */
 export function wasAnswered(error: unknown): boolean {
   return isJobmillError(error) && error.cause !== undefined && leavesConnectionUsable(error.cause)
 }
@@ -75,13 +81,13 @@ export function inOurWords(error: unknown, { sent }: { readonly sent: boolean })
   if (codeOf(error) === NAMES_UNKNOWN) return new NamesChanged()
   const why = error instanceof Error ? error.message || codeOf(error) || error.name : String(error)
   const severity = severityOf(error)
-  // Only of the driver: an answer of the server may quote anything.
+  // Only for driver errors: a server error may quote any text.
   const said = severity === undefined ? SAID.find(([pattern]) => pattern.test(why)) : undefined
   if (said !== undefined) return new JobmillError('STORE_REFUSED', said[1], { fix: said[2], cause: error })
   if (!sent) return unreachable(error, why)
   if (isDefect(error)) return error
   const code = codeOf(error) ?? ''
-  // A message that is larger than the driver can make.
+  // A RangeError means that the message exceeds what the driver can build.
   const verdict =
     error instanceof RangeError ? 'data' : verdictOf(severity === undefined ? '' : code, severity)
   if (verdict === 'unknown') return unknownOutcome(error, code, why)
@@ -92,7 +98,7 @@ export function inOurWords(error: unknown, { sent }: { readonly sent: boolean })
   })
 }
 
-/** Nothing was sent, so whatever is said changed nothing. */
+/** Nothing was sent, so nothing was changed. */
 function unreachable(error: unknown, why: string): JobmillError {
   const known = meaningAtLogin(codeOf(error) ?? '')
   if (known !== undefined) return meant(known, error, why)
@@ -116,14 +122,14 @@ function unknownOutcome(cause: unknown, code: string, why: string): JobmillError
   return new JobmillError('OUTCOME_UNKNOWN', `${what}${said}`, { fix: SEND_AGAIN, cause })
 }
 
-/** Undefined when it is no answer of a server. */
+/** Undefined if the error is not a reply of the server. */
 function severityOf(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error && typeof error.severity === 'string'
     ? error.severity
     : undefined
 }
 
-/** Thrown by our own code between two statements. A driver and a server never say these. */
+/** Thrown by Jobmill's own code between two statements. Drivers and servers never raise these types. */
 function isDefect(error: unknown): boolean {
   return error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError
 }

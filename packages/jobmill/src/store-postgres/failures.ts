@@ -1,4 +1,4 @@
-/** How the last attempts of jobs ended that have failed. */
+/** Reads the failures of jobs' last attempts. */
 import { outcomeCode, outcomeOfCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { JobFailure } from '../store/job-record.ts'
@@ -12,7 +12,10 @@ export const FAILED_OUTCOMES = [
   outcomeCode('failed-permanently'),
 ].join(', ')
 
-/** The newest attempt of each by the primary key, backwards. An attempt goes with its job, so nothing else has to be read. No locks. */
+/**
+ * Reads the newest attempt of each job by the primary key, backward. Attempts are deleted with their job, so
+ * no other table is needed. Takes no locks.
+ */
 const FAILURES = `
 WITH ${GIVEN}, ${INPUT_IDS}
 SELECT w.id, a.error, a.ended_at, a.outcome

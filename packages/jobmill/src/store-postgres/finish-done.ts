@@ -1,4 +1,7 @@
-/** The common finish: attempts that returned, of jobs with nothing else to give back, by one function of the database. */
+/**
+ * The common finish: attempts that returned, of jobs without rows in other tables. Calls the function
+ * finish_done.
+ */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Finish, Transition } from '../store/finish.ts'
 import { arrayOf, jsonListOf } from './array-text.ts'
@@ -10,7 +13,7 @@ const FORGET_DONE = `SELECT jobmill.forget_done($1, $2) AS left_over`
 
 export type Done = Finish & { readonly transition: Extract<Transition, { to: 'done' }> }
 
-/** Whether the function can write it, as far as that is known without the row of the job. */
+/** Whether the function can write this finish, as far as that is known without the job's row. */
 export function isPlainlyDone(item: Finish): item is Done {
   const { transition, outcome, error, log, cool, followUps } = item
   if (transition.to !== 'done' || outcome !== 'returned') return false
@@ -21,7 +24,7 @@ export function forgets({ transition }: Finish): boolean {
   return transition.to === 'done' && transition.forget === true
 }
 
-/** Whether these, which are different jobs, can be one call: all of them kept or none. */
+/** Whether these finishes of different jobs fit into one call: all forgotten or none. */
 export function areAlike(items: readonly Finish[]): items is readonly Done[] {
   const [first] = items
   if (first === undefined) return false
@@ -29,7 +32,7 @@ export function areAlike(items: readonly Finish[]): items is readonly Done[] {
   return items.every((item) => isPlainlyDone(item) && forgets(item) === isForgotten)
 }
 
-/** Gives the ids that it left alone: those of jobs with more to them, and those without a lease. */
+/** Returns the ids that the function skipped: jobs with rows in other tables, and jobs without a lease. */
 export async function finishDone(
   context: Context,
   query: Query,

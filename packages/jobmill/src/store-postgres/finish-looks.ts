@@ -1,4 +1,4 @@
-/** What a finish has to know beside its own statement: whether it was written before, and names for its follow-ups. */
+/** Reads for a finish: whether it was written before, and the names for its follow-ups. */
 import type { Finish } from '../store/finish.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
@@ -7,8 +7,8 @@ import { ensureNames } from './enqueue.ts'
 import { GIVEN } from './fragments.ts'
 
 /**
- * A second statement, because the snapshot of the first may be older than the finish that took the row. A job that is not there at all was forgotten, by a
- * finish that came before.
+ * A second statement, because the first snapshot may be older than the finish that took the row. A missing
+ * job was forgotten by an earlier finish.
  */
 const WRITTEN_BEFORE = `
 WITH ${GIVEN}
@@ -22,7 +22,10 @@ WITH ${GIVEN}
 SELECT r.id FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.running AS r
  WHERE r.id = x.id AND r.token = x.token`
 
-/** New names are written outside of any transaction, and only for what will be enqueued: a finish that is refused leaves no queue behind. */
+/**
+ * New names are written outside of any transaction, and only for jobs that will be enqueued. A refused finish
+ * therefore creates no queue.
+ */
 export async function nameFollowUps(context: Context, items: readonly Finish[]): Promise<void> {
   const { names, connection } = context
   const nameless = items.filter(({ followUps = [] }) => !names.knowsAllOf(followUps))

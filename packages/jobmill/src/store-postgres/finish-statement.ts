@@ -1,6 +1,6 @@
 /**
- * The statement that ends attempts. The fence is its DELETE: no row under this id and token means that the attempt has lost its lease,
- * and then nothing else of it is written either.
+ * The statement that ends attempts. Its DELETE is the fence: without a row for this id and token, the attempt
+ * has lost its lease and nothing is written.
  */
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
@@ -10,12 +10,16 @@ import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT, 
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
-/** The keys that are held on, in one of the rows only. A join with `keyed` is a loop over all pairs, which took as long as all the rest. */
+/**
+ * The keys that stay held, in one row only. A join with `keyed` would be a nested loop that takes as long as
+ * the rest of the statement.
+ */
 const HOLDS = `CASE WHEN n = (SELECT min(n) FROM gone) THEN (SELECT json_object_agg(id, hold_ms) FROM keyed WHERE hold_ms <> 0) END`
 
 /**
- * `gone(…, state)`: rows taken out of running, with the state they go to; a cancel that was asked for wins over all but done.
- * By the primary key of `running`. Concurrent finishes of one row wait for each other, and the second finds nothing.
+ * `gone(…, state)`: rows removed from running, with their next state. A requested cancel overrides every
+ * state except done. Uses the primary key of `running`. Concurrent finishes of one row wait for each other,
+ * and the second finds nothing.
  */
 const finishStatement = (forgets: boolean): string => `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -60,10 +64,10 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 SELECT id, state, queue_id, ${queueName('gone.queue_id')} AS queue, tries, flags, ${HOLDS} AS holds, ${freedFor('permit_freed')} AS freed, ${XID} FROM gone`
 
 export const FINISH = finishStatement(false)
-/** Where some of the jobs are to be forgotten: apart, because it takes longer to plan. */
+/** For calls that forget some jobs. A separate statement, because it takes longer to plan. */
 export const FINISH_FORGETTING = finishStatement(true)
 
-/** One item of the parameter. A result is JSON already and goes in as it is. */
+/** One item of the parameter. The result is JSON text and is embedded unchanged. */
 export function finishText(item: Finish, n: number): string {
   const { transition } = item
   const refund = refunds(transition) ? 1 : 0

@@ -1,4 +1,4 @@
-/** Running → wherever the transitions say; what is accepted, what was written before, and what comes with it. */
+/** Ends attempts: applies their transitions, detects repeated calls, and enqueues follow-ups. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import { outcomeOfCode } from '../job/outcome.ts'
@@ -19,7 +19,7 @@ import { holdingsOfRow, holdsOf } from './holdings.ts'
 import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
-/** With fewer than this, statements more cost more than the function saves. */
+/** Below this number, the extra statement costs more than the function saves. */
 const MANY = 20
 const NONE: ReadonlySet<string> = new Set()
 
@@ -30,7 +30,7 @@ export async function finish(
 ): Promise<Finished[]> {
   if (given.length === 0) return []
   const isEachOnce = new Set(given.map(keyOf)).size === given.length
-  // Answers are kept by item, and it may be one and the same that stands here twice.
+  // Replies are stored by item object, and the same object may occur twice in a call.
   const items = isEachOnce ? given : given.map((item) => ({ ...item }))
   await nameFollowUps(context, items)
   if (options.tx !== undefined) {
@@ -45,7 +45,7 @@ export async function finish(
   return finishGeneral(context, items, plain.length >= MANY && areAlike(plain) ? plain : [])
 }
 
-/** `plain` are those of the items that the function is tried for first. */
+/** `plain`: the items to try with the function first. */
 async function finishGeneral(
   context: Context,
   items: readonly Finish[],
@@ -69,7 +69,7 @@ async function finishGeneral(
   return replies
 }
 
-/** Most finishes: one call ends all of them. What it left alone is looked at again. */
+/** The common case: one call ends all of them. Items that it skipped take the general path. */
 async function finishAlike(context: Context, items: readonly Done[]): Promise<Finished[]> {
   const { tuples } = context.connection
   const named: Query = async (text, values) =>
@@ -80,7 +80,7 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
   try {
     return merged(items, rest, await finishGeneral(context, rest, []))
   } catch (error) {
-    // Some are written and some are not: sent again, all of them find that out.
+    // Some finishes are written and some are not. A repeated call finds out which.
     if (rest.length === items.length) throw error
     throw new JobmillError('OUTCOME_UNKNOWN', 'not all of the finishes could be written', {
       fix: 'Send the same call again: ids and tokens make that safe',
@@ -89,7 +89,7 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
   }
 }
 
-/** The replies of those that were looked at in general; all others are done. */
+/** The replies of the general path; all other items are done. */
 function merged(items: readonly Finish[], rest: readonly Finish[], replies: readonly Finished[]): Finished[] {
   if (rest.length === items.length) return [...replies]
   const known = new Map(rest.map((item, at) => [item, replies[at]]))
@@ -109,7 +109,7 @@ async function finishWith(
   return items.map((item) => replies.get(item) ?? refused(item))
 }
 
-/** What a round adds to. */
+/** The results that a round adds to. */
 interface Told {
   readonly replies: Map<Finish, Finished>
   readonly counts: ReadyCounts
@@ -172,7 +172,7 @@ async function followUp(
   return context.isUserTransaction === true ? inUserTransaction(context, query, write) : write(context)
 }
 
-/** Few jobs have anything to release. */
+/** Omits the field for most jobs, which have nothing to release. */
 function releasedIn(item: Finish, row: Row, state: JobState, holdMs: number): Pick<Finished, 'released'> {
   const released = releasedBy(holdingsOfRow(row, holdMs), state, forgets(item))
   return released.length === 0 ? {} : { released }
@@ -187,8 +187,9 @@ function refused(item: Finish): Finished {
 }
 
 /**
- * An attempt that did not end its job, or whose job was retried since, says nothing of where it went: that is what the finish asked for,
- * unless a cancel was carried out instead, which shows in what was recorded, or it asks for done, which the attempt would tell.
+ * The attempt record does not say where the job went if it did not end the job, or if the job was retried
+ * since. The job went where the finish asked, with two exceptions. A cancel may have been carried out, which
+ * the recorded outcome shows. A finish as done would be recorded as such.
  */
 function acceptedBefore(item: Finish, row: Row): Finished {
   if (row['is_gone'] === true) return done(item)

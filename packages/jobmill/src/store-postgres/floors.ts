@@ -1,16 +1,17 @@
 /**
- * Where claims begin to look. In front of the jobs that wait lie the rows of those that were claimed before, dead until the database may remove them, and jobs
- * of kinds that this process does not run; so a handle remembers for every queue and priority up to where it has looked, and begins behind that.
+ * Scan cursors ("floors") for claims: per queue and priority, the place up to which this handle has read. The
+ * first rows of the index are dead rows of claimed jobs, until vacuum removes them, and jobs of kinds that
+ * this process does not run. Claims start after them.
  *
- * These floors are hints: a job that becomes visible below one (its transaction committed late, or it was handed back to its old place) is found by the next
- * full look. There is one whenever something may be there: after a claim of few jobs or of less than it asked for, after a ring, and every 500 ms; unless the last one
- * had so far to walk that it would cost more than a twentieth of the time.
+ * Scan cursors are hints. A job can become visible below one if its transaction commits late or it returns to
+ * its old place. A full look finds it. Full looks happen after claims with few jobs, after a notification,
+ * and every 500 ms, unless they would take more than a twentieth of the time.
  */
 
 import { arrayOf } from './array-text.ts'
 import type { NameMap } from './name-map.ts'
 
-/** The rows of a queue behind (priority, seq), up to the priority `below`. */
+/** The rows of a queue after (priority, seq), up to the priority `below`. */
 interface Range {
   readonly queue: string
   readonly priority: number
@@ -18,17 +19,20 @@ interface Range {
   readonly below: number
 }
 
-/** What one look at a queue found out. */
+/** The results of one look at a queue. */
 export interface Seen {
   readonly wasFull: boolean
-  /** The seq up to which everything was looked at, by priority. */
+  /** By priority, the seq up to which everything was read. */
   readonly upTo: ReadonlyMap<number, number>
-  /** For a look that went to the end: every place up to this one was seen, in the priorities that are known and in these. Null: there may be more. */
+  /**
+   * For a look that reached the end: the last place, valid for all known priorities and those in `lanes`.
+   * Null if there may be more.
+   */
   readonly lastSeq: number | null
   readonly lanes: readonly number[]
-  /** How many jobs it got. */
+  /** How many jobs it leased. */
   readonly leases: number
-  /** Pages of the index that were walked over, and how long it took. */
+  /** Index pages that were read, and the time it took. */
   readonly pages: number
   readonly ms: number
 }
@@ -39,14 +43,14 @@ export interface Look {
 }
 
 export interface Floors {
-  /** How to look at a queue now, for these kinds. */
+  /** The ranges to read now, for these kinds. */
   look(queue: string, kinds: string, now: number): Look
-  /** The same for who only wants to know: in full, unless that cost much a moment ago. */
+  /** Like `look`, for a check without a claim: full, unless a full look was recently expensive. */
   peek(queue: string, kinds: string, now: number): Look
   seen(queue: string, kinds: string, now: number, seen: Seen): void
-  /** Something may have become ready below the floors. */
+  /** Jobs may have become ready below the cursors. */
   disturb(queues: readonly string[] | 'all'): void
-  /** The database was replaced: places in it are other places now. */
+  /** The database was replaced, so its places have changed. */
   clear(): void
 }
 
@@ -55,27 +59,27 @@ interface Lanes {
   /** Seq by priority. */
   readonly floors: ReadonlyMap<number, number>
   readonly disturbed: boolean
-  /** Much is taken at once, so that much lies dead behind it. */
+  /** Claims take many jobs at once, so they leave many dead rows. */
   readonly isDrained: boolean
   readonly fullFrom: number
   readonly notBefore: number
 }
 
 const NONE: ReadonlyMap<number, number> = new Map()
-/** The priority that most jobs have. Rows that are dead do not tell theirs. */
+/** The priority of most jobs. Dead rows do not reveal theirs. */
 const USUAL = 0
 /** Outside of all priorities, which are int2. */
 const FIRST = -32_769
 const BEHIND = 32_768
 
 const FULL_EVERY_MS = 500
-/** A full look may take one of so many parts of the time. */
+/** Full looks may use at most 1/SHARE of the time. */
 const SHARE = 20
-/** After a claim of fewer jobs than this a full look costs nothing to speak of. */
+/** After a claim of fewer jobs than this, a full look is cheap. */
 const MANY_LEASES = 50
-/** A claim touches no more pages of the index than this when it walks over nothing in vain; that may happen at any time. */
+/** A claim that skips no dead rows reads at most this many index pages. Such a look is always allowed. */
 const FEW_PAGES = 50
-/** More priorities at once than this, and a queue is looked at in full. */
+/** A queue with more priorities than this is always read in full. */
 const MOST_LANES = 50
 
 export function floors(): Floors {
@@ -87,7 +91,7 @@ export function floors(): Floors {
       if (lanes === undefined || lanes.kinds !== kinds) return fullLook(queue)
       const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom
       if (!isDue || now < lanes.notBefore) return { isFull: false, ranges: behind(queue, lanes.floors) }
-      // What happens from now on disturbs the next look.
+      // Changes from now on count for the next look.
       byQueue.set(queue, { ...lanes, disturbed: false })
       return fullLook(queue)
     },
@@ -120,7 +124,7 @@ export function floors(): Floors {
   }
 }
 
-/** A full look that did not go to the end saw nothing of what lies behind, so that only its own floors count from then on. */
+/** A full look that stopped early says nothing about the rows after it, so only its own cursors remain. */
 function raised(
   floors: ReadonlyMap<number, number>,
   { wasFull, upTo, lastSeq, lanes }: Seen,
@@ -138,19 +142,24 @@ export function fullLook(queue: string): Look {
   return { isFull: true, ranges: behind(queue, NONE) }
 }
 
-/** From the front to the first floor, and from behind each floor to the next: so a priority that is new is seen too. */
+/**
+ * From the start to the first cursor, and from each cursor to the next, so that new priorities are read too.
+ */
 function behind(queue: string, floors: ReadonlyMap<number, number>): Range[] {
   const starts = [[FIRST, 0] as const, ...[...floors].toSorted(([a], [b]) => a - b)]
   return starts.map(([priority, seq], at) => ({ queue, priority, seq, below: starts[at + 1]?.[0] ?? BEHIND }))
 }
 
-/** What floors are for: kinds that have a number, in the order of their numbers. */
+/** The key of the cursors: the sorted ids of the known kinds. */
 export function kindsKey(map: NameMap, kinds: readonly string[]): string {
   const ids = new Set(kinds.map((kind) => map.kinds.idIfKnown(kind) ?? 0))
   return arrayOf([...ids].toSorted((a, b) => a - b))
 }
 
-/** The ranges of these looks as parameters of a function: the number of the look, from 1, and where each range begins and ends. */
+/**
+ * The ranges of these looks as function parameters: the number of the look, from 1, and the start and end of
+ * each range.
+ */
 export function rangeColumns(looks: readonly Look[]): string[] {
   const ranges = looks.flatMap((look, at) => look.ranges.map((range) => ({ ...range, number: at + 1 })))
   return [

@@ -1,4 +1,4 @@
-/** Brings open tally rows together. SKIP LOCKED: two folds at once take different rows. */
+/** Merges tally rows into totals. SKIP LOCKED lets concurrent folds take different rows. */
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 

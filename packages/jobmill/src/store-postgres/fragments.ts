@@ -1,9 +1,9 @@
 /**
- * Pieces that several statements are made of. Each is a list of CTEs over names that the statement defines:
- * `given` (the parameter and the clock), and what the comment of the piece says.
+ * SQL fragments shared by several statements. Each is a list of CTEs over names that the statement defines:
+ * `given` (the parameter and the clock), and others as its comment says.
  *
- * Every statement takes one parameter, a text that is cast to JSON: it works the same through any driver,
- * pooler or ORM that a user's transaction may come with.
+ * Every statement takes one parameter, a text that is cast to JSON. This works with any driver, pooler or ORM
+ * behind a user's transaction.
  */
 import { STATE_CODE } from '../job/state.ts'
 import { HELD_ON } from './hold.ts'
@@ -13,34 +13,43 @@ export const KEYED = 1
 export const ORDERED = 2
 export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
-/** The flags of a job that leaves running and goes on: its permits stay behind. */
+/** The flags of a job that leaves running and does not end. Its permits are released. */
 export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK}`
 
-/** `given(p, now)`: the parameter, and now by the database's clock unless a test gave another. */
+/** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
 export const GIVEN = `given AS MATERIALIZED (
   SELECT s.p, coalesce((s.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8) AS now
     FROM (SELECT $1::text::json AS p) AS s
 )`
 export const NOW = `(SELECT now FROM given)`
-/** Now once more, read for each row: for rows that had to be waited for. */
+/** The current time, evaluated for each row: for rows that the statement had to wait for. */
 export const NOW_AGAIN = `coalesce((given.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)`
 
-/** Of rows with an id of a queue or kind: the name, read with the row and not from a cache. */
+/** The name for a queue or kind id, read with the row instead of from a cache. */
 export const queueName = (id: string): string =>
   `(SELECT named.name FROM jobmill.queue AS named WHERE named.id = ${id})`
 export const kindName = (id: string): string =>
   `(SELECT named.name FROM jobmill.kind AS named WHERE named.id = ${id})`
 
-/** Whether the ids in the parameter are those of this database: `names` is the version under which they were read. */
+/**
+ * Whether the ids in the parameter belong to this database: `names` is the version under which they were
+ * read.
+ */
 export const NAMES_TRUE = `(SELECT true FROM jobmill.names AS v WHERE v.version = (SELECT (p ->> 'names')::uuid FROM given) LIMIT 1)`
-/** The first parameter of a function, `given_now`, and an error when the ids of its call are not those of this database. */
+/**
+ * The first parameter of a function, `given_now`. Raises an error if the ids of the call do not belong to
+ * this database.
+ */
 export const nowIfNamesTrue = (version: string): string =>
   `CASE WHEN EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid) THEN $1::int8 ELSE jobmill.names_unknown() END`
 
-/** The transaction of the user that a statement runs in: see commit-watch.ts. */
+/** The user's transaction in which a statement runs. See commit-watch.ts. */
 export const XID = `pg_current_xact_id()::text AS xid`
 
-/** In the statement that changes a setting, so that nobody sees the new version before the new setting. */
+/**
+ * Part of the statement that changes a setting, so that the new version is never visible before the new
+ * setting.
+ */
 export const SETTINGS_CHANGED = `UPDATE jobmill.settings SET version = version + 1`
 
 /** `input(id)`: the ids in the parameter. */
@@ -49,8 +58,9 @@ export const INPUT_IDS = `input AS MATERIALIZED (
 )`
 
 /**
- * Takes jobs of `input(id)` out of wherever they wait, as `taken`. By the unique index on id of each table. Whoever
- * deletes the row has the job: a claim or a stage that locked it first leaves nothing here, and the caller looks again.
+ * Removes jobs of `input(id)` from the tables where they wait, as `taken`. Uses the unique index on id of
+ * each table. Deleting the row takes the job: if a claim or stage locked it first, nothing is removed here,
+ * and the caller looks again.
  */
 export const TAKEN = `from_later AS (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id RETURNING w.*
@@ -73,9 +83,9 @@ export const TAKEN = `from_later AS (
 )`
 
 /**
- * Frees the keys and turns of `ended(id, state, flags)`. One that has ended may hold its key for a while yet (`hold.ts`).
- * `= ANY (ARRAY(…))` and not a join: the planner takes a join with a set of unknown size for a reason to read the whole
- * table, an array for a few index probes; and almost always the set is empty.
+ * Releases the dedupe keys and order locks of `ended(id, state, flags)`. A key with a hold time stays held
+ * (see hold.ts). Uses `= ANY (ARRAY(…))` instead of a join: for a join with a set of unknown size, the
+ * planner reads the whole table; for an array, it probes the index. The set is almost always empty.
  */
 export const FREED = `keyed AS (
   SELECT j.dedupe_key, j.id, j.hold_ms, ${HELD_ON} AS held_on
@@ -96,21 +106,29 @@ export const FREED = `keyed AS (
   INSERT INTO jobmill.order_check (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
 )`
 
-/** Gives back the permits of `gone(id, flags)`, which leave running, by their holder. A job without any costs nothing here. */
+/**
+ * Releases the permits of `gone(id, flags)`, which leave running, by holder. Costs nothing for jobs without
+ * permits.
+ */
 export const PERMITS_FREED = `permit_freed AS MATERIALIZED (
   SELECT f.limit_name FROM (SELECT ARRAY(SELECT g.id FROM gone AS g WHERE g.flags & ${HAS_PERMIT} <> 0) AS jobs) AS h
    CROSS JOIN LATERAL jobmill.permits_freed(h.jobs) AS f(limit_name) WHERE h.jobs <> '{}'
 )`
 
-/** The queues that draw on the limits of these rows of permits, which have room again: JSON text, null for none. Who frees permits must tell it. */
+/**
+ * The queues whose limits have budget again after these permits were released: JSON text, null for none.
+ * Every statement that releases permits must return it.
+ */
 export const freedFor = (...rows: readonly string[]): string => `(
   SELECT json_agg(q.name) FROM jobmill.queue AS q
    WHERE q.limit_name = ANY (ARRAY(${rows.map((each) => `SELECT limit_name FROM ${each}`).join(' UNION ')})))`
 
-/** Has an order key and not its turn: such a job goes into its line and not to ready. */
+/** Has an order key but not its order lock. Such a job goes to its order queue instead of ready. */
 export const NEEDS_ORDER_LOCK = `flags & ${ORDERED} <> 0 AND flags & ${HAS_ORDER_LOCK} = 0`
 
-/** Puts the jobs of `due` (rows of later whose time has come) into ready or into their lines, in the given order. */
+/**
+ * Moves the jobs of `due` (rows of later that are due) to ready or to their order queues, in the given order.
+ */
 export const dueMoved = (order: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, attempt, crashes, flags

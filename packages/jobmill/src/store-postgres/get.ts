@@ -1,4 +1,4 @@
-/** Jobs by their ids, with everything that is known of them. */
+/** Reads complete jobs by id. */
 import type { JobRecord } from '../store/job-record.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS } from './fragments.ts'

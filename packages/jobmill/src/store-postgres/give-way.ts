@@ -1,7 +1,8 @@
 /**
- * How a migration gets tables that others are at work on. Whoever comes to a table after somebody who waits for all of it waits behind him, so a migration that simply
- * waited for an open transaction to end (a user's, or a backup) would stop every process until their leases were lost. It waits for a moment, lets everybody
- * pass, and comes back.
+ * Locks tables for a migration without blocking running processes. A waiting exclusive lock blocks every
+ * later statement on the table. A migration that waited for an open user transaction or a backup would stop
+ * all processes until their leases expired. It therefore waits briefly, lets the queued statements run, and
+ * tries again.
  */
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -10,12 +11,15 @@ import type { Connection, Query } from './connection.ts'
 import { isLockTimeout } from './errors.ts'
 
 /**
- * Long enough for the statements of others to end; and shorter than the second after which a server looks for deadlocks, so that in one it is the migration that
- * gives way, and no work that is broken off.
+ * Long enough for concurrent statements to end. Shorter than the server's deadlock_timeout of 1 s, so that in
+ * a deadlock the migration aborts instead of a running statement.
  */
 export const WAIT_BRIEFLY = `SET LOCAL lock_timeout = '200ms'`
 
-/** From the first pause to the longest: others have the tables for most of the time. */
+/**
+ * The pause grows from the first value to the second, so that other statements have the tables most of the
+ * time.
+ */
 const PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 4_000
 
@@ -25,7 +29,7 @@ interface Way {
   readonly deadlineMs: number
 }
 
-/** All statements of `work`, or none, however often it takes. */
+/** Runs `work` in one transaction and repeats it until it gets its locks or the deadline passes. */
 export async function givingWay(
   { connection, platform, deadlineMs }: Way,
   work: (query: Query) => Promise<void>,
@@ -41,7 +45,7 @@ export async function givingWay(
   }
 }
 
-/** Without its cause: a lock that was not free in time is otherwise tried for again at once. */
+/** Omits the cause, because the connection would retry a lock timeout immediately. */
 function inTheWay(error: unknown): never {
   if (!isLockTimeout(error)) throw error
   throw new JobmillError('STORE_BUSY', 'a transaction that stays open keeps the tables from being migrated', {

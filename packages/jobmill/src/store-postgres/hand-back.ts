@@ -1,6 +1,7 @@
 /**
- * Jobs that leave `running` without a finish of their own: their instance stopped or was lost. Pieces for statements that
- * define `gone` (rows of running with `state` and `crashes_now`) and `recorded` (those that leave an attempt, with its `outcome`).
+ * SQL fragments for jobs that leave `running` without a finish, because their instance stopped or was lost.
+ * The statement defines `gone` (rows of running with `state` and `crashes_now`) and `recorded` (the jobs that
+ * get an attempt record, with its `outcome`).
  */
 import { crashErrorSql } from '../job/crash.ts'
 import { STATE_CODE } from '../job/state.ts'
@@ -8,7 +9,7 @@ import { FREED, NOW, PERMITS_FREED, WITHOUT_PERMIT } from './fragments.ts'
 
 const { ready, running, cancelled, done } = STATE_CODE
 
-/** They keep their place in the order, and the attempt is refunded. */
+/** The jobs keep their place in the order, and the attempt is refunded. */
 export const HANDED_BACK = `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, seq, id, ready_at, kind_id, tries, greatest(attempt - 1, 0), crashes_now, ${WITHOUT_PERMIT}

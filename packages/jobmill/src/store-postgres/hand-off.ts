@@ -1,6 +1,6 @@
 /**
- * Hand-off in calls that one function cannot write: with ids that exist, or jobs with a key or a due time among the others. Who may begin is decided
- * before anything is written, and then written with the rest, in one transaction.
+ * Direct dispatch for calls that enqueue_alike and enqueue_due cannot write: ids that may exist, or a mix
+ * with keyed or scheduled jobs. One transaction first chooses the jobs to lease and then inserts all of them.
  */
 import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
@@ -17,14 +17,14 @@ import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, placed, READY_COUNTS }
 import { NamesChanged } from './names-changed.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
-/** The jobs of one call that are leased to who enqueues them. */
+/** The jobs of one call that are leased to the enqueuing instance. */
 export interface HandedOff {
   readonly instance: string
   readonly token: number
   readonly ids: ReadonlySet<string>
 }
 
-/** By primary keys, in the snapshot of one statement. */
+/** Uses primary keys, in the snapshot of one statement. */
 const LOOK = `
 WITH ${GIVEN}
 SELECT g.now, nextval('jobmill.token') AS token,
@@ -36,7 +36,10 @@ SELECT g.now, nextval('jobmill.token') AS token,
        (SELECT json_agg(j.id) FROM jobmill.job AS j WHERE j.id = ANY ((g.p ->> 'ids')::uuid[])) AS known
   FROM given AS g`
 
-/** Like every enqueue of ids that may exist; of those that are new, the chosen ones run from the start. All take their places in the order of the call. */
+/**
+ * Inserts ids that may exist. The chosen jobs among the new ones start as running. All get their places in
+ * the order of the call.
+ */
 const ENQUEUE_HANDING_OFF = `
 WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input ORDER BY id
@@ -58,7 +61,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
 )
 SELECT ${READY_COUNTS} AS ready, ${NAMES_TRUE} AS names_true, g.now, (SELECT json_agg(id) FROM to_running) AS leased FROM given AS g`
 
-/** Whether any of these jobs could be handed off, as far as that is known without a look. */
+/** Whether any of these jobs may qualify for direct dispatch, without asking the database. */
 export function mayHandOff(jobs: readonly NewJob[], { queues, kinds }: HandOff): boolean {
   const rooms = roomsOf(queues, (queue) => queue)
   return jobs.some((job) => isEligible(job, { rooms, kinds: new Set(kinds) }))
@@ -71,7 +74,7 @@ function isEligible(
   return dedupe === null && orderKey === null && delayMs === 0 && rooms.has(queue) && kinds.has(kind)
 }
 
-/** The first statement of the transaction. */
+/** Must be the first statement of the transaction. */
 export async function chooseHandedOff(
   context: Context,
   query: Query,

@@ -1,15 +1,15 @@
-/** What processes say to each other about a job that is handed over, as text. */
+/** The messages of remote dispatch between processes, as text. */
 import { UUID } from '../job/names.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { StandBy } from '../store/claim.ts'
 
-/** An offer on its way to who enqueues. */
+/** An idle worker offer, sent to the process that enqueues. */
 export interface Offered extends StandBy {
-  /** The process that made it. */
+  /** The process that made the offer. */
   readonly from: string
 }
 
-/** A job on its way to who has offered. */
+/** A leased job, sent to the process that made the offer. */
 export interface Brought {
   readonly offer: number
   readonly from: string
@@ -17,10 +17,10 @@ export interface Brought {
   readonly job: Pick<NewJob, 'id' | 'kind' | 'queue' | 'priority' | 'maxAttempts' | 'payload'>
 }
 
-/** NOTIFY takes at most 8,000 bytes, and a token and an instant stand in front. */
+/** NOTIFY accepts at most 8,000 bytes, and the database adds a token and an instant in front. */
 const MOST_BYTES = 7_500
 
-/** Undefined when it is too long to be told. */
+/** Undefined if the message is too long for NOTIFY. */
 export function broughtText(brought: Brought): string | undefined {
   const text = JSON.stringify(brought)
   return Buffer.byteLength(text) <= MOST_BYTES ? text : undefined
@@ -30,7 +30,10 @@ type Told =
   | { readonly is: 'offer'; readonly offer: Offered }
   | { readonly is: 'job'; readonly token: number; readonly at: number; readonly brought: Brought }
 
-/** Undefined for what is none of ours: another release may say something else. A job comes as the database sends it, "token at message". */
+/**
+ * Undefined for a message in an unknown format, for example from another release. The database sends a job as
+ * "token at message".
+ */
 export function readHandOver(text: string): Told | undefined {
   const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
   const told = readObject(json)

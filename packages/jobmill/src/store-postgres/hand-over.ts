@@ -1,7 +1,9 @@
 /**
- * Jobs for an idle instance of another process, without a claim. Whoever has a free worker after a job tells the process that rang for it; the next job that is
- * enqueued there is leased to that worker as it is written, and the lease arrives with the commit. Everything here is a hint: an offer is good for one job and for
- * a few seconds, the database looks whether the instance lives and the queue is open, and a lease that does not arrive is found like one whose claim had no answer.
+ * Remote dispatch: leases a new job to an idle worker of another process without a claim. A worker that
+ * becomes free offers itself to the process that last sent a notification for the queue. That process leases
+ * its next job to the worker in the insert, and the lease arrives with the commit. All of this is best
+ * effort: an offer is valid for one job and a few seconds, the database checks the instance and the queue,
+ * and a lost message is recovered like a claim without a reply.
  */
 import { createHash } from 'node:crypto'
 import type { NewJob } from '../job/new-job.ts'
@@ -10,7 +12,7 @@ import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
 import { type Brought, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
 
-/** Where a job goes that is about to be written, and what is to be said there. */
+/** The target of a job about to be inserted, and the message for it. */
 export interface HandOver {
   readonly instance: string
   readonly channel: string
@@ -18,13 +20,13 @@ export interface HandOver {
 }
 
 export interface HandOvers {
-  /** Another process rang for these queues. */
+  /** Another process sent a notification for these queues. */
   readonly notified: (from: string, queues: readonly string[]) => void
   readonly standBy: (offer: StandBy) => boolean
   readonly receive: (instance: string, take: (handed: HandedOver) => void) => () => void
-  /** What arrived on the channel of this process. */
+  /** Handles a message on the channel of this process. */
   readonly heard: (text: string) => void
-  /** For whom this job is, if somebody has offered; the offer is used up. */
+  /** Uses up an offer for this job, if there is one. */
   readonly of: (job: NewJob) => HandOver | undefined
 }
 
@@ -34,29 +36,37 @@ interface Ringer {
   readonly told: Set<string>
 }
 
-/** An idle process may end, or get work, without taking back what it offered. */
+/** An idle process may exit or find other work without withdrawing its offer. */
 const GOOD_FOR_MS = 10_000
 const MOST_RINGERS = 10_000
-/** Of one queue and kind. */
+/** For each queue and kind. */
 const MOST_OFFERS = 100
-/** All who commit a message queue for one lock until theirs is synced, in the whole database: who enqueues more often than this rings instead. */
+/**
+ * Committing a NOTIFY takes a database-wide lock until the commit is synced. A process that enqueues more
+ * often than this sends ordinary notifications instead.
+ */
 const APART_MS = 5
 
-/** A process rings under a name that everybody hears. Where it is spoken to follows from that only for who may read the schema. */
+/**
+ * The process name is public in every notification. Only a role that may read the schema knows the secret and
+ * can derive the channel.
+ */
 export function channelOf(process: string, secret: string): string {
   return `jobmill ${createHash('sha256').update(`${secret} ${process}`).digest('hex').slice(0, 48)}`
 }
 
 export function handOvers(options: {
   readonly me: string
-  /** Where a process is spoken to. */
+  /** Returns the channel of a process. */
   readonly channelOf: (process: string) => string
   readonly platform: Pick<Platform, 'monotonic'>
   /** Best effort. */
   readonly send: (channel: string, text: string) => void
 }): HandOvers {
   const { me, channelOf, platform, send } = options
-  /** By queue: who rang last, and for which kinds that process has an offer of ours already. */
+  /**
+   * For each queue, the last process that sent a notification, and the kinds that this process offered to it.
+   */
   const ringers = new Map<string, Ringer>()
   const receivers = new Map<string, (handed: HandedOver) => void>()
   const offers = new Map<string, { readonly offered: Offered; readonly at: number }[]>()
@@ -64,9 +74,9 @@ export function handOvers(options: {
 
   const isGood = ({ at }: { readonly at: number }): boolean => platform.monotonic() - at < GOOD_FOR_MS
 
-  /** Whoever rings has no offer, or none for such a job. */
+  /** A process that sends a notification had no offer for that job, so earlier offers to it are used up. */
   function notified(from: string, queue: string): void {
-    // Anybody may ring for queues that nobody has.
+    // Any role can send notifications for queues that do not exist, so the map is bounded.
     if (ringers.size >= MOST_RINGERS) ringers.clear()
     ringers.set(queue, { process: from, at: platform.monotonic(), told: new Set() })
   }

@@ -1,4 +1,4 @@
-/** The attempts of a job: reading them, and keeping only the newest. */
+/** Reads the attempts of a job and trims them to the newest. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { outcomeOfCode } from '../job/outcome.ts'
 import type { AttemptRecord } from '../store/job-record.ts'
@@ -6,12 +6,12 @@ import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS } from './fragments.ts'
 
-/** By the primary key, in its order. */
+/** Uses the primary key, in its order. */
 const HISTORY = `
 SELECT attempt, token, instance, started_at, ended_at, outcome, error, log
   FROM jobmill.attempt WHERE job_id = $1 ORDER BY token`
 
-/** By the primary key, backwards: what lies behind the newest ones. */
+/** Reads the primary key backward and deletes everything older than the newest attempts. */
 const TRIM = `
 WITH ${GIVEN}, ${INPUT_IDS}, oldest_kept AS (
   SELECT input.id, (SELECT a.token FROM jobmill.attempt AS a WHERE a.job_id = input.id
@@ -34,7 +34,7 @@ export async function history(context: Context, id: string): Promise<AttemptReco
   }))
 }
 
-/** For jobs that were tried more often than we keep attempts of. */
+/** For jobs with more attempts than the history keeps. */
 export async function trimHistory(context: Context, query: Query, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await run(context, query, TRIM, `"ids":${JSON.stringify(ids)}`)
 }

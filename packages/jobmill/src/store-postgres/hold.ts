@@ -1,6 +1,7 @@
 /**
- * How long the dedupe key of a job is held on, as `hold_ms` keeps it: below 0 when that is however the job ended, so that no other
- * column has to be read where jobs end, nor migrated. A release before this one takes it for no hold, and frees the key.
+ * Encodes the hold time of a dedupe key in `hold_ms`. A negative value means that the key stays held after
+ * any end, which avoids another column and a migration. An older release treats a negative value as no hold
+ * and releases the key.
  */
 import type { Dedupe, HoldAfter } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
@@ -13,5 +14,7 @@ export function holdOf(kept: number): { readonly holdMs: number; readonly holdAf
   return { holdMs: Math.abs(kept), holdAfter: kept < 0 ? 'ended' : 'done' }
 }
 
-/** Whether the key of job `j` is held on after the end `e`; not of one that is deleted while it waits. */
+/**
+ * Whether the key of job `j` stays held after the end `e`. False for a job that is deleted while it waits.
+ */
 export const HELD_ON = `CASE WHEN e.state = ${STATE_CODE.done} THEN j.hold_ms <> 0 ELSE e.state > ${STATE_CODE.done} AND j.hold_ms < 0 END`

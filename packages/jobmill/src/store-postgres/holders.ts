@@ -1,4 +1,4 @@
-/** Who holds dedupe keys. Each by the primary key of `dedupe`, in one snapshot, without locks. */
+/** The jobs that hold dedupe keys, read by the primary key of `dedupe` in one snapshot without locks. */
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 

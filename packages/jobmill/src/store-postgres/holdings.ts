@@ -1,9 +1,9 @@
-/** What a row of `running` says of rows in other tables. */
+/** Derives a job's rows in other tables from its row in `running`. */
 import { type Holding, holdingsOf } from '../store/holdings.ts'
 import type { Row } from './connection.ts'
 import { HAS_PERMIT, KEYED, ORDERED } from './fragments.ts'
 
-/** Of `flags` and of `tries`, which counts the attempt that runs. `holdMs` is as the job keeps it. */
+/** Uses `flags` and `tries`, which includes the running attempt. `holdMs` has the stored form. */
 export function holdingsOfRow(row: Row, holdMs: number): Holding[] {
   const flags = Number(row['flags'])
   return holdingsOf({
@@ -14,7 +14,7 @@ export function holdingsOfRow(row: Row, holdMs: number): Holding[] {
   })
 }
 
-/** Of jobs whose keys are held on: how long, by id. */
+/** The hold times of dedupe keys, by job id. */
 export function holdsOf(rows: readonly Row[]): Readonly<Record<string, number>> {
   const told = rows.find((row) => row['holds'] !== null)?.['holds']
   return (typeof told === 'string' ? JSON.parse(told) : (told ?? {})) as Record<string, number>

@@ -1,4 +1,4 @@
-/** Instances: registering, leaving, and what the database believes of them. */
+/** Registers and deregisters instances, and reads their state and leases. */
 import { onDeadKind } from '../job/on-dead.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
@@ -29,8 +29,8 @@ UPDATE jobmill.instance SET ended_at = ${NOW}, lost = false
 RETURNING id`
 
 /**
- * By the index on the instance of `running`. What an open transaction of the user's is finishing is left to the reaper. The rest that the instance had
- * goes with it when it is this call that stopped it.
+ * Uses the index on `running.instance`. Skips jobs that an open user transaction is finishing; the reaper
+ * handles those. If this call stopped the instance, it also removes the other rows of the instance.
  */
 const HAND_BACK = `
 WITH ${GIVEN}, over AS MATERIALIZED (
@@ -52,7 +52,7 @@ SELECT i.id, i.label, i.version, i.queues, i.kinds, i.on_dead, i.capacity, i.sta
             WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state
   FROM jobmill.instance AS i, given AS g ORDER BY i.id`
 
-/** By the index on the instance of `running`. */
+/** Uses the index on `running.instance`. */
 const HELD = `
 WITH ${GIVEN}
 SELECT r.id, r.token, g.now - r.started_at AS age_ms, r.flags, r.tries, r.cancel_reason IS NOT NULL AS is_cancelled,
@@ -61,7 +61,10 @@ SELECT r.id, r.token, g.now - r.started_at AS age_ms, r.flags, r.tries, r.cancel
        (SELECT true FROM jobmill.attempt AS a WHERE a.job_id = r.id LIMIT 1) AS has_attempts
   FROM given AS g, jobmill.running AS r WHERE r.instance = (g.p ->> 'instance')::uuid ORDER BY r.id`
 
-/** Whoever reaps this instance one day finds the kinds of its follow-ups there, and need not make them in a transaction. */
+/**
+ * Creates the kinds of its follow-ups in advance, so that a reaper does not have to create them in its
+ * transaction.
+ */
 export async function register(context: Context, instance: NewInstance): Promise<void> {
   const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
   await context.names.ensure(new Set(), new Set(onDead.map(onDeadKind)))
@@ -76,7 +79,10 @@ export async function register(context: Context, instance: NewInstance): Promise
   notifyFor(context, counts)
 }
 
-/** Statements of one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
+/**
+ * Runs two statements in one transaction, so that the second sees every claim before the stop. The reaper
+ * returns jobs of a claim that was still in flight.
+ */
 export async function deregister(context: Context, instance: string): Promise<number> {
   const field = `"instance":${JSON.stringify(instance)}`
   const counts = readyCounts()

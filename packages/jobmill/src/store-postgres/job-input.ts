@@ -1,4 +1,4 @@
-/** New jobs on their way into the tables: the parameter they travel in, and the CTEs that put them where they wait. */
+/** The parameter format of new jobs, and the CTEs that insert them into the tables where they wait. */
 import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Context } from './context.ts'
@@ -7,7 +7,10 @@ import { keptHold } from './hold.ts'
 
 const { scheduled, ready } = STATE_CODE
 
-/** `input`: the jobs of the parameter, with due time and flags; none of them when their ids are not those of this database. `null` as a payload arrives as SQL NULL. */
+/**
+ * `input`: the jobs of the parameter, with due time and flags. Empty if their queue and kind ids do not
+ * belong to this database. The payload `null` arrives as SQL NULL.
+ */
 export const INPUT_JOBS = `input AS MATERIALIZED (
   SELECT x.*, g.now, coalesce(x.due_at, g.now + x.delay_ms) AS due,
          (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END
@@ -25,8 +28,8 @@ export const JOB_VALUES = `id, queue_id, kind_id, priority, max_attempts, coales
   timeout_ms, tags, metadata, dedupe_key, hold_ms, order_key`
 
 /**
- * Puts the jobs of `fresh` (rows of `input`) where they wait. seq rises in the order of the call. Tags are
- * written for all of `taggedFrom`, which may have jobs that need not wait.
+ * Inserts the jobs of `fresh` (rows of `input`) into the tables where they wait. `seq` rises in the order of
+ * the call. Tags are written for all of `taggedFrom`, which may include jobs that start running at once.
  */
 export const placed = (seq: string, taggedFrom: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
@@ -52,11 +55,17 @@ export const placed = (seq: string, taggedFrom: string): string => `to_ready AS 
 
 export const PLACED = placed(`nextval('jobmill.seq')`, 'fresh')
 
-/** How many jobs of `fresh` became ready, by the id of their queue; 0 where all that is due waits in line. JSON text, null for none. */
+/**
+ * How many jobs of `fresh` became ready, by queue id; 0 if all due jobs of a queue wait in order queues. JSON
+ * text, null for none.
+ */
 export const READY_COUNTS = `(SELECT json_object_agg(d.queue_id, d.jobs) FROM (
   SELECT queue_id, count(*) FILTER (WHERE order_key IS NULL) AS jobs FROM fresh WHERE due <= now GROUP BY 1) AS d)`
 
-/** The jobs as fields of the parameter, with the version of their ids. Payload and metadata are JSON already and go in as they are. */
+/**
+ * The jobs as fields of the parameter, with the version of their ids. Payload and metadata are JSON text and
+ * are embedded unchanged.
+ */
 export function jobsFields({ names }: Context, jobs: readonly NewJob[]): string {
   const items = jobs.map((job, n) => {
     const { id, queue, kind, priority, maxAttempts, dueAt, delayMs, payload } = job

@@ -1,14 +1,17 @@
-/** From rows to what the read side tells of a job. */
+/** Converts rows to job summaries. */
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Row } from './connection.ts'
 import { kindName, queueName } from './fragments.ts'
 
-/** OFFSET 0 keeps the planner from turning probes by id into a read of the whole table. */
+/** OFFSET 0 prevents the planner from turning lookups by id into a scan of the whole table. */
 const probe = (table: string): string =>
   `LATERAL (SELECT * FROM jobmill.${table} AS t WHERE t.id = w.id OFFSET 0)`
 
-/** For rows `w(id)`: the job `j`, the one table it waits or runs in, and its last attempt. Each by an index on the id. */
+/**
+ * For rows `w(id)`: the job `j`, the table in which it waits or runs, and its last attempt. Each lookup uses
+ * an index on the id.
+ */
 export const SUMMARY_JOINS = `
   CROSS JOIN ${probe('job')} AS j
   LEFT JOIN ${probe('later')} AS la ON true

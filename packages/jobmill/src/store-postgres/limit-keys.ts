@@ -1,4 +1,7 @@
-/** The budgets of keys: rows beside that of their limit, which come into being with the first use of a key and go when they are full again. */
+/**
+ * The budgets of per-key limits. Each key has a row next to its limit's row, created on first use and deleted
+ * once its budget is full.
+ */
 import { changed } from '../job/budget.ts'
 import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import { KEYS_MOST, type AcquireRequest, type Acquired } from '../store/limit.ts'
@@ -7,17 +10,18 @@ import { type Context, run } from './context.ts'
 import { GIVEN, NOW, NOW_AGAIN } from './fragments.ts'
 import { LIMIT_COLUMNS, limitOf, type LockedLimit, settingsColumns, stateColumns } from './limit-rows.ts'
 
-/** How many rows of keys one statement changes. */
+/** How many key rows one statement changes. */
 const PAGE = 1_000
 
 /**
- * Rows `k` of the keys of a limit, in the order of their names: a range of limit_key. Told as a range and not as one value: when most keys are of one limit, one value would be
- * taken for most of the table, and looked for in all of it.
+ * Rows `k` of a limit's keys, in the order of their names. The condition is a range on limit_key instead of
+ * an equality. If one limit has most of the keys, the planner would answer an equality with a scan of the
+ * whole table.
  */
 const ofLimit = (name: string): string => `k.parent >= ${name} AND k.parent <= ${name}`
 const BY_NAME = 'ORDER BY k.parent, k.name'
 
-/** How many keys the limit `l` has. Null for one that has none. */
+/** The number of keys of the limit `l`. Null if it is not per key. */
 export const KEYS = `CASE WHEN l.per_key THEN (
   SELECT count(*)::int4 FROM (SELECT FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME} LIMIT ${KEYS_MOST}) AS k) END`
 
@@ -29,8 +33,10 @@ export const keyNames = (named: string): string => `
 const KEYS_OF = `SELECT ${KEYS} AS keys FROM jobmill.limit AS l WHERE l.name = $1`
 
 /**
- * By primary key. Never inside of a transaction that has other limits locked: two of those could wait for each other. The limit is shared until the rows are there, so that whoever changes or
- * deletes it, and has it for itself, knows all its keys. Two who make the same ones do it in the order of the names, and the second finds them.
+ * Uses primary keys. Must not run in a transaction that has other limits locked, because two of these could
+ * deadlock. The shared lock on the limit lasts until the rows exist, so that an exclusive change or deletion
+ * sees all keys. Concurrent calls insert in the order of the names, and the second finds the rows of the
+ * first.
  */
 const MAKE = `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -46,7 +52,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 )
 SELECT name, per_key FROM parent`
 
-/** Makes what these items lack, and tells of the others why there is nothing to make. */
+/** Creates missing key rows. Returns the reason for each item that has nothing to create. */
 export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
   context: Context,
   items: readonly T[],
@@ -63,7 +69,10 @@ export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
   return refused
 }
 
-/** By limit_key, under the lock of their limit, so that there come no more. In the order of the names, like every lock of several limits. */
+/**
+ * Uses limit_key, under the lock of the limit, so that no keys are added. Locks in the order of the names,
+ * like every lock of several limits.
+ */
 const LOCK_SOME = `
 WITH ${GIVEN}, locked AS MATERIALIZED (
   SELECT k.* FROM jobmill.limit AS k WHERE ${ofLimit(`(SELECT p ->> 'name' FROM given)`)} AND k.name > (SELECT p ->> 'after' FROM given)
@@ -71,7 +80,7 @@ WITH ${GIVEN}, locked AS MATERIALIZED (
 )
 SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 
-/** By primary keys; the rows are locked. */
+/** Uses primary keys; the rows are locked. */
 const CHANGE_SOME = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4,
@@ -91,7 +100,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 )
 DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM input))`
 
-/** What was granted to each key stays granted, as that of a limit does. The limit is locked. */
+/** Tokens granted to each key stay granted, as with a change of the limit. The limit is locked. */
 export async function changeKeys(
   context: Context,
   query: Query,
@@ -126,7 +135,7 @@ async function eachPage(
       now: row['now'] as number,
     }))
     if (keys.length > 0) await run(context, query, statement, `"limits":${JSON.stringify(keys.map(rowOf))}`)
-    // Some may have gone while they were waited for: only an empty page is the end.
+    // Rows may have been deleted while the statement waited for locks, so only an empty page is the end.
     after = keys.at(-1)?.name
   }
 }
@@ -142,8 +151,9 @@ export async function keysOf(
 }
 
 /**
- * Keys whose budget is full again, which is as if it had never been used. By limit_look; what is not full is looked at again when it would be, so that a pass reads each row
- * once. Who has a place keeps its key until the place has gone. A take at the same moment has the row, and is passed by; one that comes after makes it anew.
+ * Deletes keys whose budget is full again, which equals an unused key. Uses limit_look. Rows that are not
+ * full get the time when they would be, so that a pass reads each row once. A key with waiting requests is
+ * kept. SKIP LOCKED skips a key in use by a concurrent acquire; a later acquire recreates a deleted key.
  */
 const retainStatement = (limit: number): string => `
 WITH ${GIVEN}, looked AS MATERIALIZED (
@@ -159,7 +169,7 @@ WITH ${GIVEN}, looked AS MATERIALIZED (
 )
 SELECT count(*)::int4 AS looked FROM looked`
 
-/** How many rows were looked at. */
+/** Returns how many rows it read. */
 export async function retainKeys(context: Context, limit: number): Promise<number> {
   const [row] = await run(context, context.connection.query, retainStatement(limit), '')
   return Number(row?.['looked'])

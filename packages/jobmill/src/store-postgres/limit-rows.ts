@@ -1,4 +1,4 @@
-/** The rows of limits: what they mean, how they are locked, and how many permits are out. */
+/** Converts and locks limit rows, and counts granted permits. */
 import type { BudgetState } from '../job/budget.ts'
 import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import type { Query, Row } from './connection.ts'
@@ -11,29 +11,35 @@ export interface LimitRow {
   readonly state: BudgetState
 }
 
-/** A limit that nobody else can draw on until the transaction ends, and now as it was when the lock was had. */
+/** A limit locked until the end of the transaction, with the time at which the lock was acquired. */
 export interface LockedLimit extends LimitRow {
   readonly now: number
 }
 
-/** Of a row `l`. */
+/** Columns of a row `l`. */
 export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until`
 
-/** The permits of the limit `l` that are out: a range of the primary key of `permit`. Of a rate none count. */
+/** The granted permits of the limit `l`, a range of the primary key of `permit`. A rate limit has none. */
 export const HELD = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
   WHERE t.limit_name = l.name AND l.most IS NOT NULL)`
 
-/** `locked`: the rows of these names, in the order of the names, so that two who need several cannot wait for each other. */
+/** `locked`: the rows with these names, locked in the order of the names to avoid deadlocks. */
 export const lockedLimits = (names: string, condition = 'true'): string => `locked AS MATERIALIZED (
   SELECT l.* FROM jobmill.limit AS l WHERE l.name = ANY (ARRAY(${names})) AND ${condition} ORDER BY l.name FOR UPDATE
 )`
 
-/** Now is read after the wait for the lock, or what others were granted meanwhile would lie in the future. */
+/**
+ * Reads the time after the wait for the lock. Otherwise the grants of other transactions would be in the
+ * future.
+ */
 const LOCK = `
 WITH ${GIVEN}, ${lockedLimits(`SELECT json_array_elements_text(p -> 'limits') FROM given`)}
 SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 
-/** A statement of its own, after the lock: the snapshot of the one that waited for it is older than what the one before wrote. */
+/**
+ * A separate statement after the lock. The snapshot of the statement that waited is older than the changes of
+ * the previous lock holder.
+ */
 const HELD_NOW = `
 WITH ${GIVEN}
 SELECT l.name, ${HELD} AS held FROM jobmill.limit AS l
@@ -67,7 +73,7 @@ export function limitOf(row: Row): LimitRow {
   }
 }
 
-/** The settings as they stand in a row. */
+/** The settings as columns. */
 export function settingsColumns(settings: LimitSettings): Record<string, number | boolean | null> {
   const per_key = isPerKey(settings)
   return settings.type === 'rate'
@@ -88,7 +94,7 @@ export async function lockLimits(
   return new Map(rows.map((row) => [row['name'] as string, { ...limitOf(row), now: row['now'] as number }]))
 }
 
-/** Of limits that are locked. A rate has no permits, so that without a concurrency limit nothing is asked. */
+/** For locked limits. A rate limit has no permits, so without a concurrency limit no query is sent. */
 export async function permitsOut(
   context: Context,
   query: Query,
@@ -100,7 +106,7 @@ export async function permitsOut(
   return new Map(rows.map((row) => [row['name'] as string, row['held'] as number]))
 }
 
-/** Of limits that are locked. */
+/** For locked limits. */
 export async function writeStates(
   context: Context,
   query: Query,

@@ -1,4 +1,4 @@
-/** The settings of limits: what code declares, what operators override, and what counts. */
+/** The settings of limits: values from code, overrides by operators, and the effective result. */
 import { type BudgetState, changed, EMPTY_BUDGET } from '../job/budget.ts'
 import { isPerKey, type LimitParts, type LimitSettings } from '../job/limit.ts'
 import {
@@ -31,7 +31,10 @@ import { queuesOf, recordNow, withLimit } from './limits.ts'
 import { now } from './now.ts'
 import { sourcesOf } from './sources.ts'
 
-/** Those that are not there. Keys can be left behind by a process of an earlier release that deleted the limit. */
+/**
+ * Inserts missing limits. Also deletes keys that a process of an earlier release left behind when it deleted
+ * the limit.
+ */
 const CREATE = `
 WITH ${GIVEN}, added AS (
   INSERT INTO jobmill.limit (name, amount, per_ms, burst, most, per_key, code, overrides)
@@ -47,7 +50,7 @@ WITH ${GIVEN}, added AS (
 )
 SELECT name FROM added`
 
-/** By primary keys. Of limits whose rows are locked; a look without a lock may be stale. */
+/** Uses primary keys. The result may be stale unless the rows are locked. */
 const SOURCES = `
 WITH ${GIVEN}
 SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l
@@ -55,13 +58,13 @@ SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l
 const ALL_SOURCES = `
 SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 
-/** By the primary key; the row is locked already. */
+/** Uses the primary key; the row is already locked. */
 const SAVE_SOURCES = `
 WITH ${GIVEN}
 UPDATE jobmill.limit AS l SET code = x.code, overrides = x.overrides
   FROM given, json_to_record(p -> 'limit') AS x(name text, code json, overrides json) WHERE l.name = x.name`
 
-/** By primary keys; the row is locked already. */
+/** Uses primary keys; the row is already locked. */
 const CHANGE = `
 WITH ${GIVEN}, written AS (
   UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst, most = x.most, per_key = x.per_key,
@@ -74,10 +77,10 @@ WITH ${GIVEN}, written AS (
 )
 ${SETTINGS_CHANGED}`
 
-/** A start that brings nothing new reads once, and locks nothing. */
+/** A start without changes reads once and takes no locks. */
 export async function declareLimits(context: Context, limits: readonly DeclaredLimit[]): Promise<void> {
   if (limits.length === 0) return
-  // Of two declarations of one name the last one counts.
+  // If a name is declared twice, the last declaration wins.
   const code = new Map(limits.map(({ name, settings }) => [name, settings]))
   const known = await sourcesByName(context, context.connection.query, code.keys())
   if ([...code].every(([name, parts]) => isSameValue(known.get(name)?.code, parts))) return
@@ -85,7 +88,7 @@ export async function declareLimits(context: Context, limits: readonly DeclaredL
   notifyFor(context, queues)
 }
 
-/** The queues that draw on limits of which something else counts now. */
+/** Returns the queues whose limits have new effective settings. */
 async function declareAll(
   context: Context,
   query: Query,
@@ -195,7 +198,10 @@ async function reworked(
   return done
 }
 
-/** Of a limit that is locked. Budgets and places stay as they are unless something else counts now, or `always`. Names the queues that this concerns. */
+/**
+ * Requires a locked limit. Keeps budgets and waiting requests, unless the effective settings changed or
+ * `always` is set. Returns the affected queues.
+ */
 async function rework(
   context: Context,
   query: Query,
@@ -216,12 +222,12 @@ async function rework(
   return { after: { ...limit, settings, state }, queues }
 }
 
-/** There may be more to have than before. */
+/** The limit may allow more than before. */
 function notifyFor(context: Context, queues: readonly string[]): void {
   if (queues.length > 0) context.notify(queues.map((queue) => ({ queue, jobs: null })))
 }
 
-/** What becomes of the budget and of those of its keys. All are full where it begins, or ceases, to count for each key by itself. */
+/** The new state of the budget and of its keys. All budgets are full when `perKey` changes. */
 async function reworkKeys(
   context: Context,
   query: Query,

@@ -1,6 +1,7 @@
 /**
- * Queues that draw on a limit. Which they are, and what their limits have, is told by the statements that ask about queues anyway. To plan that takes as long
- * as to plan the rest, so a handle asks for it only once it has met such a queue; until then the answer tells no more than whether there is one.
+ * Queues with a limit. Statements that read queues anyway also return which queues have a limit and its
+ * budget. Planning that part takes as long as planning the rest. A handle therefore requests it only after it
+ * has seen such a queue, and until then asks only whether there is one.
  */
 import { available, nextInMs } from '../job/budget.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -9,17 +10,17 @@ import { type Context, listOf, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 import { HELD, LIMIT_COLUMNS, limitOf, type LimitRow } from './limit-rows.ts'
 
-/** The numbers of the kinds in the parameter. */
+/** The ids of the kinds in the parameter. */
 export const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name),
                                          jobmill.kind AS k WHERE k.name = v.name)`
 
-/** The first job of the queue `o` that a claim would take, by the index that the claim walks. */
+/** The first job of the queue `o` that a claim would take, read from the index that claims use. */
 const firstReady = (crashes: '<' | '>='): string => `
     SELECT true AS found FROM jobmill.ready AS r WHERE r.queue_id = o.queue_id AND r.crashes ${crashes} ${DEFAULTS.crashesUntilAlone}
        AND r.kind_id = ANY (${KIND_IDS})
      ORDER BY r.priority, r.seq LIMIT 1`
 
-/** Of `open(queue_id, name, limit_name)`: the queues that draw on a limit and have a job ready. JSON text. */
+/** The queues of `open(queue_id, name, limit_name)` that have a limit and a ready job. JSON text. */
 const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
   SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
     FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
@@ -31,7 +32,7 @@ const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
 export const limitedColumns = (context: Context): string =>
   `EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL) AS has_limited${context.met.limited ? `, ${LIMITED} AS limited` : ''}`
 
-/** For the first time, when the statement before did not ask for it. */
+/** For the first time, if the previous statement did not request it. */
 const LOOK = `
 WITH ${GIVEN}, open AS MATERIALIZED (
   SELECT q.id AS queue_id, q.name, q.limit_name
@@ -40,7 +41,7 @@ WITH ${GIVEN}, open AS MATERIALIZED (
 )
 SELECT g.now, ${LIMITED} AS limited FROM given AS g`
 
-/** As it was at the moment of looking: to know whether it is worth a lock. */
+/** A snapshot without locks, to decide whether locking the limit is worthwhile. */
 export interface LimitedQueue {
   readonly queue: string
   readonly limit: LimitRow
@@ -50,7 +51,7 @@ export interface LimitedQueue {
   readonly quarantined: boolean
 }
 
-/** From the answer of a statement with `limitedColumns`, which was asked about these. */
+/** Evaluates the reply of a statement with `limitedColumns` for these queues and kinds. */
 export async function limitedQueues(
   context: Context,
   row: Row,
@@ -58,7 +59,7 @@ export async function limitedQueues(
 ): Promise<LimitedQueue[]> {
   if (row['has_limited'] !== true) return []
   context.met.limited = true
-  // Null when it was not asked for.
+  // Null if the statement did not request it.
   if ((row['limited'] ?? null) !== null) return toldOf(row)
   const { queues, kinds } = asked
   const fields = JSON.stringify({ queues, kinds }).slice(1, -1)

@@ -1,4 +1,4 @@
-/** Limits: draining and deleting them, and what they have at the moment. */
+/** Drains and deletes limits, and reads their current numbers. */
 import { available, drained, EMPTY_BUDGET, nextInMs } from '../job/budget.ts'
 import { isPerKey, keyedName } from '../job/limit.ts'
 import { limitInUse, limitUnknown, wrongKey } from '../store/cluster-errors.ts'
@@ -18,7 +18,7 @@ import {
   writeStates,
 } from './limit-rows.ts'
 
-/** A statement of its own, after the lock: whoever wrote a queue with this limit had to lock it too. */
+/** A separate statement after the lock, because a change of a queue's limit also takes this lock. */
 const NAMED_BY = `
 SELECT name FROM jobmill.queue WHERE limit_name = $1 ORDER BY name COLLATE "C"`
 
@@ -34,7 +34,7 @@ WITH ${GIVEN}, name AS MATERIALIZED (
 )
 ${SETTINGS_CHANGED}`
 
-/** By limit_own: there may be far more keys than limits. */
+/** Uses limit_own, because there may be far more keys than limits. */
 const LIMITS = `
 WITH ${GIVEN}
 SELECT ${LIMIT_COLUMNS}, ${HELD} AS held, ${KEYS} AS keys, g.now FROM given AS g, jobmill.limit AS l
@@ -69,7 +69,7 @@ export async function drain(
   }
 }
 
-/** Null when there is no such row, or it is one that is not drawn on. */
+/** Null if the row does not exist or is the parent of per-key budgets. */
 async function drainOnce(
   context: Context,
   query: Query,
@@ -119,7 +119,7 @@ export async function recordNow(context: Context, query: Query, limit: LockedLim
   return recordOf(limit, { now: limit.now, held, keys: await keysOf(context, query, limit) })
 }
 
-/** A limit for each key has no budget of its own: what is told is that of a key that was never used. */
+/** A per-key limit has no budget of its own, so the record shows that of an unused key. */
 function recordOf(
   { name, settings, state: own }: LimitRow,
   at: { readonly now: number; readonly held: number; readonly keys: number | null },

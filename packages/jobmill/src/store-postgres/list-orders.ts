@@ -1,16 +1,19 @@
-/** The order of each listing, which is that of an index: where to walk, from which position, and what the position is made of. */
+/**
+ * The order of each listing, which is the order of an index: the rows to read, the start position, and its
+ * columns.
+ */
 import { UUID } from '../job/names.ts'
 import { type JobState, STATE_CODE } from '../job/state.ts'
 import { cursorInvalid, type JobFilter, namesOf, type Position } from '../store/job-list.ts'
 
-/** The rows to look at, in order: `walk(id, a, b)` with the position in one or two columns. */
+/** The rows to read, in order: `walk(id, a, b)` with the position in one or two columns. */
 interface Walk {
   readonly sql: string
   readonly order: string
   readonly width: 1 | 2
 }
 
-/** Collects parameters and gives back their places. */
+/** Collects parameters and returns their placeholders. */
 export interface Values {
   add(value: unknown): string
 }
@@ -18,7 +21,7 @@ export interface Values {
 const isNumber = (part: unknown): boolean => Number.isSafeInteger(part)
 const isId = (part: unknown): boolean => typeof part === 'string' && UUID.test(part)
 
-/** What a cursor holds came back from outside: it must not reach the server as something that it is not. */
+/** A cursor comes from outside, so its values are checked before they reach the server. */
 function checkPosition(filter: JobFilter, from: Position): void {
   const shape =
     filter.state === undefined ? [isId] : filter.state === 'ready' ? [isNumber, isNumber] : [isNumber, isId]
@@ -42,7 +45,7 @@ export function walkOf(filter: JobFilter, from: Position | null, rows: number, g
   }
 }
 
-/** Newest id first, by the primary key of the job; with a tag by the index of tags. */
+/** Newest id first, by the primary key of the job. With a tag, by the index of tags. */
 function walkAll(filter: JobFilter, from: Position | null, rows: number, given: Values): Walk {
   const tag = filter.tags?.[0]
   const [table, id] = tag === undefined ? ['job', 'id'] : ['job_tag', 'job_id']
@@ -58,7 +61,7 @@ function walkAll(filter: JobFilter, from: Position | null, rows: number, given: 
   }
 }
 
-/** Soonest due first: later and line, each by its index on the due time. */
+/** Soonest due first: `later` and `order_queue`, each by its index on the due time. */
 function walkScheduled(from: Position | null, rows: number, given: Values): Walk {
   const after =
     from === null ? '' : `WHERE (due_at, id) > (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
@@ -72,7 +75,7 @@ function walkScheduled(from: Position | null, rows: number, given: Values): Walk
   }
 }
 
-/** As they will be claimed: per queue by the primary key of ready. */
+/** In claim order: per queue, by the primary key of `ready`. */
 function walkReady(filter: JobFilter, from: Position | null, rows: number, given: Values): Walk {
   const after =
     from === null
@@ -88,7 +91,9 @@ function walkReady(filter: JobFilter, from: Position | null, rows: number, given
   }
 }
 
-/** Longest running first. The table holds no more than the instances can run, so it is sorted as a whole. */
+/**
+ * Longest running first. The table holds no more jobs than the instances can run, so it is sorted completely.
+ */
 function walkRunning(from: Position | null, rows: number, given: Values): Walk {
   const after =
     from === null ? '' : `WHERE (started_at, id) > (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
@@ -99,7 +104,7 @@ function walkRunning(from: Position | null, rows: number, given: Values): Walk {
   }
 }
 
-/** Last ended first: per queue by the index on ended attempts, backwards. */
+/** Last ended first: per queue, by the index on ended attempts, backward. */
 function walkEnded(
   filter: JobFilter,
   state: JobState,
@@ -111,7 +116,7 @@ function walkEnded(
     from === null
       ? ''
       : `AND (t.ended_at, t.job_id) < (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
-  // The range of end times bounds the scan of the index; without it an old range would be reached row by row.
+  // The range of end times bounds the index scan. Without it, an old range would be reached row by row.
   const range = [
     ...(filter.endedFrom === undefined ? [] : [`AND t.ended_at >= ${given.add(filter.endedFrom)}::int8`]),
     ...(filter.endedBefore === undefined ? [] : [`AND t.ended_at < ${given.add(filter.endedBefore)}::int8`]),

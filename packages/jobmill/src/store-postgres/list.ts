@@ -1,6 +1,6 @@
 /**
- * Lists. Each listing walks the index of its own order from the cursor on, a bounded number of rows at a time; what the
- * index cannot decide is decided row by row inside that bound.
+ * Lists jobs. Each listing reads the index of its order from the cursor, a bounded number of rows at a time.
+ * Conditions that the index does not cover are tested for each row within that bound.
  */
 import {
   type Chunk,
@@ -47,7 +47,7 @@ async function readChunk(
   }
 }
 
-/** Rows that match, and the last row looked at whether it matches or not. */
+/** Returns the matching rows and the last row read, whether it matches or not. */
 function listStatement(
   filter: JobFilter,
   from: Position | null,
@@ -67,8 +67,8 @@ SELECT * FROM (
 }
 
 /**
- * `#>` takes a part as an index of an array when it can, and then also " 1", "+1" and "-1", which are keys to us: those go by `->`,
- * which finds keys only.
+ * `#>` treats a part as an array index if possible, including " 1", "+1" and "-1", which Jobmill treats as
+ * keys. These parts use `->`, which matches only keys.
  */
 function isAt({ path, value }: PayloadAt, given: Values): string {
   const at = path.reduce(
@@ -84,7 +84,7 @@ function isAt({ path, value }: PayloadAt, given: Values): string {
      FROM (SELECT ${at} AS x OFFSET 0) AS v)`
 }
 
-/** One name is compared with one id, which is looked up once; several are hashed once. */
+/** One name is compared with one id, which is looked up once. Several names are hashed once. */
 function isOneOf(
   table: 'queue' | 'kind',
   filter: string | readonly string[] | undefined,

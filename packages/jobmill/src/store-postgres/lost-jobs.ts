@@ -1,6 +1,7 @@
 /**
- * Takes back the crashes of an instance that was reaped although its process lives. The reaper notes in `lost_job` what it took from whom; the instance
- * finds these jobs there when it registers again, wherever they are by then.
+ * Reverts the crash counts of an instance that was reaped although its process is alive. The reaper records
+ * the jobs it took in `lost_job`. When the instance registers again, it finds its jobs there, whatever state
+ * they are in by then.
  */
 import { NO_CRASH, STOOD_STILL } from '../job/crash.ts'
 import { outcomeCode } from '../job/outcome.ts'
@@ -11,13 +12,19 @@ import { GIVEN } from './fragments.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 import { revive } from './retry.ts'
 
-/** A piece of the reaper's statement, which defines `gone`. A job that was cancelled has ended: its crashes decide nothing any more. */
+/**
+ * A fragment of the reaper's statement, which defines `gone`. Excludes cancelled jobs: they have ended, so
+ * their crash count no longer matters.
+ */
 export const LOST_NOTED = `noted AS (
   INSERT INTO jobmill.lost_job (instance, job_id, token)
   SELECT instance, id, token FROM gone WHERE lost AND state <> ${STATE_CODE.cancelled}
 )`
 
-/** By the primary keys. The attempt keeps its place in the history and tells what happened instead of a crash. */
+/**
+ * Uses the primary keys. The attempt stays in the history, with an error text that says what happened instead
+ * of a crash.
+ */
 const find = (error: string): string => `
 WITH ${GIVEN}, mine AS (
   DELETE FROM jobmill.lost_job WHERE instance = (SELECT (p ->> 'instance')::uuid FROM given) RETURNING job_id, token
@@ -30,8 +37,9 @@ const FIND = find(`'${NO_CRASH}'`)
 const FIND_STILL = find(`a.error || '${STOOD_STILL}'`)
 
 /**
- * Each by the unique index on the id. One snapshot may miss a job that moves between the tables at this moment, so the answer tells which of them were
- * found: a job of which only the last attempt is left has ended, and one that is nowhere was deleted or waits in line, where it has no crashes.
+ * Uses the unique index on the id of each table. One snapshot may miss a job that moves between tables, so
+ * the result lists the jobs found. A job with only its last attempt left has ended. A job in none of the
+ * tables was deleted or waits in an order queue, where it has no crashes.
  */
 const UNCOUNT = `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -53,10 +61,13 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 SELECT id, false AS crashed FROM ready UNION ALL SELECT id, false FROM later UNION ALL SELECT id, false FROM running
 UNION ALL SELECT id, crashed FROM ended UNION ALL SELECT id, false FROM nowhere`
 
-/** A job moves between two looks at most as often as processes claim and finish it. */
+/** How often to look. A job moves between two looks only when a process claims or finishes it. */
 const MOST_LOOKS = 20
 
-/** Within the transaction that registers the instance, which holds its row: the reaper cannot note more at the same time. */
+/**
+ * Runs in the transaction that registers the instance and holds its row, so the reaper cannot add records
+ * concurrently.
+ */
 export async function takeCrashesBack(
   context: Context,
   query: Query,
@@ -78,7 +89,7 @@ export async function takeCrashesBack(
   for (const [queueId, jobs] of ready) counts.add(queueId, jobs)
 }
 
-/** With the instances that nobody waits for any more. A piece of a statement that defines `gone(id)`. */
+/** Deletes the records of removed instances. A fragment of a statement that defines `gone(id)`. */
 export const LOST_FORGOTTEN = `forgotten AS (
   DELETE FROM jobmill.lost_job WHERE instance = ANY (ARRAY(SELECT id FROM gone))
 )`

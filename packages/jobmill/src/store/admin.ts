@@ -1,15 +1,23 @@
-/** What an operator asks of a database itself: is it there, is it ours, is it well. Works while the store is closed, on a connection of its own. */
+/**
+ * Database tools for operators: schema, creation, removal and diagnostics. They use their own connection and
+ * also work while the store is closed.
+ */
 
 export interface DatabaseAdmin {
-  /** Which migrations the database has. Reads only; also of one that is not there, empty, older or newer. */
+  /**
+   * The migrations of the database. Read-only. Also works if the database is missing, empty, older or newer.
+   */
   schema(): Promise<SchemaStatus>
-  /** Makes the database, and the namespace in it, where there is none; false when there was nothing to make. The tables come with `open`. */
+  /** Creates the database and its schema. Returns false if both exist. `open` creates the tables. */
   create(): Promise<boolean>
-  /** Takes away everything that jobmill has made in the database, and nothing else. All of it or nothing. */
+  /** Removes everything that Jobmill created in the database, and nothing else. All or nothing. */
   drop(): Promise<Dropped>
-  /** Looks for what is wrong or slow with the database, and says what to do about it. Changes nothing. */
+  /** Looks for errors and slowness in the database and suggests fixes. Read-only. */
   diagnose(how?: DiagnoseOptions): Promise<Diagnostic[]>
-  /** How large the database is and who holds it up, cheaply at any size: for a page that looks often. Changes nothing. */
+  /**
+   * Size of the database and transactions that block cleanup. Cheap at any size, for a dashboard that polls.
+   * Read-only.
+   */
   health(): Promise<DatabaseHealth>
 }
 
@@ -17,78 +25,81 @@ export interface DatabaseHealth {
   /** With its version: `PostgreSQL 18.1`. */
   readonly server: string
   readonly sizeBytes: number
-  /** Of the write-ahead log beside a SQLite file; null where the server looks after it. */
+  /** Size of the SQLite write-ahead log; null for a server, which manages its own. */
   readonly logBytes: number | null
-  /** The largest first. */
+  /** Largest first. */
   readonly tables: readonly TableHealth[]
-  /** Sessions whose transaction has been open for more than 5 min: nothing that was deleted since can be cleaned up. The oldest first, at most 10. */
+  /**
+   * Sessions with a transaction open for more than 5 min. Rows deleted since then cannot be cleaned up.
+   * Oldest first, at most 10.
+   */
   readonly pinned: readonly PinningSession[]
 }
 
-/** Null where it would take a look at every row. */
+/** A field is null if its value would require reading every row. */
 export interface TableHealth {
   readonly name: string
-  /** With indexes. */
+  /** Includes indexes. */
   readonly bytes: number | null
-  /** About so many. */
+  /** An estimate. */
   readonly rows: number | null
-  /** Rows that wait to be cleaned up; null where there is no such thing. */
+  /** Deleted rows that are not cleaned up yet; null for databases without them. */
   readonly deadRows: number | null
 }
 
 export interface PinningSession {
   readonly pid: number
   readonly ageMs: number
-  /** Null for one of the server's own. */
+  /** Null for a session of the server itself. */
   readonly user: string | null
   readonly state: string
-  /** Its last statement. */
+  /** The last statement of the session. */
   readonly query: string | null
 }
 
-/** How long a transaction may be open before it is told, unless somebody says otherwise. */
+/** Default age from which an open transaction is reported. */
 export const OPEN_FOR_MS = 5 * 60_000
 
 export interface SchemaStatus {
-  /** False when there is no database, or no table of ours in it. */
+  /** False if the database does not exist or has no Jobmill tables. */
   readonly isThere: boolean
   readonly applied: readonly { readonly number: number; readonly name: string }[]
   readonly pending: readonly { readonly number: number; readonly name: string }[]
-  /** Why this release cannot work with it; null when it can, once what is pending was applied. */
+  /** Why this release cannot use the database; null if it can, once the pending migrations are applied. */
   readonly refused: string | null
 }
 
 export interface Dropped {
-  /** The instances that live, by label or id. Nothing was taken away while there is one. */
+  /** Labels or ids of live instances. If there are any, nothing was removed. */
   readonly alive: readonly string[]
 }
 
 export interface DiagnoseOptions {
-  /** How long a transaction may be open before it is told (default 5 min). */
+  /** Age from which an open transaction is reported (default 5 min). */
   readonly openForMs?: number
 }
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Diagnostic {
-  /** Which check: `schema`, `index`, `durability`, `horizon`, … */
+  /** The name of the check: `schema`, `index`, `durability`, `horizon`, … */
   readonly check: string
   readonly level: 'ok' | 'warning' | 'error'
   readonly says: string
-  /** What to do; null when all is well. */
+  /** What to do; null if the check passed. */
   readonly fix: string | null
 }
 
-/** All is well. */
+/** The check passed. */
 export function well(check: string, says: string): Diagnostic {
   return { check, level: 'ok', says, fix: null }
 }
 
-/** It works, and will be slow, or costs something. */
+/** It works, but is slow or has a cost. */
 export function warning(check: string, says: string, fix: string): Diagnostic {
   return { check, level: 'warning', says, fix }
 }
 
-/** It does not work, or a promise is not kept. */
+/** It does not work, or a guarantee is violated. */
 export function broken(check: string, says: string, fix: string): Diagnostic {
   return { check, level: 'error', says, fix }
 }

@@ -1,4 +1,4 @@
-/** Amounts and texts as an operator reads them: `1.5 GiB`. */
+/** Formats sizes and texts for operators: `1.5 GiB`. */
 
 const SIZES: readonly (readonly [number, string])[] = [
   [2 ** 30, 'GiB'],
@@ -11,7 +11,7 @@ export function sizeText(bytes: number): string {
   return `${Math.round((10 * bytes) / size) / 10} ${unit}`
 }
 
-/** On one line, and not too long for one. */
+/** Collapses a text to one line and truncates it. */
 export function shortened(text: string, most = 80): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   const characters = Array.from(line)

@@ -1,4 +1,4 @@
-/** The checks on what an attempt writes: how it ended, and notes while it runs. */
+/** Argument checks for the outcomes, progress and logs of attempts. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
@@ -38,12 +38,15 @@ export function checkFinish(item: Finish, index: number): Finish {
     id: checkId(item.id, `${at}.id`),
     ...(whole === undefined ? {} : { ranMs: whole }),
     ...(error === undefined ? {} : { error: storableText(error) }),
-    // Cut and not refused: a finish must always be writable.
+    // Truncate instead of rejecting, because a finish must always be writable.
     ...(log === undefined ? {} : { log: storableText(log, DEFAULTS.logLimitChars) }),
   }
 }
 
-/** What nearly all of them are. To look for everything that could be wrong, and to name where, costs several times as much. */
+/**
+ * The fast path for nearly all finishes. The full checks, which name the invalid field, cost several times as
+ * much.
+ */
 function isPlainlyDone({ id, token, transition, outcome, ranMs, error, log, cool }: Finish): boolean {
   if (transition.to !== 'done' || outcome !== 'returned') return false
   const { result, forget } = transition
@@ -60,7 +63,7 @@ function isPlainlyDone({ id, token, transition, outcome, ranMs, error, log, cool
   )
 }
 
-/** The last text that was JSON: the jobs of a kind often have the same result. */
+/** The last text that parsed as JSON. Jobs of a kind often have the same result. */
 let known = 'null'
 
 function isShortJson(text: unknown): boolean {

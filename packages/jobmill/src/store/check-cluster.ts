@@ -1,4 +1,4 @@
-/** The checks on what concerns many processes: slots, schedules, limits, figures and events. */
+/** Argument checks for slots, schedules, limits, metrics and events. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
@@ -36,7 +36,10 @@ export function checkDeclaredSchedule(schedule: DeclaredSchedule, at: number): D
   return schedule
 }
 
-/** Texts of time and zone are read where they come from the user; here only what a database could choke on is refused. */
+/**
+ * Cron expressions and time zones are validated where the user passes them. This check only rejects values
+ * that a database could not store.
+ */
 export function checkSchedule<T extends SchedulePatch>(definition: T, field: string, complete: boolean): T {
   checkObjectKeys(definition, field, SCHEDULE_KEYS)
   for (const key of SCHEDULE_KEYS) {

@@ -1,4 +1,7 @@
-/** The checks that stand in front of every store: each takes a request as it came and gives it back as stores may rely on it. */
+/**
+ * Argument checks in front of every store. Each takes a raw request and returns it in the form that stores
+ * rely on.
+ */
 import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
@@ -82,7 +85,7 @@ export function checkInstance(instance: NewInstance): NewInstance {
   }
 }
 
-/** The reaper follows up what this instance ran, and it runs only its kinds. */
+/** The reaper enqueues follow-ups only for jobs that this instance ran, and it runs only its own kinds. */
 function checkOnDead(kind: string, kinds: readonly string[], field: string): void {
   checkName(kind, field)
   if (kinds.includes(kind)) return
@@ -121,7 +124,7 @@ export function checkFilter(filter: JobFilter): JobFilter {
   return filter
 }
 
-/** No job has more tags than this, so a filter with more could find none. */
+/** No job has more tags than this, so a filter with more would match nothing. */
 function checkTags(given: readonly string[]): void {
   const tags = checkArray(given, 'filter.tags')
   if (tags.length > BOUNDS.tags) {
@@ -134,7 +137,7 @@ function checkTags(given: readonly string[]): void {
   tags.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
 }
 
-/** One name or several. An empty array is refused: it could mean all jobs or none. */
+/** Accepts one name or several. Rejects an empty array, which could mean all jobs or none. */
 function checkNames(names: unknown, field: string): void {
   if (names === undefined) return
   if (!Array.isArray(names)) return void checkSought(names, field)

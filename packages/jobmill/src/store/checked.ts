@@ -1,6 +1,6 @@
 /**
- * What every store refuses before it writes anything, in one place in front of all of them. Texts that come from anywhere
- * (errors, reasons) are not refused but made storable, because a failure must always be writable.
+ * Validates the arguments of every store before anything is written. Free texts, such as errors and reasons,
+ * are made storable instead of rejected, because a failure must always be writable.
  */
 import { BOUNDS } from '../job/defaults.ts'
 import { storableText } from '../job/error-text.ts'
@@ -43,7 +43,7 @@ import { limitUnknown } from './cluster-errors.ts'
 import type { Enqueued } from './replies.ts'
 import type { Store } from './store.ts'
 
-/** With the scope in front, and the name of a queue or a kind. */
+/** Stored keys include their scope and the name of a queue or kind. */
 const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
 
 const MOST_PER_PASS = { least: 1, most: 10_000 }
@@ -51,14 +51,15 @@ const MOST_PER_PASS = { least: 1, most: 10_000 }
 export function checked<Tx>(store: Store<Tx>): Store<Tx> {
   return {
     ...store,
-    // Jobs come checked, so that an enqueue that hands nothing off goes straight to the store.
+    // Jobs are already checked, so an enqueue without direct dispatch goes straight to the store.
     enqueue(jobs, options) {
       const handOff = options?.handOff
       if (handOff === undefined) return store.enqueue(jobs, options)
       return handingOff(store, jobs, { ...options, handOff })
     },
     claim: async (request) => store.claim(checkClaim(request)),
-    // Nothing is awaited before the store is called: in a user's transaction on SQLite the write must happen inside this call.
+    // Nothing is awaited before the store is called: in a user's transaction on SQLite, the write must happen
+    // inside this call.
     finish: async (items, options) => store.finish(items.map(checkFinish), options),
     progress: async (items) => store.progress(items.map(checkProgress)),
     cancel: async (ids, reason) => store.cancel(checkIds(ids), storableText(checkString(reason, 'reason'))),
@@ -151,12 +152,12 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
   }
 }
 
-/** Who overrides something. */
+/** Validates the name of the operator who sets an override. */
 function checkBy(by: string | undefined): string | undefined {
   return by === undefined ? undefined : checkKey(by, 'by')
 }
 
-/** What stores call the budget of a key is the name of no limit. */
+/** Stores name the budget of a key "limit key", with a space. Such a name is not the name of a limit. */
 const isOfKey = (name: string): boolean => checkString(name, 'name').includes(' ')
 
 function ofLimit(name: string): string {
@@ -164,7 +165,7 @@ function ofLimit(name: string): string {
   return name
 }
 
-/** Nothing is awaited here either. */
+/** Like `finish`, this must not await anything before it calls the store. */
 async function handingOff<Tx>(
   store: Store<Tx>,
   jobs: readonly NewJob[],

@@ -1,25 +1,33 @@
-/** What an instance asks for, and the leases it gets. */
+/** Claim requests, leases, and the offers behind direct and remote dispatch. */
 import type { Holding } from './holdings.ts'
 
 export interface ClaimRequest {
   readonly instance: string
-  /** Which queues, and how many jobs there is room for in each. From a queue with a limit no more than its budget is taken, and that is spent. */
+  /**
+   * The queues to claim from, with the number of free workers for each. For a queue with a limit, the claim
+   * takes and spends at most the available budget.
+   */
   readonly queues: readonly { readonly queue: string; readonly room: number }[]
-  /** Only jobs of these kinds: those that the instance has a handler for. */
+  /** The kinds that the instance has handlers for. Jobs of other kinds are skipped. */
   readonly kinds: readonly string[]
-  /** At most this many in total, over all queues (1 to 500). */
+  /** Maximum number of jobs over all queues (1 to 500). */
   readonly limit: number
   /**
-   * A suspect is a job with two crashes or more. `skip` passes them over; `only` takes at most one and nothing
-   * else, for an instance that runs nothing at the moment: if the process dies now, it is clear who did it.
+   * A job is quarantined after two crashes. `skip` leaves quarantined jobs in the queue. `only` claims at
+   * most one and nothing else, for an instance that runs no other job: if its process crashes, the cause is
+   * known.
    */
   readonly quarantined: 'skip' | 'only'
 }
 
 /**
- * Free workers of the instance that enqueues: what may begin at once is leased to it as it is written. That are jobs of its kinds that are due now, without
- * dedupe key and order key, in queues that are open and draw on no limit and have no job ready of the same or a better priority: of these, by priority and then
- * in the order of the call, as many as there is room for in their queue. Everything else is written as always.
+ * The free workers of the enqueuing instance, for direct dispatch. The store leases new jobs to them in the
+ * insert.
+ *
+ * A job qualifies if it is due now, has one of these kinds, and has neither dedupe key nor order key. Its
+ * queue must be open, have no limit, and have no ready job of the same or a better priority. Qualifying jobs
+ * are leased by priority, then in the order of the call, up to the room in their queue. All other jobs are
+ * inserted normally.
  */
 export interface HandOff {
   readonly instance: string
@@ -27,30 +35,33 @@ export interface HandOff {
   readonly kinds: readonly string[]
 }
 
-/** A worker that is free: the next job of this queue and kind that another process writes may be leased to it, in the way of a hand-off. */
+/**
+ * An idle worker offer. Another process may lease its next job of this queue and kind to this worker (remote
+ * dispatch).
+ */
 export interface StandBy {
   readonly instance: string
   readonly queue: string
   readonly kind: string
-  /** A number of its own, which comes back with the job. */
+  /** A number chosen by the offering instance. It comes back with the job. */
   readonly offer: number
 }
 
-/** A job that another process has leased to this instance as it wrote it. */
+/** A job that another process leased to this instance when it inserted the job. */
 export interface HandedOver {
   readonly offer: number
   readonly lease: Lease
 }
 
-/** The right to run one job now. An instance that is unknown, expired or lost gets none. */
+/** The right to run one job now. Unknown, expired and lost instances get no leases. */
 export interface Lease {
   readonly id: string
-  /** New and higher at every claim. Jobs claimed by one statement share it. */
+  /** The lease token, higher with every claim. Jobs claimed by one statement share it. */
   readonly token: number
   readonly kind: string
   readonly queue: string
   readonly priority: number
-  /** 1 at the first run. */
+  /** Starts at 1. */
   readonly attempt: number
   readonly maxAttempts: number
   readonly crashes: number
@@ -63,15 +74,15 @@ export interface Lease {
   readonly orderKey: string | null
   readonly enqueuedAt: number
   readonly readyAt: number
-  /** How long it was ready before this claim, by the database's clock. */
+  /** How long the job was ready before this claim, measured by the database's clock. */
   readonly waitedMs: number
 }
 
 export interface Held {
   readonly id: string
   readonly token: number
-  /** How long ago it was claimed, by the database's clock. */
+  /** Time since the claim, measured by the database's clock. */
   readonly ageMs: number
-  /** What it has in other tables. Left out where that is nothing. */
+  /** The rows that the job has in other tables. Omitted if it has none. */
   readonly holdings?: readonly Holding[]
 }

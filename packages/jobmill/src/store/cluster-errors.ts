@@ -1,4 +1,4 @@
-/** What stores say of schedules and limits that are not there, there already, or in use. */
+/** Errors about schedules and limits that are missing, already exist, or are in use. */
 import type { Overridable } from '../job/overrides.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 
@@ -26,7 +26,7 @@ export function limitUnknown(name: string): JobmillError {
   })
 }
 
-/** `perKey`: whether the limit counts for each key by itself. */
+/** `perKey`: whether the limit has a budget per key. */
 export function wrongKey(name: string, perKey: boolean): JobmillError {
   return perKey
     ? new JobmillError(
@@ -75,7 +75,7 @@ export function limitExists(name: string): JobmillError {
   })
 }
 
-/** There is nothing that a reset could go back to. */
+/** For a reset of something that code does not define, so that there is no value to return to. */
 export function notInCode(what: Overridable, name: string): JobmillError {
   return new JobmillError('OPTION_CONFLICT', `was created at run time, so code has no value for it`, {
     field: what,

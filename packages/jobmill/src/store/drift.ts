@@ -1,17 +1,17 @@
-/** Where a database differs from what the migrations make of it: somebody changed it by hand, or a restore was not complete. */
+/** Finds where a database differs from its migrations, after manual changes or an incomplete restore. */
 import { broken, type Diagnostic, warning, well } from './admin.ts'
 
 /**
- * What there is, by its name, and how it is made: `table job`, `column job.priority`, `index job.job_pkey`, `trigger …`, `function …`, `sequence …`.
- * A store adds none of which it does not know how to put it back.
+ * Schema objects by name, with their definitions: `table job`, `column job.priority`, `index job.job_pkey`,
+ * `trigger …`, `function …`, `sequence …`. A store lists only objects that it can restore.
  */
 export type Parts = ReadonlyMap<string, string>
 
-/** How to put things back. */
+/** Instructions for restoring an object. */
 export interface Mending {
   readonly missing: (part: string, made: string) => string
   readonly other: (part: string, made: string) => string
-  /** For a column that no migration made. */
+  /** For a column that no migration created. */
   readonly foreign: (part: string) => string
 }
 
@@ -40,7 +40,7 @@ function checkOf(part: string): 'index' | 'drift' {
   return part.startsWith('index ') ? 'index' : 'drift'
 }
 
-/** Of a missing table, not every column and index too. */
+/** For a missing table, its columns and indexes are not reported separately. */
 function missingParts(expected: Parts, found: Parts): [string, string][] {
   return [...expected].filter(([part]) => {
     const table = tableOf(part)
@@ -52,19 +52,19 @@ function otherParts(expected: Parts, found: Parts): [string, string][] {
   return [...expected].filter(([part, made]) => found.has(part) && found.get(part) !== made)
 }
 
-/** An index or a table of somebody else's does no harm to what is written here; a column may refuse every row. */
+/** Foreign indexes and tables do not affect our writes, but a foreign column can reject every row. */
 function foreignColumns(expected: Parts, found: Parts): string[] {
   return [...found.keys()].filter(
     (part) => part.startsWith('column ') && !expected.has(part) && expected.has(`table ${tableOf(part)}`),
   )
 }
 
-/** Of a column, an index or a trigger. */
+/** The table of a column, index or trigger. */
 export function tableOf(part: string): string | null {
   return /^(?:column|index|trigger) ([^.]+)\./.exec(part)?.[1] ?? null
 }
 
-/** The name without its kind and its table: `priority` of `column job.priority`. */
+/** The name without its type and table: `priority` for `column job.priority`. */
 export function nameOf(part: string): string {
   return part.replace(/^\w+ (?:[^.(]+\.)?/, '')
 }

@@ -1,32 +1,34 @@
-/** Leadership: a lease for each duty that one instance does for all, held by whoever took it first and keeps renewing it. */
+/**
+ * Leadership: each duty has a lease, held by one instance for the whole cluster until it stops renewing it.
+ */
 
-/** What an instance says of a duty with every heartbeat: it wants to lead it, or leads it already. */
+/** Sent with every heartbeat for each duty that the instance leads or wants to lead. */
 export interface DutyBid {
   readonly name: string
-  /** How long ago a pass of it here last succeeded; null for never. Written down while it leads. */
+  /** Time since the last successful pass on this instance; null for never. Stored while it leads. */
   readonly succeededAgoMs: number | null
-  /** Passes that failed in a row. */
+  /** Consecutive failed passes. */
   readonly failures: number
 }
 
 export interface DutyRecord {
   readonly name: string
-  /** The instance whose lease has not run out; null when nobody leads it. */
+  /** The instance with a valid lease; null if there is none. */
   readonly leader: string | null
-  /** When the lease runs out unless it is renewed; null when nobody leads it. */
+  /** When the lease expires unless it is renewed; null without a leader. */
   readonly expiresAt: number | null
   readonly lastSuccessAt: number | null
   readonly failures: number
 }
 
-/** How many workers an instance runs for a queue whose workers are a total of the cluster. */
+/** The workers of one instance for a queue whose total is set for the whole cluster. */
 export interface Slot {
   readonly instance: string
   readonly queue: string
   readonly workers: number
 }
 
-/** `workers: null` takes the assignment back. */
+/** `workers: null` removes the assignment. */
 export interface SlotChange extends Omit<Slot, 'workers'> {
   readonly workers: number | null
 }

@@ -1,4 +1,4 @@
-/** How an attempt is written down, and what the store answers. */
+/** The outcome of an attempt as the runtime sends it, and the reply of the store. */
 import type { NewJob } from '../job/new-job.ts'
 import type { Outcome } from '../job/outcome.ts'
 import type { JobState } from '../job/state.ts'
@@ -9,67 +9,81 @@ export interface Finish {
   readonly id: string
   readonly token: number
   readonly transition: Transition
-  /** Null when the handler never started: then no attempt is recorded. */
+  /** Null if the handler never started. In that case no attempt is recorded. */
   readonly outcome: Outcome | null
-  /** The error with its causes, the reason of a cancel, or why a result could not be kept. */
+  /** The error with its causes, the reason of a cancel, or the reason why the result could not be stored. */
   readonly error?: string | undefined
-  /** How long the handler ran. Left out: since the claim. */
+  /** Run time of the handler. Defaults to the time since the claim. */
   readonly ranMs?: number | undefined
-  /** All that the attempt logged, as text. Left out: what `progress` noted last. Not kept when no attempt is recorded. */
+  /**
+   * The complete log of the attempt. Defaults to what `progress` stored last. Dropped if no attempt is
+   * recorded.
+   */
   readonly log?: string | undefined
-  /** Cools the job's queue down, if this finish is accepted. */
+  /** Puts the job's queue into cool-down, if this finish is accepted. */
   readonly cool?: CoolDown | undefined
-  /** Enqueued in the same transaction, if this finish is accepted and the job goes where its transition says. */
+  /**
+   * Enqueued in the same transaction, if this finish is accepted and the job reaches the state in
+   * `transition`.
+   */
   readonly followUps?: readonly NewJob[] | undefined
 }
 
 /**
- * A running job whose cancel was requested ends as cancelled, whatever the transition says, except that
- * done stays done: the work happened.
+ * If a cancel was requested for a running job, the job ends as cancelled, whatever `transition` says. The
+ * exception is `done`: the work is complete.
  */
 export type Transition =
   /**
-   * `result` is JSON text. `forget`: nothing of the job is kept, nor of its attempts; a dedupe key that is held on stays held. A finish that forgets a job
-   * which is not there is accepted: it was written before.
+   * `result` is JSON text. `forget` deletes the job and its attempts; a dedupe key with a hold time stays
+   * held. A finish with `forget` is accepted for a missing job, because an earlier call already deleted it.
    */
   | { readonly to: 'done'; readonly result: string | null; readonly forget?: boolean }
-  /** Due again after the delay; at once means ready, behind the others of its priority. */
+  /** Due again after `delayMs`. A delay of 0 makes the job ready, behind the other jobs of its priority. */
   | { readonly to: 'scheduled'; readonly delayMs: number; readonly refund: boolean }
-  /** Handed back: the attempt is refunded and its place in the order kept. */
+  /** Returned to the queue: the attempt is refunded and the job keeps its place. */
   | { readonly to: 'ready' }
-  /** `refund` for a job that dies without its handler having run: the attempt of this claim is not spent. */
+  /** `refund` is for a job that dies before its handler ran: the attempt of this claim does not count. */
   | { readonly to: 'dead'; readonly refund?: boolean }
   | { readonly to: 'cancelled' }
 
 export type CoolDown =
-  /** What the upstream asked for. Never shortens a cool-down that lasts longer. */
+  /** The pause that the upstream service asked for. Never shortens a longer cool-down. */
   | { readonly forMs: number }
   /**
-   * The queue's own curve: base doubled per limiter event up to max. Inside a cool-down nothing changes, so
-   * that events are counted and not workers; after `quietMs` without one the count starts again.
+   * The queue's backoff curve: `baseMs`, doubled per throttling event, up to `maxMs`. Throttling during a
+   * cool-down is not counted, so that the curve counts events instead of workers. After `quietMs` without an
+   * event the count restarts.
    */
   | { readonly baseMs: number; readonly maxMs: number; readonly quietMs: number }
 
 export interface Finished {
   readonly id: string
-  /** False: the token was stale and nothing was written. True also when an equal finish was written before. */
+  /**
+   * False if the token was stale and nothing was written. True also if an equal finish was written before.
+   */
   readonly accepted: boolean
-  /** Where the job went, null when refused. */
+  /** The state of the job after this finish; null if the finish was refused. */
   readonly state: JobState | null
-  /** What became of the follow-ups, in their order. */
+  /** The results of the follow-ups, in their order. */
   readonly followUps: readonly Enqueued[]
-  /** A finish under this token was recorded before: nothing was written now. Left out where a job was forgotten. */
+  /**
+   * Set if a finish with this token was recorded before and this call wrote nothing. Omitted for forgotten
+   * jobs.
+   */
   readonly again?: true
-  /** What the job had in other tables and this write changed. Left out where that is nothing, or not known. */
+  /**
+   * The job's rows in other tables that this write changed. Omitted if there are none or they are not known.
+   */
   readonly released?: readonly Holding[]
 }
 
-/** What is left out stays as it was noted before. */
+/** Omitted fields keep their stored values. */
 export interface Progress {
   readonly id: string
   readonly token: number
-  /** How far it is, as JSON text. */
+  /** The progress value as JSON text. */
   readonly value?: string | undefined
-  /** All that the attempt logged so far, as text. */
+  /** The complete log of the attempt so far. */
   readonly log?: string | undefined
 }

@@ -1,32 +1,32 @@
 /**
- * What a running job has in tables other than its own. The write that ends its attempt changes these rows too. A table that refuses writes therefore refuses the
- * outcomes of all jobs with a row there, and of no others.
+ * The rows that a running job has in other tables. The write that ends its attempt changes these rows too. If
+ * one of these tables rejects writes, only the outcomes of jobs with a row in it are affected.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { isEnded, type JobState } from '../job/state.ts'
 
 export type Holding =
-  /** A dedupe key: freed at the end, held on after done, or held on however the job ends. */
+  /** A dedupe key: released at the end, held after done, or held after any end. */
   | 'key'
   | 'key-after-done'
   | 'key-after-end'
-  /** The turn of an order key. */
+  /** The order lock of its order key. */
   | 'orderLock'
   | 'permit'
-  /** So many attempts that the oldest one is deleted with the next. */
+  /** The history is full, so the next attempt deletes the oldest one. */
   | 'history'
-  /** Deleted with a job that is forgotten. */
+  /** Deleted together with a forgotten job. */
   | 'tags'
   | 'attempts'
-  /** A cancel was asked for, so that the job may end otherwise than its outcome says. */
+  /** A cancel was requested, so the final state may differ from the outcome. */
   | 'cancel'
 
 export interface Holder {
-  /** As stores keep it: below 0 when the key is held on however the job ends. Null without a key. */
+  /** As stored: negative if the key stays held after any end. Null without a key. */
   readonly holdMs: number | null
   readonly isOrdered: boolean
   readonly hasPermit: boolean
-  /** How many attempts are recorded, or may be. */
+  /** How many attempts are or may be recorded. */
   readonly records: number
 }
 
@@ -44,7 +44,10 @@ function keyHolding(holdMs: number): Holding {
   return holdMs > 0 ? 'key-after-done' : 'key-after-end'
 }
 
-/** Those of a job that a write changes which takes it to this state. A job that has another attempt keeps its key and its turn. */
+/**
+ * The holdings that change when a write moves the job to this state. A job with another attempt keeps its key
+ * and its order lock.
+ */
 export function releasedBy(holdings: readonly Holding[], to: JobState, forgets: boolean): Holding[] {
   return holdings.filter((holding) => {
     if (holding === 'permit' || holding === 'history') return true

@@ -1,10 +1,10 @@
-/** The lease of a job that is written as running. */
+/** The lease of a job that was inserted as running. */
 import type { NewJob } from '../job/new-job.ts'
 import type { Lease } from './claim.ts'
 
 type InsertedAs = Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe'>
 
-/** As a claim right after the write would give it: all that it would tell is known. */
+/** Equals the lease that a claim right after the insert would return, without asking the database. */
 export function insertedLeased(job: InsertedAs, token: number, at: number): Lease {
   const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey } = job
   return {

@@ -1,21 +1,28 @@
-/** Instances: one start of one process each, alive while its row is renewed. */
+/** Instances. Each is one start of one process, and stays alive as long as it renews its row. */
 import type { DutyBid } from './duty.ts'
 
 export interface NewInstance {
-  /** Random at each start, so that a reused host name is never taken for the one before. */
+  /** Random at each start, so that a reused host name is never mistaken for its predecessor. */
   readonly id: string
   readonly label: string | null
   readonly version: string | null
   readonly queues: readonly string[]
   readonly kinds: readonly string[]
-  /** Those of its kinds whose deaths are followed up: when the reaper makes such a job dead, it enqueues `onDeadJob` with it. */
+  /**
+   * The kinds with an `onDead` callback. When the reaper makes such a job dead, it also enqueues `onDeadJob`
+   * for it.
+   */
   readonly onDead: readonly string[]
-  /** How many jobs it can run at once, in proportion to others: what its share of a total of workers is measured by. */
+  /**
+   * How many jobs it can run at once. Determines its share when a total number of workers is divided among
+   * instances.
+   */
   readonly capacity: number
   readonly leaseMs: number
   /**
-   * It was reaped because its process stood still, not because it could not reach the database: a handler may have blocked the event loop. The crashes stay
-   * counted then, or such a job would run again without end.
+   * Set when the instance was reaped because its process stood still, not because it lost the database. A
+   * handler may have blocked the event loop, so the crashes stay counted. Otherwise such a job would be
+   * retried endlessly.
    */
   readonly stoodStill?: boolean
 }
@@ -31,38 +38,50 @@ export interface InstanceRecord extends Omit<NewInstance, 'leaseMs' | 'stoodStil
 export interface HeartbeatRequest {
   readonly instance: string
   readonly leaseMs: number
-  /** The row is written only when its last renewal is at least this old; otherwise the heartbeat only reads. */
+  /** The row is written only if its last renewal is at least this old. Otherwise the heartbeat only reads. */
   readonly renewEveryMs: number
   readonly queues: readonly string[]
   readonly kinds: readonly string[]
-  /** The duties that it would lead. Vacant ones are taken, its own are renewed with the instance, for `leaseMs`. */
+  /**
+   * The duties that this instance is willing to lead. It takes over vacant ones and renews its own, for
+   * `leaseMs`.
+   */
   readonly duties: readonly DutyBid[]
 }
 
 export interface Heartbeat {
-  /** False: it was reaped, ended or never known. Nothing it holds is its own any more. */
+  /** False if it was reaped, ended, or never registered. It has then lost all its leases. */
   readonly alive: boolean
-  /** The cancels that were asked for on jobs it runs. */
+  /** Cancels that were requested for jobs it runs. */
   readonly cancels: readonly { readonly id: string; readonly token: number; readonly reason: string }[]
-  /** Changes when the settings of any queue change, or those of a limit. */
+  /** Changes when the settings of a queue or a limit change. */
   readonly settingsVersion: number
-  /** Changes when an instance comes, goes, is reaped, or says something else of itself. */
+  /** Changes when an instance starts, ends, is reaped, or updates its record. */
   readonly membersVersion: number
-  /** Of those that it asked for, the duties that it leads now. None when it is not alive. By name. */
+  /** The requested duties that it leads now, sorted by name. Empty if it is not alive. */
   readonly leads: readonly string[]
-  /** Its workers by queue, where a rebalance has assigned some. By queue. */
+  /** The workers that a rebalance assigned to it, sorted by queue. */
   readonly slots: readonly { readonly queue: string; readonly workers: number }[]
-  /** Whether a claim of these queues and kinds would find something; suspects are told apart. Not when the limit of the queue is used up. */
+  /**
+   * Whether a claim with these queues and kinds would find a job. False while the queue's limit is exhausted.
+   * `quarantined` says the same for quarantined jobs.
+   */
   readonly ready: boolean
   readonly quarantined: boolean
-  /** When to call `stage` next: 0 for now, null for nothing in sight. A line that moved may say 0 for one pass in vain. */
+  /**
+   * When to call `stage` next: 0 for now, null if nothing is due. May be 0 for one pass without effect after
+   * an order queue advanced.
+   */
   readonly stageInMs: number | null
-  /** When a limit that keeps ready jobs of these queues and kinds back has something again; null when none does, or only a release can tell. */
+  /**
+   * When a limit that blocks ready jobs of these queues and kinds has budget again. Null if no limit blocks
+   * them, or if it depends on a release.
+   */
   readonly budgetInMs: number | null
-  /** When a schedule is to be served or planned: 0 for now, null for none in sight. */
+  /** When a schedule must be served or planned: 0 for now, null for none. */
   readonly scheduleInMs: number | null
-  /** Whether `reap` has something to do. */
+  /** Whether `reap` has work to do. */
   readonly expired: boolean
-  /** Whether `fold` or `rollUp` has something to do. */
+  /** Whether `fold` or `rollUp` has work to do. */
   readonly unrolled: boolean
 }

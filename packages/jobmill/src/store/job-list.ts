@@ -1,8 +1,7 @@
 /**
- * Lists: filters, pages, and the budget of a scan.
- *
- * Each listing has the order an operator expects, which is also the order of its index: scheduled by due time,
- * ready as they will be claimed, running by start, ended ones newest first, all states newest id first.
+ * Listing jobs: filters, pages, and a budget for scans. Each listing uses the order of its index, which is
+ * the order that operators expect: scheduled by due time, ready in claim order, running by start, ended
+ * newest first, all states by newest id first.
  */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -13,56 +12,58 @@ import type { JobSummary } from './job-record.ts'
 import type { PayloadAt } from './payload-at.ts'
 
 export interface JobFilter {
-  /** Of this queue, or of any of these (at most 100). */
+  /** One queue, or any of several (at most 100). */
   readonly queue?: string | readonly string[]
-  /** Of this kind, or of any of these (at most 100). */
+  /** One kind, or any of several (at most 100). */
   readonly kind?: string | readonly string[]
   readonly state?: JobState
-  /** Only jobs whose last attempt failed; with the state `scheduled`, those that wait for a retry. */
+  /** Only jobs whose last attempt failed. With the state `scheduled`: jobs that wait for a retry. */
   readonly retrying?: boolean
-  /** Jobs that have all of these. */
+  /** Jobs that have all of these tags. */
   readonly tags?: readonly string[]
-  /** Enqueued at or after, and before. */
+  /** Enqueued at or after `enqueuedFrom`, and before `enqueuedBefore`. */
   readonly enqueuedFrom?: number
   readonly enqueuedBefore?: number
-  /** Ended at or after, and before: only jobs that are done, dead or cancelled. */
+  /** Ended at or after `endedFrom`, and before `endedBefore`. Matches only done, dead and cancelled jobs. */
   readonly endedFrom?: number
   readonly endedBefore?: number
-  /** Jobs whose payload, as JSON text, contains this. Case matters. */
+  /** Jobs whose payload, as JSON text, contains this text. Case-sensitive. */
   readonly payloadText?: string
-  /** Jobs whose payload has all of these. */
+  /** Jobs whose payload has all of these values. */
   readonly payloadAt?: readonly PayloadAt[]
-  /** Jobs whose last error, as `get` tells it, contains this; never done ones. Case matters. */
+  /**
+   * Jobs whose last error, as returned by `get`, contains this text. Never matches done jobs. Case-sensitive.
+   */
   readonly errorText?: string
 }
 
 export interface PageRequest {
   /** 1 to 500. */
   readonly limit: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string | undefined
 }
 
 export interface JobPage {
   readonly jobs: readonly JobSummary[]
-  /** Where to go on; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly next: string | null
-  /** How many rows were looked at. */
+  /** How many rows were read. */
   readonly scanned: number
-  /** False when the scan stopped at its budget with the page not full: go on from `next`. */
+  /** False if the scan used up its budget before the page was full. Continue from `next`. */
   readonly complete: boolean
 }
 
-/** Where in its order a row stands: one or two numbers, then the id. */
+/** The position of a row in its order: one or two numbers, then the id. */
 export type Position = readonly (number | string)[]
 
-/** One bounded read of a store: rows that match, out of `scanned` rows that came after `from`. */
+/** One bounded read: the matching rows among the `scanned` rows after `from`. */
 export interface Chunk {
   readonly jobs: readonly { readonly job: JobSummary; readonly position: Position }[]
   readonly scanned: number
-  /** Of the last row looked at; null when there was none. */
+  /** Position of the last row read; null if there was none. */
   readonly last: Position | null
-  /** True when nothing comes after it. */
+  /** True if no rows follow. */
   readonly end: boolean
 }
 
@@ -82,8 +83,9 @@ export async function listWithinBudget(
   const jobs: JobSummary[] = []
   let from = page.cursor === undefined ? null : positionOf(page.cursor, order)
   let scanned = 0
-  // A page without filters needs one small read; the rarer the matches, the larger the next one, as long as reads stay short: on
-  // SQLite the process stands still meanwhile. A text is looked for in payloads of any size, so that begins carefully.
+  // A page without filters needs one small read. Rare matches make the next read larger, as long as reads
+  // stay short, because a read on SQLite blocks the process. Payloads can be large, so a search in them
+  // starts with few rows.
   let rows = readsPayloads(filter) ? Math.min(page.limit, FIRST_TEXT_ROWS) : page.limit
   const began = platform.monotonic()
   for (;;) {
@@ -108,7 +110,7 @@ export async function listWithinBudget(
   }
 }
 
-/** The names that a filter takes, one or several; undefined when it takes all. */
+/** The names in a filter; undefined if it matches all. */
 export function namesOf(names: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof names === 'string' ? [names] : names
 }
@@ -127,12 +129,12 @@ function positionOf(cursor: string, order: string): Position {
     if (Array.isArray(parts) && parts.length > 1 && parts[0] === order && parts.every(isPart))
       return parts.slice(1)
   } catch {
-    // Not JSON: not a cursor of ours, told below.
+    // The text is not JSON, so it is not a cursor. The throw below reports it.
   }
   throw cursorInvalid(cursor)
 }
 
-/** For a cursor that is none, or whose position is none in the listing of a store. */
+/** For a malformed cursor, or one whose position does not fit the listing. */
 export function cursorInvalid(cursor: unknown): JobmillError {
   return new JobmillError('CURSOR_INVALID', 'is not a cursor of this listing', {
     field: 'cursor',

@@ -1,77 +1,76 @@
-/** A job as the read side tells it. */
+/** A job as the read side returns it. */
 import type { Outcome } from '../job/outcome.ts'
 import type { JobState } from '../job/state.ts'
 
-/** Without payload and result: what a list shows. */
+/** The fields shown in lists, without payload and result. */
 export interface JobSummary {
   readonly id: string
   readonly kind: string
   readonly queue: string
   readonly state: JobState
   readonly priority: number
-  /** Attempts spent: refunded ones do not count. */
+  /** Attempts used, without refunded ones. */
   readonly attempt: number
   readonly maxAttempts: number
   readonly crashes: number
   readonly tags: readonly string[]
   readonly orderKey: string | null
-  /** Due, but an earlier job of its order key has not ended. */
+  /** Due, but an earlier job with the same order key has not ended. */
   readonly waitsForOrder: boolean
   readonly enqueuedAt: number
-  /** When it becomes due; null unless scheduled. */
+  /** When it is due; null unless scheduled. */
   readonly dueAt: number | null
   /** When it was claimed; null unless running. */
   readonly startedAt: number | null
-  /** When it ended; null unless it did. */
+  /** When it ended; null until then. */
   readonly endedAt: number | null
   /** The instance that runs it. */
   readonly instance: string | null
-  /** Why a cancel was asked for while it runs. */
+  /** The reason of a requested cancel, while it runs. */
   readonly cancelReason: string | null
 }
 
 export interface JobRecord extends JobSummary {
-  /** JSON texts. */
+  /** JSON text, like the next three fields. */
   readonly payload: string
   readonly metadata: string | null
   readonly result: string | null
   readonly progress: string | null
-  /** What the running attempt logged so far; null unless it runs. Of earlier attempts the history tells. */
+  /** Log of the running attempt so far; null unless running. `history` has the logs of earlier attempts. */
   readonly log: string | null
-  /** Of the last attempt, unless the job is done: then only why its result could not be kept. */
+  /** Error of the last attempt. For a done job, only the reason why its result could not be stored. */
   readonly error: string | null
   readonly timeoutMs: number | null
-  /** With its scope in front. */
+  /** Includes the scope as a prefix. */
   readonly dedupeKey: string | null
 }
 
 export interface AttemptRecord {
   readonly attempt: number
   readonly token: number
-  /** Null when no instance ran it: cancelled while it waited. */
+  /** Null if no instance ran it: the job was cancelled while waiting. */
   readonly instance: string | null
   readonly startedAt: number | null
   readonly endedAt: number
   readonly outcome: Outcome
   readonly error: string | null
-  /** What it logged. */
   readonly log: string | null
 }
 
-/** How the last attempt of a job ended that has failed. */
+/** The end of a failed job's last attempt. */
 export interface JobFailure {
   readonly error: string | null
-  /** When it ended. */
+  /** When the attempt ended. */
   readonly at: number
   readonly outcome: Outcome
 }
 
-/** What somebody who awaits a job needs to know of it. */
+/** What a caller that awaits a job needs to know. */
 export interface JobResult {
   readonly id: string
   readonly state: JobState
-  /** JSON text; null unless it is done, or when there is none. */
+  /** JSON text; null unless the job is done and has a result. */
   readonly result: string | null
-  /** As in JobRecord. */
+  /** As in `JobRecord`. */
   readonly error: string | null
 }

@@ -1,14 +1,14 @@
-/** Opening and closing a store, however the calls overlap: twice, before open, during open. */
+/** Opens and closes a store, whatever the order of the calls: twice, close before open, close during open. */
 import { JobmillError } from '../job/errors.ts'
 
 export interface Lifecycle<Parts> {
   open(): Promise<void>
   close(): Promise<void>
-  /** Runs one verb; closing waits until it has ended. STORE_CLOSED when the store is not open. */
+  /** Runs one verb. `close` waits until it has ended. Fails with STORE_CLOSED if the store is not open. */
   run<T>(verb: (parts: Parts) => Promise<T>): Promise<T>
-  /** What is there while the store is open; throws STORE_CLOSED when it is not. */
+  /** The parts of the open store. Throws STORE_CLOSED if it is not open. */
   use(): Parts
-  /** The same, or nothing. */
+  /** The parts of the open store, or undefined. */
   readonly opened: Parts | undefined
 }
 
@@ -39,7 +39,7 @@ export function createLifecycle<Parts>(
       const mine = opening
       try {
         const parts = await mine
-        // Unless it was closed meanwhile.
+        // A concurrent close may have reset `opening`.
         if (opening === mine) opened = parts
       } catch (error) {
         if (opening === mine) opening = undefined
@@ -50,7 +50,7 @@ export function createLifecycle<Parts>(
       const closing = opening
       opening = undefined
       opened = undefined
-      // A start that is still under way is let to end first, so that nothing of it stays behind.
+      // Wait for a start in progress, so that its resources are released too.
       const parts = await closing?.catch(() => undefined)
       if (parts === undefined) return
       await Promise.allSettled(running)

@@ -1,62 +1,74 @@
-/** Limits in the store: cluster-wide budgets, and who draws on them. */
+/** Limits in the store: budgets shared by the whole cluster, and requests to acquire from them. */
 import type { LimitParts, LimitSettings } from '../job/limit.ts'
 
 export interface DeclaredLimit {
   readonly name: string
-  /** What code names of it. */
+  /** The settings that code names. */
   readonly settings: LimitParts
 }
 
 export interface LimitRecord {
   readonly name: string
   readonly settings: LimitSettings
-  /** Whole tokens, or permits, that could be taken now. */
+  /** Whole tokens or permits that can be acquired now. */
   readonly available: number
-  /** Permits that are out; 0 for a rate. */
+  /** Permits in use; 0 for a rate limit. */
   readonly held: number
-  /** How long until one more can be taken: 0 when one can be now, null when only a release can tell. */
+  /**
+   * Time until one more token or permit is available. 0 if one is available now; null if it depends on a
+   * release.
+   */
   readonly nextInMs: number | null
-  /** How much longer a drain keeps everything back; 0 when none does. */
+  /** How much longer a drain blocks all requests; 0 if there is none. */
   readonly drainedMs: number
   /**
-   * Of a limit that counts for each key by itself: how many keys have a budget that is not known to be full, counted up to 10,000. The figures above are then those
-   * of a key that was never used. Null for every other limit.
+   * For a per-key limit, the number of keys whose budget may not be full, counted up to 10,000. The numbers
+   * above are then those of an unused key. Null for any other limit.
    */
   readonly keys: number | null
 }
 
-/** How far keys are counted. */
+/** Upper bound for counting keys. */
 export const KEYS_MOST = 10_000
 
 export interface AcquireRequest {
   readonly limit: string
-  /** Of a limit that counts for each key by itself: whose budget is meant. */
+  /** The key whose budget is used. Required for a per-key limit. */
   readonly key?: string | undefined
   /** Tokens or permits, at least 1. */
   readonly amount: number
-  /** Who asks: the id of a job, or an id minted for a call outside of jobs. */
+  /** The id of a job, or a generated id for a call outside of jobs. */
   readonly holder: string
-  /** The instance that runs it. A permit is given back at the latest when this instance ends or is reaped. */
+  /** The instance that runs the holder. Its permits are released at the latest when it ends or is reaped. */
   readonly instance: string
-  /** The token of the job's claim: a permit is given only under the current one, and goes with the end of that attempt. Null outside of jobs. */
+  /**
+   * The lease token of the job. A permit is granted only under the current token and is released when that
+   * attempt ends. Null outside of jobs.
+   */
   readonly token: number | null
-  /** How long the holder is ready to wait where it is. */
+  /** How long the holder is prepared to wait inside this call. */
   readonly waitUpToMs: number
 }
 
-/** The permit that a holder has of a limit, under the token that it was taken under. */
+/** Identifies the permit of a holder: its limit, and the lease token under which it was acquired. */
 export type PermitOf = Pick<AcquireRequest, 'limit' | 'holder' | 'token'>
 
 export type Acquired =
-  /** It may go on after this wait, which is at most `waitUpToMs`. */
+  /** The holder may proceed after `waitMs`, which is at most `waitUpToMs`. */
   | { readonly outcome: 'granted'; readonly waitMs: number }
-  /** Not now. Come back after this long: the holder has a place in the line and goes before newcomers then. */
+  /**
+   * Not available yet. Retry after `inMs`: the holder keeps its place in the queue of the limit, ahead of new
+   * requests.
+   */
   | { readonly outcome: 'later'; readonly inMs: number }
-  /** It asks for more than can ever be had at once, which is this. */
+  /** The request exceeds `most`, the maximum that can ever be granted at once. */
   | { readonly outcome: 'never'; readonly most: number }
   /** The token is not current. */
   | { readonly outcome: 'stale' }
   /** No limit has this name. */
   | { readonly outcome: 'unknown' }
-  /** The limit counts for each key by itself and no key is named; or, where `perKey` is false, the other way round. */
+  /**
+   * If `perKey` is true, the limit is per key and the request has no key. If false, the request has a key but
+   * the limit has none.
+   */
   | { readonly outcome: 'wrong-key'; readonly perKey: boolean }

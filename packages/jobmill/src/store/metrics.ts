@@ -1,22 +1,22 @@
-/** What a process saw, as it is kept: figures in buckets of time, and events that no job or attempt tells. */
+/** Metrics in time buckets, and timeline events that no job or attempt records. */
 import type { MetricData } from '../job/metric-data.ts'
 
 /** Bucket sizes in ms, finest first. A bucket begins at a multiple of its size. */
 export const RESOLUTIONS = [10_000, 60_000, 3_600_000] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** Figures of a queue since the last flush: added up with those of other processes. */
+/** Metrics of a queue since the last flush. The store adds them to those of other processes. */
 export interface MetricDelta {
-  /** What they are about: `queue emails`. */
+  /** The subject: `queue emails`. */
   readonly scope: string
-  /** How long ago: the store finds the bucket by its own clock. */
+  /** Age of the metrics. The store computes the bucket with its own clock. */
   readonly agoMs: number
   readonly data: MetricData
 }
 
-/** Figures that one process keeps about itself, whole for their bucket: written again, they replace what was there. */
+/** Metrics of one process about itself, complete for their bucket. A later write replaces an earlier one. */
 export interface MetricOwn {
-  /** Nobody else writes it: `instance 0190…`. */
+  /** Written by one process only: `instance 0190…`. */
   readonly scope: string
   readonly resolution: Resolution
   readonly agoMs: number
@@ -33,9 +33,9 @@ export interface NewTimelineEvent {
 }
 
 export interface Recording {
-  /** The process. */
+  /** The id of the process. */
   readonly source: string
-  /** Rises with every flush of the source: one that was written before is not written again. */
+  /** Rises with every flush of the source. The store ignores a number that it already stored. */
   readonly seq: number
   readonly deltas: readonly MetricDelta[]
   readonly own: readonly MetricOwn[]
@@ -43,10 +43,10 @@ export interface Recording {
 }
 
 export interface MetricQuery {
-  /** Left out: all. */
+  /** Defaults to all. */
   readonly scopes?: readonly string[]
   readonly resolution: Resolution
-  /** Buckets that begin at or after the first, and before the second. */
+  /** Buckets that begin at or after `from`, and before `before`. */
   readonly from: number
   readonly before: number
 }
@@ -58,7 +58,7 @@ export interface MetricRecord {
 }
 
 export interface TimelineEvent {
-  /** Rises in the order of writing. */
+  /** Rises in the order of insertion. */
   readonly n: number
   readonly at: number
   readonly type: string
@@ -74,8 +74,8 @@ export interface TimelineQuery {
   readonly job?: string
   readonly from?: number
   readonly before?: number
-  /** 1 to 500; the newest first. */
+  /** 1 to 500; newest first. */
   readonly limit: number
-  /** `n` of the last event of the page before. */
+  /** `n` of the last event of the previous page. */
   readonly beforeN?: number
 }

@@ -1,4 +1,4 @@
-/** Migrations: numbered, checksummed, only ever added to. How they are run is the business of each store. */
+/** Migrations: numbered, checksummed and append-only. Each store runs them in its own way. */
 import { createHash } from 'node:crypto'
 import { JobmillError } from '../job/errors.ts'
 
@@ -19,7 +19,7 @@ export function migration(number: number, name: string, sql: string): Migration 
   return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex').slice(0, 16) }
 }
 
-/** Refuses a database that this release does not understand, before anything is written. */
+/** Rejects a database that this release does not understand, before anything is written. */
 export function checkApplied(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const newest = known.at(-1)?.number ?? 0
   const newer = applied.find((one) => one.number > newest)

@@ -1,23 +1,23 @@
-/** What a filter asks of the values inside payloads: at a path, something that reads so. */
+/** Filters on values inside payloads: the value at a path, compared as text. */
 import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 
 export interface PayloadAt {
-  /** Keys of objects and indexes of arrays, from the outside in. */
+  /** Object keys and array indexes, outermost first. */
   readonly path: readonly string[]
-  /** The text there, or how a number, true, false or null reads there as JSON. */
+  /** The string at the path, or the JSON text of a number, true, false or null. */
   readonly value: string
 }
 
-/** How an index is written. Anything else is a key. */
+/** A canonical array index. Anything else is a key. */
 export const INDEX = /^(?:0|[1-9]\d*)$/
 
 const EXAMPLE = 'Give a path, a colon and a value, such as user.id:42'
 
 /**
- * `user.id:42` as a path and a value: the first colon separates them. A dot, a colon or a backslash of a key has a backslash before it; a
- * backslash before anything else stands for itself.
+ * Parses `user.id:42` into a path and a value, separated by the first colon. A backslash escapes a dot, colon
+ * or backslash in a key. Before any other character it is literal.
  */
 export function readPayloadAt(text: string, field: string): PayloadAt {
   const path = ['']
@@ -68,7 +68,7 @@ function checkPart(text: unknown, field: string): void {
   checkSought(text, field, 0)
 }
 
-/** A text that is looked for, as every database takes it. */
+/** Validates a search text, so that every database accepts it. */
 export function checkSought(text: unknown, field: string, least = 1): string {
   if (typeof text !== 'string')
     throw invalid(field, text, 'is not a text', 'Write it as a text, also a number')
@@ -84,13 +84,13 @@ function invalid(field: string, value: unknown, what: string, fix: string = EXAM
   return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
 }
 
-/** Whether a payload, as JSON text, has all of them. */
+/** Whether a payload (JSON text) has all of these values. */
 export function hasAll(payload: string, sought: readonly PayloadAt[]): boolean {
   const value: unknown = JSON.parse(payload)
   return sought.every((one) => textAt(value, one.path) === one.value)
 }
 
-/** Null where there is nothing, or something that holds other values. */
+/** Null if the path does not exist or leads to an object or array. */
 function textAt(value: unknown, path: readonly string[]): string | null {
   let at = value
   for (const part of path) {

@@ -1,36 +1,36 @@
-/** What the read side tells of a queue. */
+/** Queues as the read side returns them. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
 
 export interface DeclaredQueue {
   readonly name: string
-  /** What code names of it; null when it only has to be there. */
+  /** The settings that code names; null if the queue only has to exist. */
   readonly settings: Partial<QueueSettings> | null
 }
 
 export interface QueueRecord extends QueueSettings {
   readonly name: string
-  /** How much longer nothing is claimed from it; 0 when it is not cooling. */
+  /** How much longer the cool-down blocks claims; 0 if there is none. */
   readonly coolingMs: number
-  /** Limiter events that the curve counts at the moment. */
+  /** Throttling events that the backoff curve currently counts. */
   readonly throttles: number
 }
 
 export interface QueueCounts extends Readonly<Record<JobState, number>> {
   readonly queue: string
-  /** How long the longest-waiting ready job has been ready; null when none is. */
+  /** How long the oldest ready job has been ready; null if there is none. */
   readonly oldestReadyMs: number | null
 }
 
-/** How many ready jobs of each queue `unserved` looks at. */
+/** How many ready jobs of each queue `unservedKinds` reads. */
 export const UNSERVED_ROWS = 10_000
 
-/** Jobs that are ready and that no living instance would claim. */
+/** Ready jobs of a kind that no live instance would claim. */
 export interface UnservedKind {
   readonly queue: string
   readonly kind: string
-  /** How many were found among those looked at. */
+  /** How many were found among the rows read. */
   readonly jobs: number
 }
 
@@ -42,5 +42,5 @@ export function queueUnknown(name: string): JobmillError {
   })
 }
 
-/** How far `ahead` counts. */
+/** Upper bound for the count of `position`. */
 export const POSITION_MOST = 10_000

@@ -1,27 +1,27 @@
-/** What the verbs answer that need no more than a few words. */
+/** Short replies of the store's verbs. */
 import type { JobState } from '../job/state.ts'
 import type { Lease } from './claim.ts'
 
 export interface Enqueued {
-  /** The new job, or the one that holds the dedupe key. */
+  /** The new job, or the job that holds the dedupe key. */
   readonly id: string
-  /** `replaced`: the holder was waiting and has the new payload and due time now. */
+  /** `replaced`: the holder was waiting and now has the new payload and due time. */
   readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
-  /** It was handed to the instance that enqueued it, and is running. */
+  /** Set if direct dispatch leased the job to the enqueuing instance. The job is running. */
   readonly lease?: Lease
 }
 
 export interface Staged {
-  /** Jobs that became ready. */
+  /** Number of jobs that became ready. */
   readonly ready: number
-  /** True when a limit was reached, so that there may be more. */
+  /** True if a limit was reached, so that there may be more. */
   readonly more: boolean
-  /** Queues that have something ready because of this pass. */
+  /** Queues with jobs that this pass made ready. */
   readonly queues: readonly string[]
 }
 
 /**
- * What an operator's verb did to one job.
+ * The effect of an operator's action on one job.
  *
  * | verb    | scheduled | ready     | running   | done    | dead    | cancelled |
  * |---------|-----------|-----------|-----------|---------|---------|-----------|
@@ -30,19 +30,19 @@ export interface Staged {
  * | retry   | refused   | refused   | refused   | refused | ready   | ready     |
  * | delete  | deleted   | deleted   | refused   | deleted | deleted | deleted   |
  *
- * A job that waits for its turn (order key) stays scheduled when run now: `unchanged`.
+ * "Run now" leaves a job that waits for its order lock scheduled: `unchanged`.
  */
 export interface Verdict {
   readonly id: string
   readonly verdict: 'changed' | 'unchanged' | 'refused' | 'unknown'
-  /** The state of the job now; null when it is unknown or was deleted. A requested cancel leaves it running. */
+  /** The current state; null if the job is unknown or was deleted. A requested cancel leaves it running. */
   readonly state: JobState | null
-  /** For a retry that is refused because another job holds the dedupe key: that job. */
+  /** For a retry refused because another job holds the dedupe key: the id of that job. */
   readonly holder?: string
 }
 
 export interface Reaped {
-  /** Instances that were found expired in this pass. */
+  /** Instances that this pass found expired. */
   readonly instances: readonly string[]
   readonly jobs: readonly ReapedJob[]
 }
@@ -52,40 +52,40 @@ export interface ReapedJob {
   readonly queue: string
   readonly kind: string
   readonly crashes: number
-  /** Ready again, dead by too many crashes, or cancelled because that was asked for. */
+  /** Ready again, dead after too many crashes, or cancelled because a cancel was requested. */
   readonly state: 'ready' | 'dead' | 'cancelled'
 }
 
 export interface Retained {
-  /** Jobs in all, and by the state that they ended in. */
+  /** Deleted jobs in total, and by final state. */
   readonly jobs: number
   readonly done: number
   readonly dead: number
   readonly cancelled: number
-  /** Dedupe keys whose time was over, and instances that ended long ago. */
+  /** Expired dedupe keys, and instances that ended long ago. */
   readonly keys: number
   readonly instances: number
-  /** Notes of served schedules, timeline events and buckets of figures that are too old. */
+  /** Served ticks, timeline events and metric buckets that are too old. */
   readonly ticks: number
   readonly events: number
   readonly metrics: number
-  /** True when the limit was reached, so that there may be more. */
+  /** True if the limit was reached, so that there may be more. */
   readonly more: boolean
 }
 
-/** What `retain` deletes beside jobs: how old these things may become. */
+/** The maximum ages of the records that `retain` deletes in addition to jobs. */
 export interface RetainRequest {
-  /** At most this many of each kind of thing in one call. */
+  /** Maximum number of records of each type per call. */
   readonly limit: number
   readonly ticksMs: number
   readonly eventsMs: number
-  /** By the size of the bucket: 10 s, 1 min, 1 h. */
+  /** By bucket size: 10 s, 1 min, 1 h. */
   readonly metricsMs: readonly [number, number, number]
-  /** Only jobs of these queues. Left out: of all. What is no job goes either way. */
+  /** Only delete jobs of these queues (default: all). Other records are deleted either way. */
   readonly queues?: readonly string[]
 }
 
-/** When there was nothing to delete. */
+/** The reply if there was nothing to delete. */
 export const NOTHING_RETAINED: Retained = Object.freeze({
   jobs: 0,
   done: 0,

@@ -1,20 +1,26 @@
-/** How much room a database takes and has. Cheap enough for every scrape: no table is read, and what the role may not see is null. */
+/**
+ * Disk and connection usage of a database. Cheap enough for every scrape: no table is read, and values that
+ * the role may not see are null.
+ */
 
 export interface Resources {
-  /** Changes nothing. Works while the store is open. */
+  /** Read-only. Requires an open store. */
   resources(): Promise<DatabaseResources>
 }
 
 export interface DatabaseResources {
-  /** Of the SQLite file, or of the whole PostgreSQL database; null for one in memory. */
+  /** Size of the SQLite file or the whole PostgreSQL database; null for a database in memory. */
   readonly sizeBytes: number | null
-  /** Of the write-ahead log: that of the file, or of the whole PostgreSQL server, which only a member of `pg_monitor` may read. */
+  /**
+   * Size of the write-ahead log: of the file, or of the whole PostgreSQL server. The latter requires the role
+   * `pg_monitor`.
+   */
   readonly walBytes: number | null
-  /** The file system of the SQLite file; null for a server, which does not tell. */
+  /** The file system of the SQLite file; null for a server, which does not report it. */
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null
-  /** The pool of this process, without the connection that listens; null for a file. */
+  /** The pool of this process, without the listening connection; null for a file. */
   readonly pool: PoolUsage | null
-  /** Of all clients of the server; null for a file. */
+  /** Connections of all clients to the server; null for a file. */
   readonly server: { readonly connections: number; readonly most: number } | null
 }
 

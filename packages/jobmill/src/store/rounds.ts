@@ -1,6 +1,6 @@
 /**
- * Items of one call that concern the same thing count one after the other. A statement over a set cannot do
- * that, so the items go out in rounds in which each key stands once.
+ * Splits the items of a call into rounds in which each key occurs once. Items with the same key must take
+ * effect one after the other, which a set-based statement cannot do.
  */
 
 export function inRounds<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {

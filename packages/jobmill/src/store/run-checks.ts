@@ -1,4 +1,7 @@
-/** Runs checks one after the other. One that cannot be made is told of, and the others are made all the same. */
+/**
+ * Runs checks one after the other. A check that fails to run is reported as a warning, and the others still
+ * run.
+ */
 import { isJobmillError } from '../job/errors.ts'
 import { type Diagnostic, warning } from './admin.ts'
 
@@ -7,7 +10,7 @@ export type Check = readonly [
   look: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
 ]
 
-/** `isAnswered`: the database is there, and only refused what was asked. */
+/** `isAnswered`: whether the database is reachable and only refused the query. */
 export async function runChecks(
   checks: readonly Check[],
   isAnswered: (error: unknown) => boolean,
@@ -17,7 +20,7 @@ export async function runChecks(
     try {
       diagnostics.push(...(await look()))
     } catch (error) {
-      // Gone in the middle: whatever comes after it would fail alike.
+      // The database is unreachable, so the remaining checks would fail too.
       if (isJobmillError(error) && error.retryable && !isAnswered(error)) throw error
       const why = error instanceof Error ? error.message : String(error)
       const fix = isJobmillError(error) ? error.fix : undefined

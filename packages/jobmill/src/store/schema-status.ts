@@ -1,9 +1,9 @@
-/** What the migrations of a database say of it: for people, and as findings. The same for every store. */
+/** The migration status of a database, for display and as a diagnostic. Shared by all stores. */
 import { isJobmillError, type JobmillError } from '../job/errors.ts'
 import { broken, type Diagnostic, type SchemaStatus, warning, well } from './admin.ts'
 import { type AppliedMigration, checkApplied, type Migration, pending } from './migrations.ts'
 
-/** Null for `applied`: there is no database, or nothing of ours in it. */
+/** `applied` is null if the database does not exist or has no Jobmill tables. */
 export function schemaStatus(
   applied: readonly AppliedMigration[] | null,
   known: readonly Migration[],
@@ -35,7 +35,7 @@ export function schemaDiagnostic(
   )
 }
 
-/** Whether all that this release knows was applied, and nothing else. */
+/** Whether exactly the migrations of this release are applied. */
 export function isCurrent({ isThere, pending: missing, refused }: SchemaStatus): boolean {
   return isThere && missing.length === 0 && refused === null
 }

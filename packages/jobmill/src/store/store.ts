@@ -1,13 +1,16 @@
 /**
- * The contract between the runtime and a database: few verbs, each for many items at once.
+ * The contract between the runtime and a database. Each verb takes a batch of items.
  *
- * Rules that hold for every verb:
- * - Time is the database's. Durations go in, the store adds them to its own now.
- * - A promise resolves after the commit. What rejects with a code other than OUTCOME_UNKNOWN changed nothing.
- * - An answer has one entry per item, in the order of the items.
- * - Every write on behalf of an attempt is fenced by the token of its claim; a stale one changes nothing.
- * - Every verb may be sent twice, also at once: the second finds the work done and says so.
- * The proof that a store keeps them is the suite in testing/.
+ * Rules for every verb:
+ * - Time is the database's time. Callers pass durations, and the store adds them to its own clock.
+ * - A promise resolves after the commit. A rejection with any code except OUTCOME_UNKNOWN means that
+ *   nothing was written.
+ * - A reply has one entry per item, in the order of the items.
+ * - Every write for an attempt is fenced by its lease token. A write with a stale token changes nothing.
+ * - Every verb is idempotent, even when the same call is sent twice concurrently. The second call reports
+ *   that the work is done.
+ *
+ * The conformance suite in testing/ proves that a store follows these rules.
  */
 import type { NewJob } from '../job/new-job.ts'
 import type { QueuePatch } from '../job/queue-settings.ts'
@@ -28,29 +31,32 @@ import type { WakeUp } from './wake-up.ts'
 import type { DeclaredSchedule, ScheduleRecord, Tick, Ticked, TickRecord } from './schedule.ts'
 import type { StoreTools } from './tools.ts'
 
-/** `Tx` is what the store accepts as a transaction of the user's. */
+/** `Tx` is the type of user transaction that the store accepts. */
 export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Notifier {
-  /** For banners and messages, never with a password: `sqlite jobs.db`, `postgres app@localhost/app`. */
+  /**
+   * For banners and messages: `sqlite jobs.db`, `postgres app@localhost/app`. Must never contain a password.
+   */
   readonly name: string
-  /** Connects, checks the version, migrates. Safe twice. */
+  /** Connects, checks the schema version and runs pending migrations. Idempotent. */
   open(): Promise<void>
-  /** Lets go of every connection and timer. Safe twice, and before open. */
+  /** Closes every connection and cancels every timer. Idempotent, and allowed before `open`. */
   close(): Promise<void>
 }
 
-/** A store that the command line can look after. */
+/** A store with the admin and transfer tools that the command line needs. */
 export interface ToolStore<Tx = unknown> extends Store<Tx> {
   readonly tools: StoreTools
 }
 
-/** What a store accepts as a transaction; of one of several stores, what either accepts. */
+/** The transaction type of a store. For a union of stores, the union of their transaction types. */
 export type TxOf<S> = S extends Store<infer Tx> ? Tx : never
 
 export interface WriteSide<Tx> {
   /**
-   * Writes new jobs. With `tx` they become visible when the user commits. `mayRepeat` says that some of the
-   * ids may exist already (a re-send after an unknown outcome, an id the user gave): those are the same jobs.
-   * `handOff` leases to the caller what its free workers can begin with; with one of the others it changes nothing.
+   * Inserts new jobs. With `tx`, they become visible when the user's transaction commits. `mayRepeat` says
+   * that some ids may exist already, because a call was repeated or the user chose the id. The store treats
+   * an existing id as the same job. `handOff` allows direct dispatch: the store leases jobs to the free
+   * workers of the caller. It is ignored together with `tx` or `mayRepeat`.
    */
   enqueue(
     jobs: readonly NewJob[],
@@ -60,63 +66,93 @@ export interface WriteSide<Tx> {
       readonly handOff?: HandOff | undefined
     },
   ): Promise<Enqueued[]>
-  /** Makes due jobs, and jobs whose turn has come, ready: at most `limit` of each. */
+  /** Makes due jobs ready, and also jobs whose order lock became free: at most `limit` of each. */
   stage(limit: number): Promise<Staged>
-  /** Leases ready jobs: by priority, then in the order of becoming ready; nothing from paused or cooling queues. */
+  /**
+   * Leases ready jobs by priority, then in the order in which they became ready. Skips paused queues and
+   * queues that are cooling down.
+   */
   claim(request: ClaimRequest): Promise<Lease[]>
-  /** Ends attempts. `tx` writes them in the user's transaction. */
+  /** Ends attempts. With `tx`, writes their outcomes in the user's transaction. */
   finish(items: readonly Finish[], options?: { readonly tx?: Tx | undefined }): Promise<Finished[]>
-  /** Notes how far running attempts are; true where the token was current. */
+  /** Stores the progress and log of running attempts. Returns true for each item whose token was current. */
   progress(items: readonly Progress[]): Promise<boolean[]>
 
-  /** What waits is cancelled; what runs is asked to stop, and ends as cancelled unless it is done first. */
+  /**
+   * Cancels waiting jobs at once. Asks running jobs to stop: they end as cancelled unless they complete
+   * first.
+   */
   cancel(ids: readonly string[], reason: string): Promise<Verdict[]>
-  /** Dead and cancelled jobs begin again, attempts and crashes at 0, history kept. */
+  /**
+   * Makes dead and cancelled jobs ready again. Resets their attempts and crashes to 0 and keeps their
+   * history.
+   */
   retry(ids: readonly string[]): Promise<Verdict[]>
-  /** Scheduled jobs become ready now. */
+  /** Makes scheduled jobs ready now. */
   runNow(ids: readonly string[]): Promise<Verdict[]>
-  /** Removes jobs that do not run, with their history. */
+  /** Deletes jobs that are not running, with their history. */
   delete(ids: readonly string[]): Promise<Verdict[]>
 
-  /** Makes an instance known and alive. Again with the same id: replaces what is known, also after it was lost. */
+  /**
+   * Registers an instance as alive. A second call with the same id replaces the record, even after the
+   * instance was reaped.
+   */
   register(instance: NewInstance): Promise<void>
-  /** Keeps an instance alive, and tells it all it needs to know while idle. */
+  /** Extends the lease of an instance and returns everything that an idle instance needs to know. */
   renew(request: HeartbeatRequest): Promise<Heartbeat>
-  /** Ends an instance; jobs it still holds go back as if never claimed. Returns how many those were. */
+  /**
+   * Ends an instance. The jobs that it still holds return to their queues as if never claimed. Returns their
+   * number.
+   */
   deregister(instance: string): Promise<number>
-  /** Takes back the jobs of instances that expired: at most `limit` instances. */
+  /** Returns the jobs of at most `limit` expired instances to their queues. */
   reap(options: { readonly crashesUntilDead: number; readonly limit: number }): Promise<Reaped>
-  /** Deletes what the settings no longer keep, by age and by number: at most `limit` jobs; and what else has become too old. */
+  /**
+   * Deletes at most `limit` ended jobs that exceed the retention settings, by age or by number. Also deletes
+   * other expired records, such as ticks, events and metrics.
+   */
   retain(request: RetainRequest): Promise<Retained>
-  /** Brings open counter rows together, at most `limit`; returns how many there were. */
+  /** Merges at most `limit` counter rows that are not folded yet, and returns how many it merged. */
   fold(limit: number): Promise<number>
-  /** Merges open figures into their buckets of every resolution, at most `limit`; returns how many there were. Late ones are merged like any other. */
+  /**
+   * Merges at most `limit` recorded metrics into their buckets of every resolution, and returns how many it
+   * merged. Metrics that arrive late are merged in the same way.
+   */
   rollUp(limit: number): Promise<number>
-  /** Keeps figures and events of a process. Sent again with the same `seq`, it changes nothing. */
+  /**
+   * Stores the metrics and timeline events of a process. A recording with the same `seq` is stored only once.
+   */
   record(recording: Recording): Promise<void>
 
   /**
-   * Writes what code names of queues, and creates those that are not there. Every option counts as code says unless it is overridden; one that code no longer
-   * names is at its default again. `settings: null` only creates. Of several declarations the last one counts. LIMIT_UNKNOWN, OPTION_CONFLICT as for changeQueue.
+   * Stores the queue settings from code and creates missing queues. A setting from code applies unless it is
+   * overridden; a setting that code no longer names returns to its default. `settings: null` only creates the
+   * queue. If a queue is declared twice, the last declaration wins. Fails with LIMIT_UNKNOWN and
+   * OPTION_CONFLICT like `changeQueue`.
    */
   declareQueues(queues: readonly DeclaredQueue[]): Promise<void>
   /**
-   * Overrides settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN), which may not be one for each key
-   * (OPTION_CONFLICT). `by` is who does it. A pause that is set back to what code says is no override any more.
+   * Overrides settings of one queue. `by` names the operator. Setting a pause back to the value from code
+   * removes that override. Fails with QUEUE_UNKNOWN, with LIMIT_UNKNOWN if its limit does not exist, and with
+   * OPTION_CONFLICT if that limit is per key.
    */
   changeQueue(name: string, patch: QueuePatch, by?: string): Promise<QueueRecord>
 
-  /** Sets how many workers instances run. Writes only what differs; returns how many that were. Of instances that are not alive nothing is written. */
+  /**
+   * Assigns workers to instances. Writes only changed assignments of live instances, and returns their
+   * number.
+   */
   assign(slots: readonly SlotChange[]): Promise<number>
 
   /**
-   * Writes the definitions of code: new ones are created, changed ones updated, except where the stored version is higher. What an operator changed or
-   * deleted stays so, whatever the version.
+   * Stores the schedule definitions from code. Creates new ones and updates changed ones, unless the stored
+   * version is higher. Changes and deletions by an operator remain in effect in every version.
    */
   declareSchedules(schedules: readonly DeclaredSchedule[]): Promise<void>
   /**
-   * Creates one at run time. SCHEDULE_EXISTS when there is one of this name; one that was deleted comes back as it is given here. Where code defines it, the
-   * overrides are the options that differ from code and those that the caller `named`.
+   * Creates a schedule at run time, or recreates a deleted one. Fails with SCHEDULE_EXISTS if the name is
+   * taken. If code defines the schedule too, the overrides are the options in `named` and those that differ
+   * from code.
    */
   createSchedule(
     name: string,
@@ -124,113 +160,148 @@ export interface WriteSide<Tx> {
     by?: string,
     named?: readonly ScheduleOption[],
   ): Promise<ScheduleRecord>
-  /** Overrides options of one (SCHEDULE_UNKNOWN). A pause that is set back to what code says is no override any more. */
+  /**
+   * Overrides options of a schedule. Setting a pause back to the value from code removes that override. Fails
+   * with SCHEDULE_UNKNOWN.
+   */
   changeSchedule(name: string, patch: SchedulePatch, by?: string): Promise<ScheduleRecord>
-  /** False when there is none. Its jobs stay. Of a schedule of code the deletion is an override, by `by`, and its other overrides end. */
+  /**
+   * Deletes a schedule and keeps its jobs. Returns false if it does not exist. If code defines the schedule,
+   * the deletion is stored as an override by `by`, and its other overrides end.
+   */
   deleteSchedule(name: string, by?: string): Promise<boolean>
-  /** Serves planned instants: once each, whoever asks and however often. One that is refused changes nothing, and its neighbours all the same. */
+  /**
+   * Serves planned instants. Each instant is served exactly once, across all callers and repeated calls. A
+   * refused tick changes nothing and does not affect the other ticks.
+   */
   tick(ticks: readonly Tick[]): Promise<Ticked[]>
-  /** Notes why a schedule could not be served, or null that it could; it stays as it is. */
+  /**
+   * Stores the error of a schedule that could not be served, or null after a success. Changes nothing else.
+   */
   scheduleFailed(name: string, error: string | null): Promise<void>
 
   /**
-   * Writes what code names of limits, and creates those that are not there. Every option counts as code says unless it is overridden. Whether it counts for each
-   * key by itself changes too, and all budgets are full then; not while a queue names it (OPTION_CONFLICT).
+   * Stores the limit settings from code and creates missing limits. A setting from code applies unless it is
+   * overridden. If `perKey` changes, all budgets start full. Fails with OPTION_CONFLICT if `perKey` would
+   * change while a queue uses the limit.
    */
   declareLimits(limits: readonly DeclaredLimit[]): Promise<void>
-  /** Creates one at run time. OPTION_CONFLICT when there is one of this name that counts otherwise. */
+  /**
+   * Creates a limit at run time. Fails with OPTION_CONFLICT if a limit with this name but other settings
+   * exists.
+   */
   createLimit(name: string, settings: LimitParts, by?: string): Promise<LimitRecord>
   /**
-   * Overrides what is named (LIMIT_UNKNOWN). Who holds permits keeps them, also when there are more than the new number. The budgets of keys change with it.
-   * Whether it counts for each key by itself cannot be overridden (OPTION_CONFLICT).
+   * Overrides settings of a limit, including the budgets of its keys. Granted permits stay valid, even if
+   * they now exceed the limit. Fails with LIMIT_UNKNOWN, and with OPTION_CONFLICT on an attempt to override
+   * `perKey`.
    */
   changeLimit(name: string, settings: LimitParts, by?: string): Promise<LimitRecord>
-  /** False when there is none; refused (LIMIT_IN_USE) while a queue names it. The budgets of its keys go with it. */
+  /**
+   * Deletes a limit and the budgets of its keys. Returns false if it does not exist. Fails with LIMIT_IN_USE
+   * while a queue uses it.
+   */
   deleteLimit(name: string): Promise<boolean>
   /**
-   * Ends overrides of a queue, limit or schedule: of these options, or of all; then code counts. The option `deleted` of a schedule brings it back. Returns those
-   * that were overridden. QUEUE_UNKNOWN, LIMIT_UNKNOWN,
-   * SCHEDULE_UNKNOWN; OPTION_CONFLICT for what was created at run time, of which code says nothing.
+   * Removes overrides of a queue, limit or schedule, so that the values from code apply again. `options:
+   * null` means all. Resetting the option `deleted` restores a schedule. Returns the options that were
+   * overridden. Fails with QUEUE_UNKNOWN, LIMIT_UNKNOWN or SCHEDULE_UNKNOWN, and with OPTION_CONFLICT for
+   * objects created at run time.
    */
   resetOverrides(what: Overridable, name: string, options: readonly string[] | null): Promise<string[]>
-  /** Draws on limits; items of one limit in their order. */
+  /** Acquires tokens or permits. Requests for the same limit are served in the order of the items. */
   acquire(items: readonly AcquireRequest[]): Promise<Acquired[]>
-  /** Gives permits back before their job ends; true where there was one. */
+  /** Releases permits before their job ends. Returns true for each permit that existed. */
   release(items: readonly PermitOf[]): Promise<boolean[]>
   /**
-   * Empties a limit: nothing is granted for `forMs`, what had gathered is gone (LIMIT_UNKNOWN). One that counts for each key by itself is drained key by key (OPTION_CONFLICT without
-   * one), and the reply has the figures of that key.
+   * Empties a limit: grants nothing for `forMs` and discards the accumulated budget. A per-key limit needs a
+   * `key` and replies with the numbers of that key. Fails with LIMIT_UNKNOWN, and with OPTION_CONFLICT if a
+   * required key is missing.
    */
   drain(name: string, forMs: number, key?: string): Promise<LimitRecord>
 }
 
 export interface ReadSide {
-  /** The database's now: for whoever has to name an instant that it will be compared with. */
+  /** The database's current time, for callers that must name an instant which the database will compare. */
   now(): Promise<number>
   get(ids: readonly string[]): Promise<(JobRecord | null)[]>
-  /** How jobs stand that somebody awaits: without payloads, so that asking often is cheap. */
+  /** The states and results of awaited jobs. Omits payloads, so that frequent polling is cheap. */
   results(ids: readonly string[]): Promise<(JobResult | null)[]>
-  /** Which job holds each of these dedupe keys, as jobs carry them; null where nobody does. A hold may outlive its job. */
+  /**
+   * The id of the job that holds each dedupe key, or null. Keys are passed as stored, with their scope. A key
+   * can remain held after its job is gone.
+   */
   holders(keys: readonly string[]): Promise<(string | null)[]>
   /**
-   * Of up to 500 jobs, how the last attempt ended that each of them has, where it failed; null for those that did well, have none, or are unknown. It failed
-   * when it threw, timed out or gave up, or the job is dead of it. The last one is the last that ended, wherever the job is now: a job that waits for
-   * its next attempt, is ready for it or runs it has failed until that one ends well.
+   * The failure of each job's last ended attempt, for at most 500 jobs. Null for jobs that are unknown, never
+   * ran, or whose last attempt succeeded. An attempt counts as failed if it failed, timed out, failed
+   * permanently, or left the job dead. A job that is being retried counts as failed until an attempt
+   * succeeds.
    */
   failures(ids: readonly string[]): Promise<(JobFailure | null)[]>
   /** The attempts of a job, oldest first. */
   history(id: string): Promise<AttemptRecord[]>
   list(filter: JobFilter, page: PageRequest): Promise<JobPage>
-  /** Exact, and without a scan of ended jobs. Every queue, by name. */
+  /** Exact job counts of every queue, sorted by name. Must not scan ended jobs. */
   counts(): Promise<QueueCounts[]>
   queues(): Promise<QueueRecord[]>
   instances(): Promise<InstanceRecord[]>
   /**
-   * Kinds that wait although no living instance takes them from their queue. Looks at the first 10,000 ready jobs of each queue:
-   * what nobody takes gathers there. By queue, then kind.
+   * Kinds with ready jobs that no live instance serves in their queue, sorted by queue and kind. Reads only
+   * the first 10,000 ready jobs of each queue, because unserved jobs accumulate at its front.
    */
   unservedKinds(): Promise<UnservedKind[]>
   /**
-   * How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. With `kinds`, only jobs of these: what
-   * nobody takes stands in nobody's way.
+   * How many ready jobs of the same queue would be claimed before this one, counted up to 10,000. Null unless
+   * the job is ready. `kinds` restricts the count, because jobs of other kinds do not delay this one.
    */
   position(id: string, kinds?: readonly string[]): Promise<number | null>
-  /** What the database believes an instance is running. */
+  /** The leases that the database has on record for an instance. */
   held(instance: string): Promise<Held[]>
-  /** Every duty that ever had a leader, by name. */
+  /** Every duty that ever had a leader, sorted by name. */
   duties(): Promise<DutyRecord[]>
-  /** The assigned workers of living instances, by queue and instance. */
+  /** The workers assigned to live instances, sorted by queue and instance. */
   slots(): Promise<Slot[]>
-  /** By name, without the deleted ones. */
+  /** All schedules except deleted ones, sorted by name. */
   schedules(): Promise<ScheduleRecord[]>
-  /** The newest served instants of a schedule first. */
+  /** The served instants of a schedule, newest first. */
   ticks(schedule: string, limit: number): Promise<TickRecord[]>
-  /** By name. */
+  /** All limits, sorted by name. */
   limits(): Promise<LimitRecord[]>
-  /** Of queues, limits and schedules in this order, each by name, and by option. Not of what was created at run time. */
+  /**
+   * The overrides of queues, limits and schedules, in this order, sorted by name and option. Excludes objects
+   * that were created at run time.
+   */
   overrides(): Promise<OverrideRecord[]>
-  /** By scope and time; also what was not rolled up yet. */
+  /** Metrics sorted by scope and time, including those that are not rolled up yet. */
   metrics(query: MetricQuery): Promise<MetricRecord[]>
   timeline(query: TimelineQuery): Promise<TimelineEvent[]>
 }
 
-/** Wake-ups only shorten a wait. Everything is correct without any, by polling. */
+/** Wake-ups only reduce latency. Every operation is correct without them, because instances also poll. */
 export interface Notifier {
-  /** What rang for these queues: empty when the time is over or the signal fired. */
+  /** Waits for wake-ups of these queues. Resolves with an empty list on timeout or abort. */
   wait(options: {
     readonly queues: readonly string[]
     readonly timeoutMs: number
     readonly signal?: AbortSignal
   }): Promise<readonly WakeUp[]>
-  /** Wakes whoever waits for these queues, here and in other processes. Best effort, never throws. */
+  /** Wakes the instances that wait for these queues, in all processes. Best effort; never throws. */
   notify(queues: readonly string[]): void
-  /** Hands a ring on to those who come after the first `skip` of its order: who heard it first has no room. Best effort, never throws. */
+  /**
+   * Forwards a wake-up to the instances after the first `skip` in its order, because this one has no free
+   * worker. Best effort; never throws.
+   */
   forward(wakeUp: WakeUp): void
   /**
-   * Tells the process that rang last for this queue, if it was another one, that a worker is free here. False when there is nobody to tell, or it knows. Best effort, never
-   * throws; where processes cannot reach each other it does nothing.
+   * Offers an idle worker to the process that last sent a notification for this queue. Returns false if no
+   * other process did, or if it already has this offer. Best effort; never throws. Does nothing in a store
+   * whose processes cannot reach each other.
    */
   standBy(offer: StandBy): boolean
-  /** Who takes what other processes lease to this instance. Returns what ends that. A job that is not brought is found as one whose claim had no answer. */
+  /**
+   * Registers the receiver of jobs that other processes lease to this instance by remote dispatch. Returns a
+   * function that unregisters it. A job whose message is lost is recovered like a claim whose reply was lost.
+   */
   receive(instance: string, acquire: (handed: HandedOver) => void): () => void
 }

@@ -1,4 +1,7 @@
-/** What the tools of an operator ask of a database beside the contract. A mill does not need it, so a store may go without. */
+/**
+ * Database tools for operators, outside of the store contract. A mill runs without them, so a store may omit
+ * them.
+ */
 import type { Transfer } from './transfer.ts'
 import type { DatabaseAdmin } from './admin.ts'
 import type { Resources } from './resources.ts'

@@ -1,6 +1,6 @@
 /**
- * What travels from one database to another, as it is kept and not as it is told: both stores can hold all of it, so that what was carried and is read back is
- * equal to the last character. Instants are carried as they are, like those that users name.
+ * The records that `jobmill transfer` copies from one database to another. They have the stored form, so that
+ * both stores can hold all of it and a copy is identical to its source. Instants are copied unchanged.
  */
 import type { LimitSettings } from '../job/limit.ts'
 import type { LimitSources } from '../job/limit-sources.ts'
@@ -12,25 +12,31 @@ import type { JobState } from '../job/state.ts'
 import type { AttemptRecord, JobRecord } from './job-record.ts'
 import type { ScheduleRecord, TickRecord } from './schedule.ts'
 
-/** A part of `StoreTools`. The caller sees to it that nobody works on either database meanwhile. */
+/** Part of `StoreTools`. The caller ensures that no process uses either database during a transfer. */
 export interface Transfer {
-  /** The same for the same database, by whatever name or address it was opened. */
+  /** Equal for the same database, whatever name or address it was opened with. */
   identity(): Promise<string>
-  /** Which jobs there are, without those that run: the next ones by id. Cheap, so that what is missing elsewhere is found without reading all of it. */
+  /**
+   * The ids of the next jobs, sorted, without running jobs. Cheap, so that missing jobs are found without
+   * reading all of them.
+   */
   exportIds(page: Page<'jobs'>): Promise<string[]>
   /**
-   * The next ones after `after`. Fewer than `limit` where they are large, so only an empty page is the end. Jobs come by id, without those that run; the others in
-   * an order of the database's own.
+   * The next items after `after`. A page of large items may be shorter than `limit`, so only an empty page is
+   * the end. Jobs are sorted by id and exclude running ones. Other items have an order defined by the store.
    */
   exportItems<P extends Part>(part: P, page: Page<P>): Promise<TransferredParts[P][]>
-  /** Writes them as they were, in one transaction; what is there already stays as it is. How many were new. The rest goes before jobs. */
+  /**
+   * Inserts the items unchanged, in one transaction, and returns how many were new. Existing items are not
+   * modified. Call `importRest` before importing jobs.
+   */
   importItems<P extends Part>(part: P, items: readonly TransferredParts[P][]): Promise<number>
   exportRest(): Promise<TransferredRest>
-  /** What is there under the same name becomes as it is here; counters only rise. */
+  /** Replaces existing records with the same names. Counters only rise. */
   importRest(rest: TransferredRest): Promise<void>
 }
 
-/** Of these there may be any number, so they travel in pages. */
+/** Parts of unbounded size, copied in pages. */
 export interface TransferredParts {
   readonly jobs: TransferredJob
   readonly keys: TransferredKey
@@ -39,7 +45,7 @@ export interface TransferredParts {
 
 export type Part = keyof TransferredParts
 
-/** Where a page begins: behind an item, of which only what it is found by is looked at. */
+/** The start of a page: the item before it. Only its key fields are used. */
 interface Places {
   readonly jobs: Pick<TransferredJob, 'id'>
   readonly keys: Pick<TransferredKey, 'key'>
@@ -73,47 +79,53 @@ type Kept = Pick<
   | 'dedupeKey'
 >
 
-/** A job with its whole history, which is at most 32 attempts. */
+/** A job with its complete history of at most 32 attempts. */
 export interface TransferredJob extends Kept {
   readonly state: Exclude<JobState, 'running'>
-  /** How long its dedupe key stays held after it is done, or has ended; 0 when it has none. Whether it holds it now is told by the keys. */
+  /**
+   * How long its dedupe key stays held after it is done or has ended; 0 without a key. Whether it holds the
+   * key now is part of `keys`.
+   */
   readonly holdMs: number
   readonly holdAfter: HoldAfter
-  /** Since when it is ready; null when it is not. */
+  /** When it became ready; null unless it is ready. */
   readonly readyAt: number | null
-  /** Its place among the ready jobs, or in the line of its order key; null when it waits in neither. Numbers of one row of numbers, so that order holds over queues too. */
+  /**
+   * Its place among the ready jobs or in its order queue; null if it is in neither. Places come from one
+   * sequence, so that order also holds across queues.
+   */
   readonly place: number | null
-  /** It has the turn of its order key, also while it waits for another attempt. */
+  /** Whether it holds its order lock, which it keeps while it waits for a retry. */
   readonly hasOrderLock: boolean
   /** Oldest first. */
   readonly attempts: readonly TransferredAttempt[]
 }
 
-/** `token` is the one that is kept, also of a cancel that needed no lease. */
+/** `token` is the stored one, even for a cancel that needed no lease. */
 export interface TransferredAttempt extends AttemptRecord {
-  /** Recorded by whoever took the job back: a finish under this token was not written. */
+  /** Recorded by the reaper: no finish was written under this token. */
   readonly takenBack: boolean
 }
 
-/** A dedupe key that a job holds, or that is held on after it, also when the job is gone. */
+/** A dedupe key that a job holds, or that stays held after the job ended or was deleted. */
 export interface TransferredKey {
   readonly key: string
   readonly job: string
-  /** Null while the job lives. */
+  /** Null until the job ends. */
   readonly expiresAt: number | null
 }
 
-/** An instant of a schedule that was served. */
+/** A served instant of a schedule. */
 export interface TransferredTick extends TickRecord {
   readonly schedule: string
 }
 
-/** Few of each. By name. */
+/** Parts with few records, sorted by name. */
 export interface TransferredRest {
   readonly queues: readonly TransferredQueue[]
   readonly limits: readonly TransferredLimit[]
   readonly schedules: readonly TransferredSchedule[]
-  /** The last place in the order, and the last token, that were given out. */
+  /** The last place and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number
 }
@@ -121,30 +133,33 @@ export interface TransferredRest {
 export interface TransferredQueue {
   readonly name: string
   readonly settings: QueueSettings
-  /** What code named of it last, and what an operator overrode. */
+  /** The settings that code named last, and the operator's overrides. */
   readonly sources: QueueSources
   readonly coolUntil: number
   readonly throttles: number
 }
 
-/** What was spent stays spent. The line of those who wait is forgotten, as when its settings change: they come back and ask again. */
+/**
+ * Spent budget stays spent. Waiting requests are dropped, as after a change of settings: their holders ask
+ * again.
+ */
 interface TransferredLimit {
   readonly name: string
   readonly settings: LimitSettings
-  /** What code named of it last, and what an operator overrode. */
+  /** The settings that code named last, and the operator's overrides. */
   readonly sources: LimitSources
   readonly paidAt: number
   readonly drainedUntil: number
 }
 
-/** Also a deleted one, which keeps code from bringing it back. */
+/** Includes deleted schedules, so that code does not recreate them. */
 interface TransferredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
-  /** Who set each option that an operator overrode, and when. */
+  /** For each overridden option: which operator set it, and when. */
   readonly stamps: Stamps
 }
 
-/** So that a page of jobs with large payloads or logs fits into memory and into one statement. */
+/** Keeps a page of jobs with large payloads or logs within memory and within one statement. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 /** The first jobs that fit into a page, at least one. */

@@ -1,17 +1,17 @@
-/** Those of this process who wait for work in some queues. What wakes them is the business of each store. */
+/** The callers in this process that wait for wake-ups. Each store decides when to wake them. */
 import type { Platform } from '../platform/platform.ts'
 import { wakeAll, type WakeUp } from './wake-up.ts'
 
 export interface Waiters {
-  /** What it was woken for; empty when the time is over or the signal fired. */
+  /** Resolves with the wake-ups received; empty on timeout or abort. */
   wait(options: {
     readonly queues: readonly string[]
     readonly timeoutMs: number
     readonly signal?: AbortSignal
   }): Promise<readonly WakeUp[]>
-  /** Wakes who waits for one of these queues; all of them when the queues are not known. */
+  /** Wakes the callers that wait for one of these queues; all callers if the queues are unknown. */
   wake(wakeUps: readonly WakeUp[] | 'all'): void
-  /** Ends every wait: nothing will come any more. */
+  /** Ends every wait, because no further wake-ups will arrive. */
   end(): void
   readonly size: number
 }
@@ -21,7 +21,7 @@ interface Waiter {
   end(wakeUps: readonly WakeUp[]): void
 }
 
-/** `changed` is told how many wait, so that a store listens only while somebody does. */
+/** `changed` receives the number of waiting callers, so that a store listens only while there are any. */
 export function waiters(platform: Platform, changed: (waiting: number) => void = () => {}): Waiters {
   const waiting = new Set<Waiter>()
   return {
@@ -51,7 +51,7 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
           wakeUps === 'all'
             ? [...waiter.queues].map(wakeAll)
             : wakeUps.filter(({ queue }) => waiter.queues.has(queue))
-        // Who waits for no queue in particular waits for all that is unknown.
+        // A caller without queues is woken only when the queues are unknown.
         if (heard.length > 0 || wakeUps === 'all') waiter.end(heard)
       }
     },

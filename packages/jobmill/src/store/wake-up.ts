@@ -1,39 +1,43 @@
 /**
- * A ring of the notifier, and whom it is for. An enqueue must wake as many free workers as there are jobs, not everybody: all who hear the same ring put
- * those who serve the queue into the same order, drawn anew for each ring, and only the first of them, as many as it takes, look for the jobs.
+ * Wake-ups, and the choice of the instances that respond to them. An enqueue should wake as many free workers
+ * as there are jobs, not all of them. Every receiver sorts the instances of the queue into the same order,
+ * which changes with each wake-up. Only the first ones, as many as needed, claim.
  */
 
 export interface WakeUp {
   readonly queue: string
-  /** How many jobs there are for the taking; null when that is not known: then everybody looks. */
+  /** How many jobs are available; null if unknown, and then every instance claims. */
   readonly jobs: number | null
-  /** The same for all who hear the ring: the order is drawn from it. */
+  /** Seed of the order, the same for all receivers. */
   readonly seed: number
-  /** So many of the order have been asked already. */
+  /** How many instances of the order were already notified. */
   readonly skip: number
-  /** Whether whoever has no room hands it on. False: those who are not the first look a little later. */
+  /**
+   * Whether an instance without a free worker forwards the wake-up. If false, the remaining instances claim a
+   * little later.
+   */
   readonly passes: boolean
 }
 
-/** Of a ring that does not say how many jobs there are: everybody looks. */
+/** A wake-up with an unknown number of jobs: every instance claims. */
 export function wakeAll(queue: string): WakeUp {
   return { queue, jobs: null, seed: 0, skip: 0, passes: false }
 }
 
-/** One who may take jobs of the queue. */
+/** An instance that serves the queue. */
 export interface Candidate {
   readonly instance: string
   readonly workers: number
 }
 
 export interface Chosen {
-  /** How many of the jobs are for this instance; 0 when others come first. */
+  /** How many of the jobs are for this instance; 0 if other instances come first. */
   readonly jobs: number
-  /** Where the order goes on after all who were chosen; null at its end. */
+  /** The position in the order after all chosen instances; null at its end. */
   readonly skip: number | null
 }
 
-/** What of a ring is for one of those who serve the queue. */
+/** Computes the share of one instance in a wake-up. */
 export function chosen(
   wakeUp: WakeUp & { readonly jobs: number },
   all: readonly Candidate[],
@@ -55,7 +59,7 @@ export function chosen(
   return { jobs: mine, skip: at < order.length ? at : null }
 }
 
-/** FNV-1a: spread well enough to be fair, and the same everywhere. */
+/** FNV-1a: distributes evenly enough to be fair, and gives the same result in every process. */
 function placeOf(seed: number, instance: string): number {
   let hash = 0x811c9dc5
   for (const letter of `${seed} ${instance}`) {
