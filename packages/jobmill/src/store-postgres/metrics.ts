@@ -1,11 +1,14 @@
-/** Figures as they are read: the buckets, and what was not rolled up yet, in one snapshot. */
+/** Reads metrics: the buckets and the deltas that are not rolled up yet, in one snapshot. */
 import { type MetricData, mergeData } from '../job/metric-data.ts'
 import type { MetricQuery, MetricRecord } from '../store/metrics.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 import { bucketOf } from './record.ts'
 
-/** A range of the primary key of `metric`, and all that waits in `figure`, which is little. What was rolled up first. */
+/**
+ * Reads a range of the primary key of `metric`, and all rows of `metric_delta`, which are few. Rolled-up rows
+ * come first.
+ */
 const METRICS = `
 WITH ${GIVEN}, asked AS MATERIALIZED (
   SELECT (p ->> 'resolution')::int4 AS resolution, (p ->> 'from')::int8 AS from_at, (p ->> 'before')::int8 AS before_at,

@@ -1,6 +1,6 @@
 /**
- * Brings the schema up to date. All of it in one transaction under one lock, so that twenty processes may start at
- * once: the first migrates, the others wait and find it done. Beside processes that are at work it gives way: see give-way.ts.
+ * Applies migrations in one transaction under one lock. Many processes can start at once: the first migrates,
+ * the others wait and find it done. It does not block processes that are working; see give-way.ts.
  */
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -21,16 +21,16 @@ const RECORD = `INSERT INTO jobmill.migration (number, name, checksum) VALUES ($
 interface Target {
   readonly connection: Connection
   readonly schema: string
-  /** Puts a statement into the schema. */
+  /** Rewrites a statement for the schema of this store. */
   readonly sql: (text: string) => string
-  /** For how long it is tried. */
+  /** How long to keep trying. */
   readonly deadlineMs: number
   readonly platform: Platform
 }
 
 export async function migrate(target: Target, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const { schema, sql } = target
-  // The common start finds everything done and takes no lock.
+  // A normal start finds everything migrated and takes no lock.
   if (await isMigrated(target, migrations)) return
   await givingWay(target, async (query) => {
     await lockMigrations(query, schema)
@@ -55,7 +55,10 @@ export async function isMigrated(
   )
 }
 
-/** TRUNCATE of all tables empties the ledger too. Whether everything was migrated is then told by what only the last migration creates. */
+/**
+ * TRUNCATE of all tables also empties the ledger. A function that only the last migration creates shows that
+ * everything was migrated.
+ */
 export async function restoreLedger(
   query: Query,
   { schema, sql }: Pick<Target, 'schema' | 'sql'>,
@@ -71,7 +74,7 @@ export async function restoreLedger(
   for (const { number, name, checksum } of migrations) await query(sql(RECORD), [number, name, checksum])
 }
 
-/** Until the transaction ends, nobody else makes or drops what is in the schema. */
+/** Until the transaction ends, no other process creates or drops objects in the schema. */
 export async function lockMigrations(query: Query, schema: string): Promise<void> {
   await query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`jobmill migrations of ${schema}`])
 }
@@ -94,7 +97,7 @@ async function ledger(query: Query, sql: (text: string) => string): Promise<Appl
   }))
 }
 
-/** Null when there is nothing of ours. */
+/** Null if there are no Jobmill tables. */
 export async function appliedTo(
   query: Query,
   { schema, sql }: Pick<Target, 'schema' | 'sql'>,

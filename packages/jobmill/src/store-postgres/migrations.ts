@@ -1,5 +1,6 @@
 /**
- * The schema, as numbered migrations. Until 0.1.0 is published there is one, and it may be edited; from then on a migration is only ever added.
+ * The schema as numbered migrations. Until 0.1.0 is published there is one, which may be edited. From then
+ * on, migrations are only added.
  */
 import { migration, type Migration } from '../store/migrations.ts'
 import { CLAIM_READY, ANY_READY, NEXT_DUE } from './schema/functions/claim-ready.ts'
@@ -19,11 +20,13 @@ import { SCHEDULES } from './schema/schedules.ts'
 const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS, NOTIFIER, NAMES_VERSIONS]
 
 /**
- * The statements that run all the time are functions: the server keeps their plans in each session, so no call is planned, no named statement is
- * needed, and a pooler may be in between. Their plans do not depend on values or on how full a table is, and never scan a table.
+ * The most frequent statements are functions. The server caches their plans in each session, so no call is
+ * planned and no named statement is needed, even behind a pooler. Their plans do not depend on values or
+ * table sizes and never scan a table.
  *
- * Each statement inside a function sees what was committed before that statement began. A function that decides something reads first and writes
- * after that; it takes a row by the lock or the delete that finds it, never by an earlier read.
+ * Each statement inside a function sees everything committed before that statement began. A function that
+ * makes a decision reads first and then writes. It takes a row with the lock or delete that finds it, never
+ * based on an earlier read.
  */
 const FUNCTIONS = [
   OPEN_HEADS,

@@ -1,25 +1,28 @@
 /**
- * What rang while nobody waited for it: between an empty claim and the wait after it, a ring must not get lost. It is told as it rang, so that who was
- * busy when others were asked does not look for their jobs.
+ * Keeps wake-ups that arrive between an empty claim and the next wait, so that they are not lost. They keep
+ * their seed and number of jobs, so that an instance that was busy does not claim jobs meant for others.
  */
 import { wakeAll, type WakeUp } from '../store/wake-up.ts'
 
 export interface MissedNotifications {
-  /** Somebody waits for these queues, until a ring for one of them or until the function that it gets is called. */
+  /**
+   * Registers a wait for these queues. It ends with a wake-up for one of them, or when the returned function
+   * is called.
+   */
   waits(queues: readonly string[]): () => void
   notified(wakeUps: readonly WakeUp[] | 'all'): void
-  /** What rang for these queues, which is then heard. */
+  /** Returns and removes the wake-ups for these queues. */
   take(queues: readonly string[]): WakeUp[]
   forget(queues: readonly string[]): void
 }
 
-/** More of one queue than this, and everybody may as well look. */
+/** Above this number for one queue, they are merged into a wake-up for every instance. */
 const MOST_NOTIFICATIONS = 16
 
 export function missedNotifications(): MissedNotifications {
   const waiting = new Set<ReadonlySet<string>>()
   const missed = new Map<string, readonly WakeUp[]>()
-  // Something rang, and nobody knows for which queue.
+  // A notification for an unknown queue arrived.
   let any = false
 
   function forget(queues: readonly string[]): void {
@@ -27,7 +30,7 @@ export function missedNotifications(): MissedNotifications {
     for (const queue of queues) missed.delete(queue)
   }
 
-  /** The queues of those who hear one of these: they go and look now, so that they wait no more. */
+  /** Ends the waits that these wake-ups concern, and returns their queues. */
   function wake(wakeUps: readonly WakeUp[]): ReadonlySet<string> {
     const awake = new Set<string>()
     for (const queues of waiting) {
@@ -65,7 +68,7 @@ export function missedNotifications(): MissedNotifications {
   }
 }
 
-/** A ring that is told again with more jobs takes its own place. */
+/** A repeated wake-up with more jobs replaces the earlier one. */
 function together(before: readonly WakeUp[], wakeUp: WakeUp): readonly WakeUp[] {
   const others = before.filter(({ seed, skip }) => seed !== wakeUp.seed || skip !== wakeUp.skip)
   return others.length < MOST_NOTIFICATIONS ? [...others, wakeUp] : [wakeAll(wakeUp.queue)]

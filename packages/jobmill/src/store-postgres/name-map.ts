@@ -1,10 +1,10 @@
-/** Ids of queues and kinds in both directions, as they were read from one history of a database. */
+/** Maps queue and kind names to ids and back, as read from one version of the database. */
 import { NamesChanged } from './names-changed.ts'
 
 export interface NameMap {
-  /** In jobmill.names for as long as these ids are true. */
+  /** Present in jobmill.names as long as these ids are valid. */
   readonly version: string
-  /** ROWS_OF_NAMES of the rows that these were read from; null before that. */
+  /** The ROWS_OF_NAMES checksum of the rows that were read; null before the first read. */
   readonly rows: string | null
   readonly queues: Ids
   readonly kinds: Ids
@@ -19,22 +19,22 @@ interface Ids {
   add(name: string, id: number): void
   missing(names: ReadonlySet<string>): string[]
   addAll(others: Ids): void
-  /** Whether one is known here that is not among these. */
+  /** Whether a name is known here that is not in `names`. */
   hasBeyond(names: ReadonlySet<string>): boolean
-  /** Those that are known here and not there. */
+  /** The names that are known here but not in `there`. */
   goneFrom(there: Ids): [name: string, id: number][]
-  /** Those that have another id there, with the one that is known here. */
+  /** The names that have another id in `there`, with the id known here. */
   movedIn(there: Ids): [name: string, id: number][]
   entries(): Iterable<[name: string, id: number]>
   knows(id: number): boolean
   knowsAll(ids: Iterable<number>): boolean
-  /** Of a name that was ensured. */
+  /** Requires a name that was ensured. */
   id(name: string): number
   idIfKnown(name: string): number | undefined
   name(id: number): string
 }
 
-/** No version of any database, so that the first statement reads the names. */
+/** Matches no database, so that the first statement reads the names. */
 export const NO_VERSION = '00000000-0000-0000-0000-000000000000'
 
 export function nameMap(version: string): MutableNameMap {
@@ -68,7 +68,7 @@ function ids(missing: (name: string) => { queues: string[]; kinds: string[] }): 
     idIfKnown: (name) => byName.get(name),
     id(name) {
       const id = byName.get(name)
-      // It was there when it was ensured: the database was replaced in between.
+      // The name existed when it was ensured, so the database was replaced since.
       if (id === undefined) throw new NamesChanged(missing(name))
       return id
     },

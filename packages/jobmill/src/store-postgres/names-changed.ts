@@ -1,4 +1,7 @@
-/** Cached ids of queues and kinds turned out not to be those of the database: the names are read again and the verb runs again. */
+/**
+ * Handles cached queue and kind ids that no longer match the database: reads the names again and retries the
+ * verb.
+ */
 import { JobmillError } from '../job/errors.ts'
 
 /** Raised by jobmill.names_unknown(). */
@@ -9,9 +12,9 @@ export interface MissingNames {
   readonly kinds: Iterable<string>
 }
 
-/** Nothing was written. Callers see it only when the names keep changing. */
+/** Nothing was written. Callers see this error only if the names keep changing. */
 export class NamesChanged extends JobmillError {
-  /** Names that have no id yet. */
+  /** Names without an id. */
   readonly missing: MissingNames
 
   constructor(missing: MissingNames = { queues: [], kinds: [] }) {
@@ -22,14 +25,14 @@ export class NamesChanged extends JobmillError {
   }
 }
 
-/** How often a verb is run again. Each time the names were read just before. */
+/** How often a verb is tried. The names are read again before each retry. */
 export const MOST_TRIES = 5
 
 interface Reloads {
   readonly reload: (missing: MissingNames) => Promise<void>
 }
 
-/** Runs `verb`, and runs it again with the names as they are now when the cached ones were not true. */
+/** Runs `verb`, and retries it with fresh names if the cached ones were invalid. */
 export async function withTrueNames<T>(names: Reloads, verb: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,7 +1,8 @@
 /**
- * Queues and kinds as ids, so that the narrow tables stay narrow. A statement that uses a cached id passes the version under which the id was read, and
- * does nothing when the database does not have that version: see schema/names.ts. New names are written outside any transaction of the user: an
- * open one would block every other process that uses the same queue for the first time.
+ * Maps queues and kinds to ids, which keeps rows small. A statement with a cached id passes the version under
+ * which the id was read, and does nothing if the database no longer has that version (see schema/names.ts).
+ * New names are written outside of user transactions, because an open one would block every other process
+ * that uses the same queue for the first time.
  */
 import { JobmillError } from '../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
@@ -24,7 +25,7 @@ SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::in
  WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
     ON CONFLICT (name) DO NOTHING`
 
-/** Under the ids that jobs refer to. */
+/** Restores rows with the ids that jobs refer to. */
 const PUT_BACK_QUEUES = `
 INSERT INTO jobmill.queue (id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
                            retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared) OVERRIDING SYSTEM VALUE
@@ -36,7 +37,10 @@ INSERT INTO jobmill.kind (id, name) OVERRIDING SYSTEM VALUE
 SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
     ON CONFLICT DO NOTHING RETURNING name`
 
-/** One row of jobmill.queue or jobmill.kind, as JSON, whose own id no other name has. PostgreSQL does not update ids, so the row is deleted and inserted. */
+/**
+ * Moves one row of jobmill.queue or jobmill.kind back to its id, if that id is free. PostgreSQL does not
+ * allow updates of these ids, so the row is deleted and inserted as JSON.
+ */
 const takeOut = (table: string): string => `
 DELETE FROM jobmill.${table} AS t WHERE t.name = $2::text AND t.id <> $1::int4
    AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = $1::int4)
@@ -47,14 +51,20 @@ SELECT (jsonb_populate_record(NULL::jobmill.${table}, $2::text::jsonb || jsonb_b
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(hashtextextended('jobmill.names', 0))`
 const FORGET_VERSIONS = `DELETE FROM jobmill.names`
 
-/** Differs when a row was changed, also with triggers off. For a statement that a started process sends every few seconds anyway. */
+/**
+ * A checksum that changes with every row, even if triggers are disabled. Piggybacks on a statement that a
+ * started process sends every few seconds.
+ */
 export const ROWS_OF_NAMES = `(SELECT concat(count(*), ' ', sum(hashtextextended(n.name, n.id)))
   FROM (SELECT id, name FROM jobmill.queue UNION ALL SELECT -id, name FROM jobmill.kind) AS n)`
 
-/** How often that statement asks for it. */
+/** How often that statement requests it. */
 const LOOK_EVERY_MS = 3_000
 
-/** One statement, so one snapshot: the last version stands for exactly these names. `known`: whether the version from before is still true. */
+/**
+ * One statement and thus one snapshot: the last version belongs to exactly these names. `known`: whether the
+ * previous version is still valid.
+ */
 const ALL = `
 SELECT 'queue' AS what, id, name, NULL::bool AS known, NULL AS rows FROM jobmill.queue
 UNION ALL
@@ -63,7 +73,7 @@ UNION ALL
 SELECT 'version', NULL, v.version::text, EXISTS (SELECT FROM jobmill.names AS k WHERE k.version = $1::text::uuid), ${ROWS_OF_NAMES}
   FROM (SELECT l.version FROM jobmill.names AS l ORDER BY l.n DESC, l.version LIMIT 1) AS v`
 
-/** The table was emptied by hand. */
+/** For a table that was emptied manually. */
 const ADD_VERSION = `SELECT jobmill.add_names_version() WHERE NOT EXISTS (SELECT FROM jobmill.names)`
 
 const LATEST = `SELECT version::text AS version FROM jobmill.names ORDER BY n DESC, version LIMIT 1`
@@ -76,7 +86,7 @@ const TABLES = [
   { table: 'kind', names: 'kinds' },
 ] as const
 
-/** A name, and the id that its row has no more. */
+/** A name whose row no longer has this id. */
 interface Moved {
   readonly table: string
   readonly name: string
@@ -86,31 +96,38 @@ interface Moved {
 type JobName = { readonly queue: string; readonly kind: string }
 
 export interface Names {
-  /** What is known now. Another object once the database was replaced: who has ids in hand keeps the one that they came with. */
+  /**
+   * The current map. Becomes another object when the database is replaced. Code that holds ids must keep the
+   * map that they came from.
+   */
   readonly current: NameMap
-  /** Makes sure that all of these have ids. */
+  /** Creates missing names, so that all of these have ids. */
   ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
-  /** Whether all of these have ids that are known here. */
+  /** Whether the ids of all these names are known. */
   knows(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): boolean
-  /** The same, of the names of these jobs. */
+  /** Like `knows`, for the names of these jobs. */
   knowsAllOf(jobs: readonly JobName[]): boolean
-  /** Of names that were ensured. */
+  /** Requires names that were ensured. */
   queueId(name: string): number
   kindId(name: string): number
   kindIdIfKnown(name: string): number | undefined
-  /** Makes ids known that came with `map.version`. Throws NamesChanged when the database was replaced since. */
+  /** Loads ids that came with `map.version`. Throws NamesChanged if the database was replaced since. */
   learn(map: NameMap, queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
-  /** Reads all names again, and makes sure of these. */
+  /** Reads all names again and ensures these. */
   reload(missing: MissingNames): Promise<void>
   /**
-   * Reads the names again when a queue that this process knows is not among these, which puts it back. True when the queues have to be read again.
+   * If a known queue is missing from `found`, reads the names again, which restores it. Returns true if the
+   * queues must be read again.
    */
   putBackQueues(found: ReadonlySet<string>): Promise<boolean>
-  /** Whether it is time to ask for ROWS_OF_NAMES. */
+  /** Whether it is time to request ROWS_OF_NAMES. */
   isLookDue(): boolean
-  /** What ROWS_OF_NAMES was: reads the names again when rows were changed, without waiting for it. */
+  /** Compares a new ROWS_OF_NAMES. If rows changed, reads the names again in the background. */
   compare(rows: unknown): void
-  /** The same names under the version that a transaction of the user sees. Throws STORE_BUSY when that is another history than ours. */
+  /**
+   * The same names under the version that a user's transaction sees. Throws STORE_BUSY if that version
+   * belongs to another database.
+   */
   seenBy(query: Query): Promise<Names>
 }
 
@@ -118,7 +135,7 @@ export interface NamesOptions {
   readonly connection: Connection
   readonly sql: (text: string) => string
   readonly platform: Pick<Platform, 'monotonic'>
-  /** The ids that were known belong to another history: the database was restored, recreated or emptied. */
+  /** Called when the known ids became invalid: the database was restored, recreated or emptied. */
   readonly replaced: () => Promise<void>
 }
 
@@ -148,14 +165,15 @@ export function namesOf({ connection, sql, platform, replaced }: NamesOptions): 
     return true
   }
 
-  /** Reads all names. Once more after ids were corrected: that ends the history that they were read under. */
+  /** Reads all names. Reads them twice if ids were corrected, because that creates a new version. */
   async function load(): Promise<void> {
     if (!(await read())) await read()
   }
 
   /**
-   * Adds what `there` has to the names of the same history. Names are only added, so a row that is missing or has another id was changed while triggers were
-   * off: jobs refer to the id that is known here, and no process claims them without its row. True when ids were corrected.
+   * Merges `there` into the known names of the same version. Names are only ever added, so a missing or moved
+   * row was changed while triggers were disabled. Jobs refer to the id known here and cannot be claimed
+   * without its row. Returns true if ids were corrected.
    */
   async function keep(known: MutableNameMap, there: NameMap): Promise<boolean> {
     const moved = TABLES.flatMap(({ table, names }) =>
@@ -170,7 +188,7 @@ export function namesOf({ connection, sql, platform, replaced }: NamesOptions): 
     await putBack('kinds', PUT_BACK_KINDS, gone.kinds, [])
     for (const { names } of TABLES) known[names].addAll(there[names])
     known.version = there.version
-    // With rows put back they are those that were read before.
+    // After a restore of rows, the checksum of the earlier read is still the right one.
     if (gone.queues.length + gone.kinds.length === 0) known.rows = there.rows
     return false
   }
@@ -183,7 +201,7 @@ export function namesOf({ connection, sql, platform, replaced }: NamesOptions): 
   ): Promise<void> {
     if (gone.length === 0) return
     const columns = [gone.map(([, id]) => id), gone.map(([name]) => name)]
-    // Another process may have been faster.
+    // Another process may have restored them first.
     const added = await connection.query(sql(statement), [...columns, ...settings])
     if (added.length > 0)
       warnRestored(
@@ -192,7 +210,7 @@ export function namesOf({ connection, sql, platform, replaced }: NamesOptions): 
       )
   }
 
-  /** Gives names their ids back where these are free. In any case every process reads the names again. */
+  /** Restores the ids of names if these ids are free. In any case, all processes read the names again. */
   async function correct(moved: readonly Moved[]): Promise<void> {
     await connection.transaction(async (query) => {
       await query(sql(LOCK_NAMES), [])
@@ -246,7 +264,7 @@ export function namesOf({ connection, sql, platform, replaced }: NamesOptions): 
       return true
     },
     compare(rows) {
-      // A heartbeat must not wait for it, and the next look tries again what failed.
+      // A heartbeat must not wait for this. After a failure, the next comparison tries again.
       if (rows !== current.rows) load().catch(() => {})
     },
     async seenBy(query) {

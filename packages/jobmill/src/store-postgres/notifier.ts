@@ -1,6 +1,7 @@
 /**
- * The notifier: NOTIFY after a commit and not inside one (there it would make all writers queue for one lock; only a job that is handed over is told with its own), every few
- * milliseconds at most; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who waits also polls.
+ * The notifier. It sends NOTIFY after a commit, at most every few milliseconds. NOTIFY inside a transaction
+ * makes all writers wait for one lock, so only remote dispatch does that. LISTEN uses its own connection,
+ * which reconnects automatically. A lost notification only adds latency, because instances also poll.
  */
 import pg from 'pg'
 import { JobmillError } from '../job/errors.ts'
@@ -19,45 +20,48 @@ import { missedNotifications } from './missed-notifications.ts'
 import { type Address, newClient } from './server-address.ts'
 
 export interface NotifierOptions {
-  /** Where to listen; null to live without. */
+  /** The address for LISTEN; null to disable it. */
   readonly url: Address | null
   readonly channel: string
   readonly platform: Platform
   readonly connection: Connection
-  /** See channelOf. Rejected when it cannot be read: then nobody is handed a job. */
+  /** See channelOf. If it rejects, remote dispatch is disabled. */
   readonly secret: () => Promise<string>
-  /** Told of every ring, of this process and of others. */
+  /** Called for every notification, of this and other processes. */
   readonly notified: (queues: readonly string[] | 'all') => void
 }
 
 export interface PostgresNotifier extends Omit<Notifier, 'notify'> {
-  /** Listens when it resolves, unless that takes too long: then it goes on trying. */
+  /** Resolves once it listens, or after a time limit. It then keeps trying in the background. */
   open(): Promise<void>
   close(): Promise<void>
-  /** Listens on a new connection: the database was replaced, and with it the secret. */
+  /** Listens on a new connection, because the database and its secret were replaced. */
   reconnect(): void
   notify(notifications: readonly Notification[]): void
-  /** A ring that follows a statement without waiting for its answer; null when it is not the time for one: then `ring` is called afterwards. */
+  /**
+   * A notification to send right after a statement, without waiting for the reply. Null if it is too soon for
+   * one; the caller then calls `notify` afterward.
+   */
   along(notifications: readonly Notification[]): NotifyAlong | null
   readonly handOvers: Pick<HandOvers, 'of'>
-  /** A claim for these queues is about to look: what rang before it need not be told. */
+  /** A claim of these queues is about to start, so earlier notifications for them are obsolete. */
   forget(queues: readonly string[]): void
 }
 
 export interface NotifyAlong {
   readonly statement: Statement
-  /** What the statement before it wrote is committed: tells those who wait in this process. */
+  /** Wakes the waiting instances of this process, once the preceding statement has committed. */
   readonly tell: () => void
 }
 
 const NOTIFY = 'SELECT pg_notify($1, $2)'
-/** Held by the connection that listens, so that the database knows whether anybody does: see enqueue_alike. */
+/** Held by the listening connection, so that enqueue_alike can check whether the process listens. */
 const LISTENS = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
 
-/** Everything works without it, only later: so it must be told, or nobody would notice. */
+/** Everything works without LISTEN, only slower, so the failure must be reported or it would go unnoticed. */
 function cannotListen(cause: unknown): JobmillError {
   return new JobmillError(
     'STORE_UNAVAILABLE',
@@ -78,7 +82,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   const sender = notifySender({
     me,
     platform,
-    // Where nobody listens there is nobody to send to.
+    // If this store does not listen, it does not send either.
     send: url === null ? null : (text) => connection.query(NOTIFY, [channel, text]),
   })
   const handOvers = createHandOvers({
@@ -89,13 +93,13 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   })
   let listener: pg.Client | undefined
   let listening = false
-  /** Once this process listens where it is spoken to. */
+  /** Set once this process listens on its own channel. */
   let secret: string | undefined
-  // Until the store is open nobody waits, and nothing can be missed.
+  // While the store opens, there are no waiters, and nothing can be missed.
   let isOpening = false
   let retry: Timer | undefined
   let isOpen = false
-  // Told to who waits once it was not the first time: a server that restarts drops everybody for a moment.
+  // Waiting callers get an error from the second failure on. A server restart disconnects every client once.
   let failures = 0
   let lose: (() => void) | undefined
   let failure: unknown
@@ -104,7 +108,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     if (!isOpen || url === null) return
     let client: pg.Client
     try {
-      // It reads certificates, and throws when it cannot.
+      // newClient reads certificates and throws if it cannot.
       client = newClient(url, {
         application_name: 'jobmill notifier',
         keepAlive: true,
@@ -115,7 +119,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       return failed(error)
     }
     listener = client
-    // One way to come back, whichever of the two events tells of the loss first.
+    // Both events report a lost connection. Only the first one triggers the reconnect.
     const lost = (): void => {
       if (listener !== client) return
       listener = undefined
@@ -138,7 +142,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
       listening = listener === client
       failures = 0
-      // What rang while nobody listened is not known.
+      // Notifications may have been missed while not listening.
       if (!isOpening) wake('all')
       await listenHere(client)
     } catch (error) {
@@ -164,7 +168,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   function failed(error: unknown): void {
     failures += 1
     failure = error
-    // Whoever waits asks again, and is told.
+    // Ends all waits. Callers wait again and get the error.
     if (failures === 2) local.end()
     again()
   }

@@ -1,25 +1,25 @@
-/** What the notifier says to other processes, as text. */
+/** The message format between notifiers. */
 import type { WakeUp } from '../store/wake-up.ts'
 
-/** A queue, and how many jobs there are for the taking; null when that is not known. */
+/** A queue and how many jobs are available; null if unknown. */
 export interface Notification {
   readonly queue: string
   readonly jobs: number | null
 }
 
 export interface NotifyMessage {
-  /** The notifier that sent it, which hears itself too. */
+  /** The sender, which also receives its own messages. */
   readonly from: string
   readonly seed: number
   readonly skip: number
-  /** Left out: it could be any queue. */
+  /** Omitted if the queues are unknown. */
   readonly notifications?: readonly Notification[]
 }
 
-// NOTIFY takes at most 8,000 bytes.
+// NOTIFY accepts at most 8,000 bytes.
 const MOST_BYTES = 7_500
 
-/** Too long a list of queues becomes none: then everybody looks. */
+/** Omits a list of queues that is too long. Every instance then claims. */
 export function messageText({ from, seed, skip, notifications }: NotifyMessage): string {
   const told = JSON.stringify({ from, seed, skip, notifications })
   return Buffer.byteLength(told) <= MOST_BYTES ? told : JSON.stringify({ from, seed, skip })
@@ -27,7 +27,10 @@ export function messageText({ from, seed, skip, notifications }: NotifyMessage):
 
 const isNotification = ({ queue }: Notification): boolean => typeof queue === 'string'
 
-/** Undefined for a text that another release sent, or anybody else who may connect, which says no more than that something rang. */
+/**
+ * Undefined for an unknown format, from another release or any other client. It only means that something was
+ * sent.
+ */
 export function readMessage(text: string): NotifyMessage | undefined {
   try {
     const told = JSON.parse(text) as NotifyMessage
@@ -43,7 +46,7 @@ export function wakeUpsOf({ seed, skip, notifications = [] }: NotifyMessage, pas
   return notifications.map(({ queue, jobs }) => ({ queue, jobs, seed, skip, passes }))
 }
 
-/** Numbers of the same queue are added up; one that is not known makes the sum unknown. */
+/** Adds up the jobs of each queue. An unknown number makes the sum unknown. */
 export function addNotifications(
   sums: Map<string, number | null>,
   notifications: readonly Notification[],

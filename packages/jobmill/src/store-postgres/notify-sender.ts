@@ -1,4 +1,7 @@
-/** Sends rings to other processes, one message at a time and not too often. What is rung meanwhile goes out together in the next. */
+/**
+ * Sends notifications to other processes, one message at a time and rate-limited. Notifications that arrive
+ * in between are merged into the next message.
+ */
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { WakeUp } from '../store/wake-up.ts'
@@ -6,14 +9,17 @@ import { addNotifications, type NotifyMessage, messageText, type Notification } 
 
 export interface NotifySender {
   /**
-   * What is to be told here, at once: these queues, with all that was rung for them under the turn that the others will hear. So the last
-   * that is told here is what is told there, and all put themselves into the same order.
+   * Queues a notification and returns the message for this process. It has the same seed and sums as the
+   * message that other processes will get, so that all of them compute the same order.
    */
   notify(notifications: readonly Notification[]): NotifyMessage
-  /** The same for a ring that the caller sends along with a statement of its own; null when it is not the time for one. */
+  /**
+   * Like `notify`, for a message that the caller sends together with a statement. Null if it is too soon for
+   * one.
+   */
   along(notifications: readonly Notification[]): NotifyMessage | null
   forward(wakeUp: WakeUp): void
-  /** When nothing is left to send. */
+  /** Resolves when everything is sent. */
   idle(): Promise<void>
 }
 
@@ -23,9 +29,12 @@ interface Draft {
   readonly sums: Map<string, number | null>
 }
 
-/** More than this that wait to be passed on: the database is slow, and who waits polls sooner than these would arrive. */
+/** Above this number the database is slow, and polling is faster than forwarding. */
 const MOST_PASSES = 100
-/** Whoever hears a ring looks for all that is there, so another a moment later tells little and costs as much as ten jobs. */
+/**
+ * A receiver claims everything that is ready. Another message shortly after adds little and costs as much as
+ * ten jobs.
+ */
 export const NOTIFY_EVERY_MS = 5
 
 /** With `send: null` nothing is sent. */
@@ -40,7 +49,10 @@ export function notifySender(options: {
   let sending: Promise<void> | undefined
   let sentAt = Number.NEGATIVE_INFINITY
 
-  /** At random, so that it is somebody else's turn each time; 31 bits, so that it is a whole number everywhere. */
+  /**
+   * Random, so that another instance comes first each time. 31 bits, so that every reader gets an exact
+   * integer.
+   */
   const newDraft = (): Draft => ({
     seed: Math.floor(platform.random() * 2 ** 31),
     skip: 0,
@@ -62,7 +74,7 @@ export function notifySender(options: {
     try {
       await send?.(messageText({ from: me, seed, skip, notifications }))
     } catch {
-      // Best effort: whoever waits polls as well.
+      // Best effort: instances also poll.
     }
   }
 
@@ -72,7 +84,7 @@ export function notifySender(options: {
       if (draft === undefined) await sleep(platform, Math.max(0, tooSoonFor()))
       else await deliver(draft)
     }
-    // In the same breath as the look that found nothing: a ring after it begins anew.
+    // No await since the last check, so a later notification starts a new loop.
     sending = undefined
   }
 

@@ -1,4 +1,4 @@
-/** The server's now. */
+/** The server's current time. */
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW } from './fragments.ts'

@@ -1,4 +1,4 @@
-/** The options of the PostgreSQL store, resolved once. */
+/** The options of the PostgreSQL store, validated and resolved once. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -14,33 +14,40 @@ import {
   type PoolLike,
 } from './server-address.ts'
 
-/** Where the server is (`url`, `pool` or `connection`, unless the URL is the first argument), and how to use it. */
+/**
+ * Where the server is (`url`, `pool` or `connection`, unless the URL is the first argument) and how to use
+ * it.
+ */
 export interface PostgresOptions {
   readonly url?: string
-  /** A `pg.Pool`, for its connection settings: the store opens connections of its own, so that a heartbeat never waits behind your queries. */
+  /**
+   * A `pg.Pool`, used for its connection settings only. The store opens its own connections, so that a
+   * heartbeat never waits behind your queries.
+   */
   readonly pool?: PoolLike
   /** `{ host, port, user, database, password, ssl }`, as for `new pg.Client()`. */
   readonly connection?: ConnectionSettings
   /** TLS: true, or options of `tls.connect()` such as `{ ca, rejectUnauthorized }`. */
   readonly ssl?: boolean | object
-  /** A function is called for every new connection: for tokens that expire, as of IAM. */
+  /** A string, or a function that is called for every new connection, for expiring tokens such as IAM. */
   readonly password?: Password
-  /** Where the tables live. Default `jobmill`. */
+  /** The schema of the tables. Default `jobmill`. */
   readonly schema?: string
-  /** Connections for statements, beside the one that listens. Default 4. */
+  /** Connections for statements, in addition to the listening one. Default 4. */
   readonly connections?: number
   /** How long a statement may take before its outcome counts as unknown. Default 30 s. */
   readonly deadline?: Duration
   /**
-   * Where to listen for the notifier: a direct URL when the main one leads to a pooler, false to live by polling alone.
+   * The address for LISTEN: a direct URL if the main one points to a pooler, or false to rely on polling.
    * Default: the main URL.
    */
   readonly notifier?: string | false
   /**
-   * Whether the statements that run all the time are prepared under a name (default true): until a pooler that loses names says so. False: never.
+   * Whether to use named prepared statements for frequent statements (default true). The store disables them
+   * automatically behind a pooler that does not support them.
    */
   readonly namedStatements?: boolean
-  /** For tests: their now instead of the database's. */
+  /** For tests: replaces the database's time. */
   readonly clock?: () => number
   readonly platform?: Platform
 }
@@ -60,7 +67,7 @@ const OPTIONS = [
   'platform',
 ] as const satisfies readonly (keyof PostgresOptions)[]
 export interface PostgresSettings {
-  /** For people and logs: never with the password. */
+  /** For messages and logs, without the password. */
   readonly name: string
   readonly url: Address
   readonly schema: string
@@ -117,7 +124,7 @@ function one(url: string, { url: other }: PostgresOptions): string {
   })
 }
 
-/** At another address with the same login and TLS. */
+/** The address for LISTEN, with the same login and TLS options. */
 function listenAt(url: Address, { notifier, ssl, password }: PostgresOptions): Address | null {
   if (notifier === false) return null
   if (notifier === undefined) return url

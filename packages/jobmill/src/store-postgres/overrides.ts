@@ -1,4 +1,4 @@
-/** Overrides of queues, limits and schedules: all of them listed, and reset. */
+/** Lists and resets the overrides of queues, limits and schedules. */
 import type { Overridable, OverrideRecord } from '../job/overrides.ts'
 import type { Context } from './context.ts'
 import { overridesOfLimits, resetLimitOverrides } from './limit-settings.ts'

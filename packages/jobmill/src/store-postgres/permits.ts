@@ -1,12 +1,13 @@
-/** Permits that are given back before their job ends. */
+/** Releases permits before their job ends. */
 import type { PermitOf } from '../store/limit.ts'
 import { type Context, run } from './context.ts'
 import { freedFor, GIVEN } from './fragments.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 
 /**
- * Each locked by its holder, in the order in which they stand in the parameter, which is the same for everybody. Not deleted by the
- * place of the row: a take that added to it a moment ago has moved it. The permit of another attempt stays.
+ * Locks the permits by holder, in the sorted order of the parameter, so that concurrent calls cannot
+ * deadlock. Deletes by key instead of ctid, because a concurrent acquire may have updated and moved the row.
+ * Permits of other attempts are kept.
  */
 const RELEASE = `
 WITH ${GIVEN}, mine AS MATERIALIZED (
@@ -33,7 +34,7 @@ export async function release(context: Context, items: readonly PermitOf[]): Pro
   const found = new Set(
     rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])} ${String(row['token'])}`),
   )
-  // The same one twice in a call counts once.
+  // A permit that occurs twice in a call counts once.
   return items.map(({ limit, holder, token }) => found.delete(`${limit} ${holder} ${String(token)}`))
 }
 

@@ -1,6 +1,6 @@
 /**
- * A few connections that statements share. A free one is handed out in the same breath: a pool that answers in a later tick lets
- * thousands of jobs end before the next claim is even sent, because a tick waits until every promise that is ready has been served.
+ * A small connection pool that returns a free connection synchronously. A pool that answers in a later tick
+ * lets thousands of jobs end before the next claim is sent, because the tick waits for all pending promises.
  */
 import type pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
@@ -10,50 +10,53 @@ import { closeSocket, endSoon } from './end-client.ts'
 import { type Address, newClient } from './server-address.ts'
 
 export interface Pool {
-  /** A connection that is the caller's alone: now, or once one is free. */
+  /** Returns a connection for exclusive use: at once, or when one is free. */
   take(): pg.Client | Promise<pg.Client>
-  /** Gives it back, or ends it when its state is not known. */
+  /** Returns a connection to the pool, or ends it if its state is unknown. */
   give(client: pg.Client, healthy: boolean): void
   usage(): PoolUsage
-  /** Resolves when all connections are ended; those in use, when they are given back. */
+  /** Resolves when all connections have ended, including those in use. */
   end(): Promise<void>
 }
 
 export interface PoolOptions {
   readonly url: Address
   readonly most: number
-  /** How long to wait for a free connection, and for a new one. */
+  /** How long to wait for a free or a new connection. */
   readonly waitMs: number
   readonly platform: Platform
 }
 
 interface Waiting {
-  /** In the order in which they came. */
+  /** Position in the order of arrival. */
   readonly n: number
   readonly resolve: (client: pg.Client) => void
   readonly reject: (error: Error) => void
 }
 
-/** A connection that nothing needed for so long is ended. */
+/** An idle connection is ended after this time. */
 const IDLE_MS = 30_000
 
 export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
-  /** Free connections and since when, the last used at the end. */
+  /** Free connections with the time they became free, the last used at the end. */
   const free: { readonly client: pg.Client; readonly since: number }[] = []
   const waiting: Waiting[] = []
   const open = new Set<pg.Client>()
-  /** On their way to the server, and on their way out. */
+  /** Connections being opened, and connections being closed. */
   const coming = new Map<Promise<void>, pg.Client | null>()
   const going = new Set<Promise<void>>()
   let came = 0
   let isEnding = false
-  /** Rejected at the end, so that it waits for no password. */
+  /** Rejected by `end`, so that it does not wait for a password function. */
   const ended = Promise.withResolvers<never>()
   ended.promise.catch(() => {})
   let whenEmpty: (() => void) | undefined
   let sweep: Timer | null = null
 
-  /** With a goodbye when it is idle. Otherwise its socket is closed: a server that does not answer would not answer that either. */
+  /**
+   * An idle connection is ended with a goodbye. Otherwise its socket is closed, because an unresponsive
+   * server would not answer the goodbye either.
+   */
   function drop(client: pg.Client, isIdle: boolean): void {
     if (!open.delete(client)) return
     const at = free.findIndex((one) => one.client === client)
@@ -65,23 +68,27 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     connectForWaiting()
   }
 
-  /** Whoever came before it set out is told when it fails; who came later gets another. */
+  /**
+   * A failed connection rejects a caller that was waiting when it started. Later callers get another
+   * connection.
+   */
   function failed(error: unknown, setOutAfter: number): void {
     const at = waiting.findIndex(({ n }) => n <= setOutAfter)
     if (at >= 0) waiting.splice(at, 1)[0]?.reject(error instanceof Error ? error : new Error(String(error)))
   }
 
   async function connect(know: (client: pg.Client) => void): Promise<void> {
-    // It reads certificates, and throws when it cannot.
+    // newClient reads certificates and throws if it cannot.
     const client = newClient(url, {
       connectionTimeoutMillis: waitMs,
       application_name: 'jobmill',
-      // Statements may follow each other without waiting for answers; only who has a connection to itself sends any.
+      // Allows statements to follow each other without waiting for replies. Each connection has one borrower
+      // at a time.
       pipeline: true,
     })
     know(client)
-    // From its first moment on: the server's drop can arrive in the same packet as its greeting, and an error that nobody listens
-    // to would end the process.
+    // Registered before connecting: the server can drop the connection in the same packet as its greeting,
+    // and an unhandled error event would end the process.
     const lifecycle: { over?: Error } = {}
     const isOver = (error?: Error): void => {
       lifecycle.over ??= error ?? new Error('the connection was closed')
@@ -103,7 +110,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
 
   function setOut(): void {
     const setOutAfter = came
-    // In a later breath than its place among those on their way, which it takes first.
+    // Deferred, so that `coming` has its entry before the connection starts.
     const way: Promise<void> = Promise.resolve()
       .then(() => connect((client) => void coming.set(way, client)))
       .catch((error: unknown) => failed(error, setOutAfter))
@@ -114,7 +121,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     coming.set(way, null)
   }
 
-  /** One for each who waits, as far as there may be more. */
+  /** Opens one connection for each waiting caller, up to the maximum. */
   function connectForWaiting(): void {
     if (isEnding) return
     while (coming.size < waiting.length && open.size + coming.size < most) setOut()
@@ -169,7 +176,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       sweep?.cancel()
       ended.reject(new Error('the pool was ended'))
       for (const one of waiting.splice(0)) one.reject(new Error('the pool was ended'))
-      // One that has just arrived may be in somebody's hands.
+      // A connection that just arrived may already be in use.
       for (const client of coming.values()) if (client !== null && !open.has(client)) closeSocket(client)
       while (free[0] !== undefined) drop(free[0].client, true)
       if (open.size > 0) await new Promise<void>((resolve) => (whenEmpty = resolve))

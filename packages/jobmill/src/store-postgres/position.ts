@@ -1,11 +1,11 @@
-/** How many ready jobs would be claimed before one. */
+/** How many ready jobs would be claimed before a given one. */
 import { POSITION_MOST } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
 /**
- * Its place by the unique index on id, then the primary key of `ready` from the front of the queue up to it, as far as a literal cap; of
- * those the ones of the kinds that were asked for. No locks.
+ * Finds its place by the unique index on id, then reads the primary key of `ready` from the front of the
+ * queue to that place, up to a literal cap. Counts only the requested kinds. Takes no locks.
  */
 const POSITION = `
 WITH ${GIVEN}, place AS MATERIALIZED (

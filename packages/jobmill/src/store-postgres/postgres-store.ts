@@ -1,4 +1,4 @@
-/** The PostgreSQL store: every verb wired to its file. */
+/** The PostgreSQL store: connects every verb to its implementation. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checked } from '../store/checked.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
@@ -65,7 +65,7 @@ import { timeline } from './timeline.ts'
 import type { Tx } from './tx.ts'
 import { unservedKinds } from './unserved.ts'
 
-/** What is there while the store is open. */
+/** The parts of an open store. */
 interface Opened {
   readonly context: Context
   readonly notifier: PostgresNotifier
@@ -85,7 +85,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       await context.connection.close()
     },
   )
-  // What fails in a transaction of the user has aborted it, so there is nothing to run again.
+  // An error in a user's transaction has aborted it, so nothing is retried there.
   const run = <T>(verb: (context: Context) => Promise<T>, tx?: Tx): Promise<T> =>
     lifecycle.run(({ context, recovery }) =>
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
@@ -235,7 +235,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   return { context, notifier, commits, recovery: recovering }
 }
 
-/** Statements are written for the schema `jobmill` and put into the one that was chosen, each once. */
+/** Statements are written for the schema `jobmill`. This rewrites each one once for the configured schema. */
 function inSchema(schema: string): (text: string) => string {
   const quoted = `"${schema}".`
   const known = new Map<string, string>()

@@ -1,9 +1,11 @@
-/** What running attempts note of themselves: how far they are, and their log. By the primary key of `running`, fenced by the token. */
+/**
+ * Stores the progress and log of running attempts, by the primary key of `running` and fenced by the token.
+ */
 import type { Progress } from '../store/finish.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-/** What is left out stays; a log that stays is not written again either, only the reference to it. */
+/** Omitted fields are kept. An unchanged log is not rewritten, only its TOAST reference. */
 const PROGRESS = `
 WITH ${GIVEN}, input AS (
   SELECT x.* FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8, has_value bool, value json, log text)
@@ -15,7 +17,7 @@ RETURNING r.id, r.token`
 
 export async function progress(context: Context, items: readonly Progress[]): Promise<boolean[]> {
   if (items.length === 0) return []
-  // A statement writes a row once, so several notes of one call on one attempt become one.
+  // A statement updates a row once, so several items for one attempt are merged.
   const notes = new Map<string, Progress>()
   for (const item of items) {
     const { value = notes.get(keyOf(item))?.value, log = notes.get(keyOf(item))?.log } = item
@@ -31,7 +33,7 @@ function keyOf({ id, token }: Progress): string {
   return `${id} ${token}`
 }
 
-/** One item of the parameter. The value is JSON already and goes in as it is. */
+/** One item of the parameter. The value is JSON text and is embedded unchanged. */
 function noteText({ id, token, value, log }: Progress): string {
   return (
     `{"id":"${id}","token":${token}` +

@@ -1,4 +1,4 @@
-/** Queues: what code declares of them, what operators override, and what counts. */
+/** Queues: settings from code, overrides by operators, and the effective result. */
 import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
 import {
   effectiveQueue,
@@ -36,7 +36,7 @@ const COLUMNS = Object.values(COLUMN).join(', ')
 export const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
   retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8, keep_done int4, keep_cancelled int4, keep_dead int4,
   limit_name text`
-/** By the unique name; also who brings the same ones in at the same moment finds them there. */
+/** Uses the unique name. A concurrent call that adds the same queues finds them. */
 const ADD = `
 WITH ${GIVEN}
 INSERT INTO jobmill.queue (name, ${COLUMNS}, declared)
@@ -55,16 +55,19 @@ const RECORD = `q.name, ${Object.values(COLUMN)
 
 const SOURCES = `${RECORD}, q.declared, q.code, q.overrides, ${NOW} AS now`
 
-/** By the unique name. */
+/** Uses the unique name. */
 const FIND = `
 WITH ${GIVEN}
 SELECT ${SOURCES} FROM jobmill.queue AS q WHERE q.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given))
  ORDER BY q.name`
 
-/** In the order of the names, so that two who need several cannot wait for each other. Two operators who change different options do not undo each other. */
+/**
+ * Locks in the order of the names to avoid deadlocks. The lock keeps concurrent changes of different options
+ * from undoing each other.
+ */
 const LOCK = `${FIND} FOR NO KEY UPDATE`
 
-/** By the unique name; the rows are locked already. */
+/** Uses the unique name; the rows are already locked. */
 const SAVE = `
 WITH ${GIVEN}, saved AS (
   UPDATE jobmill.queue AS q SET ${Object.values(COLUMN)
@@ -85,13 +88,19 @@ const ALL_SOURCES = `
 WITH ${GIVEN}
 SELECT ${SOURCES} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 
-/** Kept from being deleted until the queue that names it is written: a delete looks for such queues once it has the row for itself. */
+/**
+ * Prevents the deletion of these limits until the queue that uses them is written. A delete looks for such
+ * queues after it has locked the limit.
+ */
 const NAMED_LIMITS = `
 WITH ${GIVEN}
 SELECT l.name, l.per_key FROM jobmill.limit AS l
  WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) ORDER BY l.name FOR SHARE`
 
-/** Runs `work` once all limits are found to be there, in the transaction that keeps them; without any there is none yet. */
+/**
+ * Checks that all limits exist and runs `work` in the transaction that locks them. Without limits, `work`
+ * gets no transaction.
+ */
 async function withLimits<T>(
   context: Context,
   limits: readonly string[],
@@ -109,12 +118,12 @@ async function withLimits<T>(
   })
 }
 
-/** A start that brings nothing new reads once, and locks nothing. */
+/** A start without changes reads once and takes no locks. */
 export async function declareQueues(context: Context, queues: readonly DeclaredQueue[]): Promise<void> {
   if (queues.length === 0) return
   const limits = queues.flatMap(({ settings }) => settings?.limit ?? [])
   const names = [...new Set(queues.map(({ name }) => name))].toSorted()
-  // Of two declarations of one name the last one counts.
+  // If a name is declared twice, the last declaration wins.
   const code = new Map(queues.flatMap(({ name, settings }) => (settings === null ? [] : [[name, settings]])))
   const changed = await withLimits(context, limits, async (query) => {
     const known = await rowsOf(context, query ?? context.connection.query, FIND, names)
@@ -124,7 +133,7 @@ export async function declareQueues(context: Context, queues: readonly DeclaredQ
   if (changed.length > 0) context.notify(changed.map((queue) => ({ queue, jobs: null })))
 }
 
-/** The queues of which something else counts now. */
+/** Returns the queues whose effective settings changed. */
 async function declareAll(
   context: Context,
   query: Query,
@@ -145,7 +154,7 @@ async function declareAll(
   return changed.map(({ name }) => name)
 }
 
-/** Undefined when code says what it said before. */
+/** Undefined if the settings from code are unchanged. */
 function redeclared(row: Row, declared: ReadonlyMap<string, Partial<QueueSettings>>): Saved | undefined {
   const name = row['name'] as string
   const code = declared.get(name)
@@ -186,7 +195,7 @@ export async function resetQueueOverrides(
 ): Promise<string[]> {
   const [known] = await rowsOf(context, context.connection.query, FIND, [name])
   if (known === undefined) throw queueUnknown(name)
-  // The limit that counts then may have been deleted since code named it.
+  // The limit named by code may have been deleted since.
   const { limit } = effectiveQueue(resetQueue(queueSources(known), options))
   const dropped = await withLimits(context, limit === null ? [] : [limit], (query) =>
     inTransaction(context, query, async (inside) => {
@@ -249,7 +258,7 @@ async function save(context: Context, query: Query, queues: readonly Saved[]): P
   return run(context, query, SAVE, `"queues":${JSON.stringify(rows)}`)
 }
 
-/** What code declared and what operators overrode, as a row holds it. */
+/** The values from code and the overrides, as columns. */
 export function sourceColumns(sources: QueueSources): Record<string, unknown> {
   return { declared: isDeclared(sources), ...sources }
 }

@@ -1,14 +1,17 @@
-/** How a heartbeat asks whether something is ready or due: like a claim, and not over again what a claim or a heartbeat had far to walk over a moment ago. */
+/**
+ * How a heartbeat checks for ready and due jobs. It reads like a claim, and skips rows that a recent claim or
+ * heartbeat had to read at length.
+ */
 import type { HeartbeatRequest } from '../store/instance.ts'
 import type { Row } from './connection.ts'
 import type { Context } from './context.ts'
 import { FIRST_DUE } from './due-floor.ts'
 import { kindsKey, rangeColumns } from './floors.ts'
 
-/** What jobmill.any_ready tells, as JSON text. */
+/** The result of jobmill.any_ready, as JSON text. */
 interface Told {
   readonly is_there: boolean
-  /** The number of each queue; null of those that were not looked at. */
+  /** The id of each queue; null for queues that were not read. */
   readonly open: readonly (number | null)[]
   readonly last_seq: number
   readonly pages: number
@@ -19,7 +22,7 @@ export function isReady(told: unknown): boolean {
   return typeof told === 'string' && (JSON.parse(told) as Told).is_there
 }
 
-/** The fields of the parameter, and what to do with the answer. */
+/** The fields of the parameter, and a function that evaluates the reply. */
 export function readHeartbeat(
   { floors, due, names, platform }: Context,
   { queues, kinds }: HeartbeatRequest,
@@ -39,12 +42,12 @@ export function readHeartbeat(
     }).slice(1, -1),
     tell(row) {
       const { look: told, next_due: nextDue, due_ms: dueMs, now: at } = row
-      // What comes next may be far ahead, and something new before it.
+      // The next due job may be far in the future, and an earlier one may still be added.
       const upTo = Math.min(Number(nextDue ?? at), Number(at))
       due.seen({ from: since, upTo, ms: Number(dueMs), now: began })
       if (typeof told !== 'string') return
       const { is_there: isThere, open, last_seq: lastSeq, pages, ms } = JSON.parse(told) as Told
-      // Where something is ready the claim that follows finds out more.
+      // If a job is ready, the following claim finds out more.
       if (isThere) return
       const now = platform.monotonic()
       for (const [at, queue] of queues.entries()) {

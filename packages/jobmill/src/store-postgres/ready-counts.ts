@@ -1,19 +1,21 @@
-/** How many jobs became ready in which queues, gathered while statements run, and rung for once they are committed. */
+/**
+ * Counts jobs that became ready, by queue, while statements run, and sends notifications after the commit.
+ */
 import type { Notification } from './notify-message.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf } from './context.ts'
 import type { NameMap } from './name-map.ts'
 
 export interface ReadyCounts {
-  /** 0 when a job waits in line: then somebody must look for its turn. */
+  /** Pass 0 for a job in an order queue, so that an instance checks for a free order lock. */
   readonly add: (queue: unknown, jobs: number) => void
-  /** What READY_COUNTS tells of jobs whose ids are those of `map`: as text, or as a driver of the user parsed it. */
+  /** Adds a READY_COUNTS value for ids of `map`: as text, or as the user's driver parsed it. */
   readonly told: (ready: unknown, map: NameMap) => void
-  /** The transaction that a statement ran in. */
+  /** Stores the transaction in which a statement ran. */
   readonly ranIn: (row: Row | undefined) => void
-  /** Its id; null when nothing was written. */
+  /** The id of that transaction; null if nothing was written. */
   readonly xid: () => string | null
-  /** Queues whose limit has room again: `freed` is what `freedFor` tells, the same in every row. */
+  /** Adds queues whose limit has budget again. `freed` comes from `freedFor` and is the same in every row. */
   readonly freed: (rows: readonly Row[]) => void
   readonly byQueue: ReadonlyMap<string, number>
   readonly freedQueues: ReadonlySet<string>
@@ -24,7 +26,7 @@ export function readyCounts(): ReadyCounts {
   const freedQueues = new Set<string>()
   let xid: string | null = null
   const add: ReadyCounts['add'] = (queue, jobs) => {
-    // A queue whose row was removed by hand has no name, and nobody serves it.
+    // A queue whose row was deleted manually has no name, and no instance serves it.
     if (typeof queue === 'string') byQueue.set(queue, (byQueue.get(queue) ?? 0) + jobs)
   }
   return {
@@ -45,12 +47,12 @@ export function readyCounts(): ReadyCounts {
   }
 }
 
-/** Never fails: what was written stays written, and who waits also polls. */
+/** Never fails: the writes are committed, and instances also poll. */
 export function notifyFor(context: Context, counts: ReadyCounts): void {
   context.notify(notificationsOf(counts))
 }
 
-/** The same once the transaction of the user has committed. */
+/** Notifies once the user's transaction has committed. */
 export function notifyAfterCommit(context: Context, counts: ReadyCounts): void {
   const xid = counts.xid()
   if (xid !== null) context.notifyAfterCommit(xid, notificationsOf(counts))
@@ -58,7 +60,7 @@ export function notifyAfterCommit(context: Context, counts: ReadyCounts): void {
 
 function notificationsOf({ byQueue, freedQueues }: ReadyCounts): Notification[] {
   const ready = [...byQueue].map(([queue, jobs]) => ({ queue, jobs: Math.max(1, jobs) }))
-  // Nobody knows how many jobs wait for the room.
+  // How many jobs wait for the freed budget is unknown.
   const freed = [...freedQueues].map((queue) => ({ queue, jobs: null }))
   return [...ready, ...freed]
 }

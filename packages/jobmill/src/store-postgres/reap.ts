@@ -1,4 +1,4 @@
-/** Takes back the jobs of instances that stopped renewing. */
+/** Returns the jobs of expired instances to their queues. */
 import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import { onDeadJob } from '../job/on-dead.ts'
@@ -19,8 +19,9 @@ import { idsField } from './states.ts'
 const { ready, dead, cancelled } = STATE_CODE
 
 /**
- * By the partial index on the expiry of living instances. A renewal at the same moment holds the row: SKIP LOCKED passes it by;
- * one that committed first is seen, because a locked row is checked again.
+ * Uses the partial index on the expiry of live instances. SKIP LOCKED skips an instance whose renewal is in
+ * progress. A renewal that committed first is seen, because PostgreSQL checks the condition again after
+ * locking.
  */
 const markLost = (limit: number): string => `
 WITH ${GIVEN}, expired AS MATERIALIZED (
@@ -30,12 +31,11 @@ WITH ${GIVEN}, expired AS MATERIALIZED (
 UPDATE jobmill.instance AS i SET ended_at = ${NOW}, lost = true FROM expired AS e WHERE i.id = e.id RETURNING i.id`
 
 /**
- * A statement of its own, so that its snapshot is younger than the mark. By the index on the instance of running, over all
- * instances that have ended: also a claim that arrived after its instance was marked is found;
- * under one that stopped in good order that is no crash. It deletes
- * what is there and asks no history, so a finish that was accepted a moment ago stays accepted. SKIP LOCKED: one that is being written in a
- * transaction of a user's that stays open must not hold up the others; if it is rolled back, the next pass finds the row.
- * FOR SHARE: an instance that registers again at this moment either comes first, and is not over, or finds all that is noted here.
+ * A separate statement, so that its snapshot is newer than the mark. It reads the jobs of all ended
+ * instances, so that it also finds claims that arrived after the mark. For an instance that stopped normally,
+ * this is not a crash. It deletes only existing rows, so an accepted finish stays accepted. SKIP LOCKED skips
+ * a job that a user's transaction is finishing; after a rollback, the next pass finds it. FOR SHARE orders it
+ * with a concurrent registration: the instance either registers first, or finds its jobs in `lost_job`.
  */
 const TAKE_BACK = `
 WITH ${GIVEN}, over AS MATERIALIZED (
@@ -56,7 +56,7 @@ SELECT id, ${queueName('gone.queue_id')} AS queue, ${kindName('gone.kind_id')} A
        ${freedFor('permit_freed')} AS freed
   FROM gone ORDER BY id`
 
-/** What else the instances had that were marked a moment ago. */
+/** Removes what else the newly marked instances had. */
 const LEAVE = `
 WITH ${GIVEN}, over AS MATERIALIZED (
   SELECT v.id::uuid AS id FROM given, json_array_elements_text(p -> 'ids') AS v(id)
@@ -98,8 +98,8 @@ function reapedJob(row: Row): ReapedJob {
 }
 
 /**
- * Whoever deleted the row of the running job follows its death up in the same transaction, so it happens once however many reap. A name that
- * has no id yet rolls it back: names are added outside of it, and then the reap runs again.
+ * The transaction that deletes the running row also enqueues the follow-up, so concurrent reapers enqueue it
+ * once. A name without an id rolls back the transaction. The name is then added, and the reap runs again.
  */
 async function followDeaths(
   context: Context,
@@ -120,7 +120,7 @@ async function followDeaths(
   if (jobs.length > 0) await enqueueWith(context, query, jobs, true, counts)
 }
 
-/** Last: the row of the version is locked until the commit. */
+/** Comes last, because the version row stays locked until the commit. */
 async function leave(
   context: Context,
   query: Query,

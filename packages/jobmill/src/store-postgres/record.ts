@@ -1,16 +1,16 @@
-/** What a process saw: figures that wait to be rolled up, figures about itself, and events. One statement, and each recording once. */
+/** Stores the metrics and events of a process in one statement, each recording once. */
 import { RESOLUTIONS, type Recording } from '../store/metrics.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW } from './fragments.ts'
 
 const [FINEST] = RESOLUTIONS
 
-/** The beginning of the bucket of this size in which an instant lies. */
+/** The start of the bucket of this size that contains an instant. */
 export const bucketOf = (at: string, size: string | number): string => `(${at}) - (${at}) % ${size}`
 
 /**
- * The row of the source decides: of two who send the same at once the second waits, and finds its number taken. Figures are only appended, so
- * nobody waits for a bucket. What a process says of itself has a bucket that nobody else writes.
+ * The row of the source decides: a concurrent duplicate waits for it and finds its number taken. Deltas are
+ * only appended, so there is no contention for a bucket. A process is the only writer of its own metrics.
  */
 const RECORD = `
 WITH ${GIVEN}, fresh AS (
@@ -45,7 +45,7 @@ export async function record(context: Context, { source, seq, ...told }: Recordi
     deltas: deltas.map(({ scope, agoMs, data }) => ({ scope, ago_ms: agoMs, data })),
     own: own.map(({ scope, resolution, agoMs, data }, n) => ({ n, scope, resolution, ago_ms: agoMs, data })),
   }
-  // What an event tells is JSON already and goes in as it is.
+  // The data of an event is JSON text and is embedded unchanged.
   const texts = events.map(({ type, agoMs, queue, job, data }, n) => {
     const rest = JSON.stringify({ n, type, ago_ms: agoMs, queue, job })
     return `${rest.slice(0, -1)},"data":${data}}`

@@ -1,6 +1,7 @@
 /**
- * Brings a store back whose database was dropped, emptied or replaced by another copy while it was open. Tables that are missing are created again, but not
- * at once: a restore drops and creates them one by one, and must not meet tables of ours in between.
+ * Recovers a store whose database was dropped, emptied or replaced while it was open. Missing tables are
+ * recreated after a delay, because a restore drops and creates them one by one and must not find our tables
+ * in between.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -11,10 +12,13 @@ import { isMigrated, lockMigrations, migrate, restoreLedger } from './migrate.ts
 /** No such table, schema or function. */
 const MISSING = new Set(['42P01', '3F000', '42883'])
 
-/** For how long tables must be missing before they are created again. */
+/** How long tables must be missing before they are recreated. */
 const RECREATE_AFTER_MS = 5_000
 
-/** Tables of one row that TRUNCATE empties. Versions are compared with those that processes remember, so they do not start at 1 again. */
+/**
+ * Restores single-row tables after a TRUNCATE. Processes compare versions with those they remember, so the
+ * versions must not restart at 1.
+ */
 const ONE_ROW = ['settings', 'members'].map(
   (
     table,
@@ -23,13 +27,13 @@ const ONE_ROW = ['settings', 'members'].map(
 )
 const SECRET = `INSERT INTO jobmill.secret (value) SELECT concat(gen_random_uuid(), gen_random_uuid())
  WHERE NOT EXISTS (SELECT FROM jobmill.secret)`
-/** An older copy would hand out tokens again under which handlers of before still run. */
+/** An older copy would issue lease tokens again that running handlers still hold. */
 const SKIP_TOKENS = `SELECT setval('jobmill.token', (SELECT last_value FROM jobmill.token) + 1000000)`
 
 export interface Recovery {
-  /** Runs `verb`, and runs it again once what was missing is there; with `isOnce` it only waits for the next verb to do so. */
+  /** Runs `verb`. If tables were missing, restores them and runs it again, unless `isOnce` is set. */
   readonly run: <T>(verb: () => Promise<T>, isOnce: boolean) => Promise<T>
-  /** The database is another copy than before. */
+  /** Called when the database is another copy than before. */
   readonly replaced: () => Promise<void>
 }
 

@@ -1,4 +1,7 @@
-/** The heartbeat: one function of the database that keeps an instance alive and tells it all it needs to know while idle. */
+/**
+ * The heartbeat: calls a database function that renews an instance and returns what an idle instance needs to
+ * know.
+ */
 import type { Heartbeat, HeartbeatRequest } from '../store/instance.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
@@ -11,7 +14,9 @@ import { isReady, readHeartbeat } from './read-heartbeat.ts'
 const HEARTBEAT = `SELECT * FROM jobmill.heartbeat($1)`
 const HEARTBEAT_AND_NAMES = `SELECT p.*, ${ROWS_OF_NAMES} AS names FROM jobmill.heartbeat($1) AS p`
 
-/** A look of its own: beside a renewal or a reap at the same moment, the snapshot above is too old to tell which of them it was. */
+/**
+ * A separate statement: if a renewal or reap ran concurrently, the first snapshot is too old to tell which.
+ */
 const STILL_ALIVE = `
 WITH ${GIVEN}
 SELECT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL

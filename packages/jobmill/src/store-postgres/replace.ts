@@ -1,6 +1,7 @@
 /**
- * Gives jobs that wait a new payload and due time (dedupe, `replace`). The job is taken out of the table it waits
- * in and put where it now belongs, so a claim either had it before, with the old payload, or gets the new one.
+ * Replaces the payload and due time of waiting jobs (dedupe with `replace`). The statement removes the job
+ * from its table and inserts it where it now belongs. A claim therefore gets either the old payload before,
+ * or the new one after.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -43,7 +44,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 )
 SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready FROM moved`
 
-/** Those that no longer wait: begun, or their key is no longer that of a live job. By primary keys. */
+/** Holders that no longer wait: they run, or their key no longer belongs to a live job. Uses primary keys. */
 const BEGUN = `
 WITH ${GIVEN}, ${INPUT_IDS}
 SELECT input.id FROM input
@@ -51,10 +52,10 @@ SELECT input.id FROM input
     OR NOT EXISTS (SELECT FROM jobmill.job AS j JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key
                     WHERE j.id = input.id AND d.job_id = j.id AND d.expires_at IS NULL)`
 
-/** How often a holder may be on its way from one table to the next before we call the database busy. */
+/** How often a holder may move between tables before the store reports STORE_BUSY. */
 const MOST_LOOKS = 20
 
-/** The holders that had not begun and have the new payload now. */
+/** Returns the holders that were still waiting and now have the new payload. */
 export async function replaceHolders(
   context: Context,
   query: Query,
@@ -64,7 +65,8 @@ export async function replaceHolders(
   if (items.length === 0) return new Set()
   const replaced = new Set<string>()
   let open = items
-  // A holder that is not found may be on its way from one table to the next (stage, another replace). Only one that was seen to have begun is kept.
+  // A missing holder may be moving between tables (stage, another replace). Only a holder that is known to
+  // have started keeps its payload.
   for (let look = 0; open.length > 0; look += 1) {
     if (look === MOST_LOOKS) throw new JobmillError('STORE_BUSY', 'a job moved too often to be replaced')
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {

@@ -1,4 +1,4 @@
-/** How jobs stand that somebody awaits. */
+/** Reads the states and results of awaited jobs. */
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { JobResult } from '../store/job-record.ts'
 import { type Context, run } from './context.ts'
@@ -9,8 +9,8 @@ const { scheduled, ready, running } = STATE_CODE
 const isIn = (table: string): string => `EXISTS (SELECT FROM jobmill.${table} AS t WHERE t.id = w.id)`
 
 /**
- * A job is in one of the narrow tables or has an attempt that ended it, so that its own row, with the payload, is not read at all.
- * Each by an index on the id, in one snapshot. A job that is in none of them is not there.
+ * A job is in one of the small tables or has an attempt that ended it, so its own row with the payload is not
+ * read. Each lookup uses an index on the id, in one snapshot. A job in none of these tables does not exist.
  */
 const RESULTS = `
 WITH ${GIVEN}, ${INPUT_IDS}

@@ -1,4 +1,4 @@
-/** Ended jobs that their queue no longer keeps: too old, or too many. */
+/** Deletes ended jobs that exceed the retention of their queue, by age or by number. */
 import { STATE_CODE } from '../job/state.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
@@ -7,18 +7,19 @@ import { GIVEN, NOW } from './fragments.ts'
 
 const { done, dead, cancelled } = STATE_CODE
 
-/** The old end of the index on ended attempts, of one queue and state. */
+/** The oldest entries of the index on ended attempts, for one queue and state. */
 const oldest = (limit: number, condition: string): string => `
      SELECT t.job_id AS id, t.ended_at FROM jobmill.attempt AS t
       WHERE t.queue_id = q.id AND t.ended_as = q.state AND ${condition}
       ORDER BY t.ended_at, t.job_id LIMIT ${limit}`
 
 /**
- * Per queue and state the index on ended attempts from its old end, so it reads no more than it deletes. How many are too many is told by the
- * counts, and not by a walk over all that are kept; in one snapshot with the jobs, so that two passes at once find the same ones too many.
- * A literal cap stands inside and the number outside: a variable limit inside is planned for a tenth of the table.
+ * Reads the index on ended attempts from its old end for each queue and state, so it reads no more than it
+ * deletes. The excess comes from the counts instead of a scan, in the same snapshot, so that concurrent
+ * passes agree on it. The inner LIMIT is a literal, because the planner assumes a tenth of the table for a
+ * variable one.
  *
- * The attempt that ended a job is its lock: a retry at the same moment has it, and is passed by.
+ * The attempt that ended a job serves as its lock. SKIP LOCKED skips a job that is being retried.
  */
 const retainStatement = (limit: number, which: string): string => `
 WITH ${GIVEN}, kept AS MATERIALIZED (
@@ -51,11 +52,11 @@ SELECT count(*) FILTER (WHERE state = ${done})::int4 AS done, count(*) FILTER (W
        count(*) FILTER (WHERE state = ${cancelled})::int4 AS cancelled, (SELECT count(*) FROM chosen)::int4 AS found
   FROM doomed`
 
-/** A statement of its own, for when one of them cannot be retained. */
+/** A separate statement, for passes over some queues after one of them failed. */
 const OF_THESE = ` AND q.name IN (SELECT json_array_elements_text(p -> 'queues') FROM given)`
 
 interface RetainedJobs extends Pick<Retained, 'jobs' | 'done' | 'dead' | 'cancelled'> {
-  /** More than `jobs` where others had some of them locked. */
+  /** Larger than `jobs` if some were locked by other transactions. */
   readonly found: number
 }
 

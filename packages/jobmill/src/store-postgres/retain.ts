@@ -1,4 +1,4 @@
-/** Retention: what the settings no longer keep, in bounded batches. */
+/** Retention: deletes expired records in bounded batches. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
@@ -9,11 +9,14 @@ import { LOST_FORGOTTEN } from './lost-jobs.ts'
 import { SLOTS_LEFT } from './slots.ts'
 import { retainJobs } from './retain-jobs.ts'
 
-/** How long a holder that was sent away keeps its place in the line of a limit, and a flush is remembered. */
+/** How long a deferred holder keeps its place in the queue of a limit, and how long a flush is remembered. */
 const PLACES_MS = 600_000
 const RECORDED_MS = 86_400_000
 
-/** At most `limit` rows of a table, in the order of the index on this column. SKIP LOCKED: two passes at once take different rows. */
+/**
+ * Deletes at most `limit` rows in the order of the index on this column. SKIP LOCKED lets concurrent passes
+ * take different rows.
+ */
 const old = (limit: number, table: string, column: string, most: string): string => `
   DELETE FROM jobmill.${table} WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM jobmill.${table} WHERE ${column} <= ${most} ORDER BY ${column} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
@@ -40,9 +43,9 @@ SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 A
        (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
 
 /**
- * Instances by the index on their end. And what instances left behind that a process of an earlier release reaped, which knew nothing of it: permits of jobs that
- * do not run any more, other permits, and slots. Of jobs compared with the token once more, because the row may be that of a new attempt by the time
- * that it is deleted.
+ * Deletes instances by the index on their end. Also removes what a reaper of an earlier release left behind:
+ * permits of jobs that no longer run, other permits, and slots. Compares the token of a job's permit again,
+ * because the row may belong to a new attempt by the time of the delete.
  */
 const RETAIN_ENDED = `
 WITH ${GIVEN}, gone AS (
@@ -69,7 +72,7 @@ export async function retain(context: Context, request: RetainRequest): Promise<
   const { found, ...jobs } = await retainJobs(context, request)
   const fields = { ticks_ms: ticksMs, events_ms: eventsMs, metrics_ms: metricsMs }
   const [aged] = await run(context, query, retainAged(limit), JSON.stringify(fields).slice(1, -1))
-  // After the places that kept them.
+  // Must follow the deletion of waiting requests, which keep their keys alive.
   const limitKeys = await retainKeys(context, limit)
   const [ended] = await run(context, query, RETAIN_ENDED, '')
   const [keys, ticks, events, metrics] = ['keys', 'ticks', 'events', 'metrics'].map((sort) =>

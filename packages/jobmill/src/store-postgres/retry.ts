@@ -1,4 +1,4 @@
-/** Retry: a dead or cancelled job begins again, with its history, if no other has its dedupe key. */
+/** Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. */
 import { STATE_CODE } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Query } from './connection.ts'
@@ -10,14 +10,17 @@ import { idsField, operate } from './states.ts'
 const { scheduled, dead, cancelled } = STATE_CODE
 const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
 
-/** Locks the attempts that ended the jobs, so that retention and delete leave them alone meanwhile. */
+/** Locks the attempts that ended the jobs against retention and delete. */
 const LOCK = `
 WITH ${GIVEN}, ${INPUT_IDS}
 SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
 
-/** As an enqueue takes a key: what another holds is not even locked. Its own, held however the job ended, it takes back. */
+/**
+ * Takes keys like an enqueue does, without locking keys of other jobs. A key that is still held for the job
+ * itself is taken back.
+ */
 const TAKE_KEYS = `
 WITH ${GIVEN}, ${INPUT_IDS}, wanted AS (
   SELECT DISTINCT ON (j.dedupe_key) j.dedupe_key AS key, j.id FROM input JOIN jobmill.job AS j ON j.id = input.id
@@ -80,7 +83,7 @@ export async function retry(context: Context, ids: readonly string[]): Promise<V
   return verdicts
 }
 
-/** `ready` has an entry for each job that begins again: 1, or 0 when it waits in line. */
+/** `ready` has an entry for each retried job: 1, or 0 if it waits in an order queue. */
 export async function revive(
   context: Context,
   query: Query,
@@ -100,7 +103,7 @@ export async function revive(
     const holders = lost.length === 0 ? [] : await run(context, query, HOLDERS, idsField(lost))
     for (const row of holders) {
       const id = String(row['id'])
-      // It has the key itself, and another one with this key was tried in its place: it is looked at again.
+      // The job holds its own key, but another job with this key was tried in its place. Look again.
       const state = row['holder'] === id ? undefined : await endedAs(context, query, id)
       if (state !== undefined)
         verdicts.set(id, { id, verdict: 'refused', state, holder: String(row['holder']) })

@@ -1,19 +1,19 @@
-/** Brings figures from where they are appended into the buckets of every size. */
+/** Merges recorded metrics into the buckets of every size. */
 import { type MetricData, mergeData } from '../job/metric-data.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-/** In the order of the primary key. SKIP LOCKED: two at once take different rows. */
+/** In the order of the primary key. SKIP LOCKED lets concurrent passes take different rows. */
 const takeDeltas = (limit: number): string => `
 DELETE FROM jobmill.metric_delta WHERE n = ANY (ARRAY(
   SELECT n FROM jobmill.metric_delta ORDER BY n LIMIT ${limit} FOR UPDATE SKIP LOCKED))
 RETURNING n, at, scope, data`
 
 /**
- * A bucket that is new begins empty, so that there is a row to lock: of two who make it at once the second waits. In the order of the primary
- * key, like the lock after it, so that two who need several cannot wait for each other.
+ * Inserts a new bucket empty, so that there is a row to lock; a concurrent insert waits. Uses the order of
+ * the primary key, like the following lock, to avoid deadlocks.
  */
 const MAKE_BUCKETS = `
 WITH ${GIVEN}
@@ -63,7 +63,7 @@ async function merge(context: Context, query: Query, buckets: ReadonlyMap<string
   await run(context, query, WRITE_BUCKETS, `"buckets":${JSON.stringify(merged)}`)
 }
 
-/** Of every size, the buckets in which these figures lie. */
+/** Sums the metrics into their buckets of every size. */
 function inBuckets(deltas: readonly Row[]): Map<string, Bucket> {
   const buckets = new Map<string, Bucket>()
   for (const row of deltas.toSorted((a, b) => Number(a['n']) - Number(b['n']))) {

@@ -1,11 +1,14 @@
-/** Run now: a scheduled job becomes ready, or joins its line. */
+/** Run now: makes scheduled jobs ready, or moves them to their order queue. */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { dueMoved, GIVEN, INPUT_IDS, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
-/** By the unique index on id of `later`. A stage that took the row first leaves nothing here. In the order of the call. */
+/**
+ * Uses the unique index on id of `later`, in the order of the call. If a stage took the row first, nothing is
+ * found here.
+ */
 const RUN_NOW = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)

@@ -1,4 +1,4 @@
-/** A schedule as it is kept. Read, changed and written whole, with its row locked. */
+/** Schedules as stored. A row is read, changed and written as a whole, under its lock. */
 import { isDeepStrictEqual } from 'node:util'
 import { isRetimed, liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
 import type { Stamps } from '../job/schedule-sources.ts'
@@ -7,7 +7,7 @@ import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-/** `deleted`: kept as a mark that an operator does not want what code defines. */
+/** `deleted` marks a schedule that code defines and an operator deleted. */
 export interface StoredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
   readonly stamps: Stamps
@@ -19,7 +19,7 @@ const TYPED = `name text, code json, version int8, operator json, deleted bool, 
   planned bool, next_at int8, last_at int8, last_outcome text, last_job uuid, missed int8, error text, stamps json`
 const ALL_COLUMNS = `${COLUMNS}, paused`
 
-/** By the primary key, in its order, so that two who need several cannot wait for each other. */
+/** Locks in the order of the primary key to avoid deadlocks. */
 const LOCK = `
 WITH ${GIVEN}, locked AS MATERIALIZED (
   SELECT s.* FROM jobmill.schedule AS s
@@ -27,7 +27,7 @@ WITH ${GIVEN}, locked AS MATERIALIZED (
 )
 SELECT ${COLUMNS}, now FROM given LEFT JOIN locked ON true`
 
-/** Of two who create one at once the second waits, and then finds it there. */
+/** A concurrent insert of the same name waits, and then finds the row. */
 const CREATE = `
 WITH ${GIVEN}
 INSERT INTO jobmill.schedule (${ALL_COLUMNS})
@@ -36,7 +36,7 @@ SELECT x.name, x.code, x.version, x.operator, x.deleted, x.revision, given.now, 
   FROM given, json_to_recordset(p -> 'rows') AS x(${TYPED}) ORDER BY x.name
 ON CONFLICT (name) DO NOTHING RETURNING name, created_at`
 
-/** By the primary key; the rows are locked already. */
+/** Uses the primary key; the rows are already locked. */
 const SAVE = `
 WITH ${GIVEN}
 UPDATE jobmill.schedule AS s SET ${ALL_COLUMNS.split(/,\s*/)
@@ -56,7 +56,7 @@ export function recordOf(
   return { ...known, live: liveOf(known), readAt }
 }
 
-/** Until it is written its `createdAt` means nothing: that is when the database wrote it. */
+/** `createdAt` is set by the database when the row is written. */
 export function newSchedule(
   name: string,
   source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>,
@@ -81,7 +81,7 @@ export function newSchedule(
   }
 }
 
-/** What became of a schedule of which something else is said now. */
+/** Applies new definitions or overrides to a schedule. */
 export function changedSchedule(
   known: StoredSchedule,
   source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>,
@@ -93,12 +93,12 @@ export function changedSchedule(
   return isRetimed(before, after) ? { ...revised, planned: false, nextAt: null } : revised
 }
 
-/** There was nothing that counted, so that whatever counts now is a change. */
+/** A deleted schedule had no effective definition, so any new one is a change. */
 export function broughtBack(schedule: StoredSchedule): StoredSchedule {
   return { ...schedule, deleted: false, planned: false, nextAt: null, revision: schedule.revision + 1 }
 }
 
-/** Deleted ones too. */
+/** Includes deleted schedules. */
 export async function lockSchedules(
   context: Context,
   query: Query,
@@ -112,7 +112,7 @@ export async function lockSchedules(
   }
 }
 
-/** Those that were not there, by name, with the instant of their creation. */
+/** Returns the names that were created, with their creation times. */
 export async function createRows(
   context: Context,
   query: Query,

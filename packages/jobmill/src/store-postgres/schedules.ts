@@ -1,4 +1,4 @@
-/** Schedules: what code says, what an operator changed on top of it, and what counts. */
+/** Schedules: definitions from code, overrides by operators, and the effective result. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../job/schedule.ts'
 import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
@@ -33,18 +33,18 @@ const SCHEDULES = `
 WITH ${GIVEN}
 SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s WHERE NOT s.deleted ORDER BY s.name COLLATE "C"`
 
-/** Those that were deleted too: the deletion is an override. A row per schedule, few enough to read. */
+/** Includes deleted schedules, because the deletion is an override. The table is small. */
 const OVERRIDES = `
 WITH ${GIVEN}
 SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
-/** By the primary key, and only when it is news. */
+/** Uses the primary key, and writes only changes. */
 const FAILED = `
 WITH ${GIVEN}
 UPDATE jobmill.schedule AS s SET error = g.p ->> 'error' FROM given AS g
  WHERE s.name = g.p ->> 'name' AND NOT s.deleted AND s.error IS DISTINCT FROM g.p ->> 'error'`
 
-/** Several of one name count one after the other. */
+/** Several declarations of one name apply one after the other. */
 export async function declareSchedules(
   context: Context,
   schedules: readonly DeclaredSchedule[],
@@ -87,7 +87,7 @@ function declaredAgain(
 ): StoredSchedule {
   if (known.deleted && known.code === null)
     return broughtBack({ ...known, code, version, operator: {}, stamps: {} })
-  // One of code that was deleted stays so, and a reset brings back what code says by then.
+  // A deleted schedule stays deleted. A reset restores the definition that code has by then.
   return version >= (known.version ?? 0) ? changedSchedule(known, { code, version }) : known
 }
 
@@ -161,7 +161,10 @@ async function lockOne(
   return { at, known }
 }
 
-/** Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before. */
+/**
+ * Only marks the row. A restart must not recreate it, and a plan made before must not match a new schedule of
+ * the same name.
+ */
 export function deleteSchedule(context: Context, name: string, by?: string): Promise<boolean> {
   return context.connection.transaction(async (query) => {
     const { now: at, byName } = await lockSchedules(context, query, [name])

@@ -1,12 +1,12 @@
-/** Where the server is and how to log in: a URL, the settings of a pg.Pool, or fields. Everything that connects creates its client here. */
+/** Server address and login: a URL, the settings of a pg.Pool, or fields. All clients are created here. */
 import pg from 'pg'
 import { JobmillError, shown } from '../job/errors.ts'
 import { unknownKeys } from '../job/known-keys.ts'
 
-/** Called for every new connection, as for tokens that expire. */
+/** A function is called for every new connection, for example for expiring tokens. */
 export type Password = string | (() => string | Promise<string>)
 
-/** What `new pg.Client()` takes, without its types. */
+/** The options of `new pg.Client()` that the store reads. */
 export interface ConnectionSettings {
   readonly connectionString?: string | undefined
   readonly host?: string | undefined
@@ -17,7 +17,7 @@ export interface ConnectionSettings {
   readonly ssl?: boolean | object | undefined
 }
 
-/** A `pg.Pool`: only its settings are read. */
+/** A `pg.Pool`, of which only the settings are read. */
 export interface PoolLike {
   readonly options: object
 }
@@ -30,10 +30,13 @@ export interface AddressOptions {
   readonly password?: Password | undefined
 }
 
-/** A URL alone, or settings that a URL cannot express. */
+/** A URL, or settings that a URL cannot express. */
 export type Address = string | ConnectionSettings
 
-/** Settings of a pool that say where and as whom to connect. Those that say how to pool, and the timeouts of the application, are not ours. */
+/**
+ * The pool settings that define where and as which user to connect. Pool sizes and timeouts belong to the
+ * application and are ignored.
+ */
 const READ = ['connectionString', 'host', 'port', 'user', 'database', 'password', 'ssl', 'options', 'stream']
 
 export function addressOf(given: AddressOptions): Address {
@@ -64,7 +67,7 @@ export function addressOf(given: AddressOptions): Address {
   return { ...settings, ...(ssl !== undefined && { ssl }), ...(password !== undefined && { password }) }
 }
 
-/** Properties of a pool that hold secrets are not enumerable, so each is read by its name. */
+/** The secrets in a pool's options are not enumerable, so each property is read by name. */
 function fieldsOf(options: object | undefined, field: string): ConnectionSettings {
   if (typeof options !== 'object' || options === null)
     throw invalid(field, 'is not an object', 'Pass { host, port, user, database, password }', options)
@@ -91,7 +94,7 @@ function checkPassword(password: unknown): void {
   )
 }
 
-/** The settings of a pool are of its application, and many are not for us; these are given to this store. */
+/** Unlike a pool's settings, these are meant for this store, so unknown keys are rejected. */
 function checkConnection(connection: unknown): void {
   if (typeof connection !== 'object' || connection === null) return
   const [unknown] = unknownKeys(connection, 'connection', READ)
@@ -116,16 +119,16 @@ function invalid(field: string, what: string, fix: string, value?: unknown): Job
   })
 }
 
-/** It reads certificates, and throws when it cannot. */
+/** Reads certificates, and throws if it cannot. */
 export function newClient(address: Address, own: pg.ClientConfig = {}): pg.Client {
   if (typeof address === 'string') return new pg.Client({ ...own, connectionString: address })
   const client = new pg.Client({ ...(address as pg.ClientConfig), ...own })
-  // The driver takes the password of a connection string first, also when there is none in it.
+  // The driver prefers the password of a connection string, even if it has none.
   if (address.password !== undefined) (client as { password?: unknown }).password = address.password
   return client
 }
 
-/** The same server, and the database that every server has. */
+/** The same server, with the database that every server has. */
 export function inMaintenanceDatabase(address: Address): Address {
   if (typeof address !== 'string' && address.connectionString === undefined)
     return { ...address, database: 'postgres' }
@@ -134,7 +137,7 @@ export function inMaintenanceDatabase(address: Address): Address {
   return typeof address === 'string' ? url.href : { ...address, connectionString: url.href }
 }
 
-/** For people and logs, never with the password: `user@host:port/database`. */
+/** For messages and logs, without the password: `user@host:port/database`. */
 export function nameOfServer(address: Address): string {
   const url = typeof address === 'string' ? address : address.connectionString
   if (url !== undefined) return nameOfUrl(url)

@@ -1,4 +1,4 @@
-/** Slots: how many workers an instance runs for a queue whose workers are a total of the cluster. */
+/** Slots: the workers of one instance for a queue whose total is set for the whole cluster. */
 import type { Slot, SlotChange } from '../store/duty.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { Query } from './connection.ts'
@@ -6,8 +6,8 @@ import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
 /**
- * By primary keys; of the instances those that live, locked against a stop until this is written, so that none leaves a slot behind. Rows are written
- * in the order of their key, so that two who assign at once cannot wait for each other.
+ * Uses primary keys. Locks the live instances against a stop, so that none leaves a slot behind. Writes rows
+ * in the order of their key to avoid deadlocks.
  */
 const ASSIGN = `
 WITH ${GIVEN}, living AS MATERIALIZED (
@@ -34,12 +34,12 @@ WITH ${GIVEN}, living AS MATERIALIZED (
 )
 SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM written))::int4 AS rows`
 
-/** Of the instances `over(id)`, by the primary key. */
+/** Deletes the slots of the instances `over(id)`, by the primary key. */
 export const SLOTS_LEFT = `slots_left AS (
   DELETE FROM jobmill.slot AS s WHERE s.instance = ANY (ARRAY(SELECT id FROM over))
 )`
 
-/** Rows go when their instance ends, so what is there belongs to one that lives. */
+/** Slots are deleted when their instance ends, so all remaining rows belong to live instances. */
 const SLOTS = `
 SELECT s.instance, q.name AS queue, s.workers FROM jobmill.slot AS s JOIN jobmill.queue AS q ON q.id = s.queue_id
  ORDER BY q.name COLLATE "C", s.instance`

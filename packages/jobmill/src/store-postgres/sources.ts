@@ -1,4 +1,4 @@
-/** What code declared and what operators overrode, as rows of queues and limits hold it. */
+/** Parses the values from code and the overrides in rows of queues and limits. */
 import type { Overrides } from '../job/overrides.ts'
 import type { Row } from './connection.ts'
 

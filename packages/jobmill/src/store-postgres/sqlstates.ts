@@ -1,22 +1,27 @@
 /**
- * What an answer of the server says about the statement before it, by SQLSTATE (appendix A of PostgreSQL's manual). Only errors in the data are final. Every other
- * answer passes, and so does one that nobody documents: poolers and proxies make up codes of their own.
+ * What an SQLSTATE says about the failed statement (appendix A of the PostgreSQL manual). Only data errors
+ * are permanent. All other errors are temporary, including undocumented codes, which poolers and proxies
+ * invent.
  */
 import type { ErrorCode } from '../job/errors.ts'
 
 /**
  * - `data`: the statement will never succeed with these values.
- * - `rolled-back`: the server undid the statement; the same one may succeed later.
- * - `unknown`: the session ended, or the code may come from a pooler: the statement may have been committed.
+ * - `rolled-back`: the server rolled the statement back; a retry may succeed.
+ * - `unknown`: the session ended, or the code may come from a pooler. The statement may have been
+ *   committed.
  */
 export type Verdict = 'data' | 'rolled-back' | 'unknown'
 
-/** Data exceptions, violated constraints, exceeded limits of the program (a row that is too large, JSON that is too deep). */
+/** Data exceptions, constraint violations and exceeded program limits, such as a row that is too large. */
 const DATA_CLASSES = new Set(['22', '23', '54'])
-/** Types that do not fit each other, as values can cause them. */
+/** Type mismatches that values can cause. */
 const DATA_CODES = new Set(['42804', '42846'])
 
-/** Classes that a server raises inside a transaction, which it then rolls back; JM is what our own functions raise. 08 and XX are missing: they are about the connection, or about anything. */
+/**
+ * Classes that a server raises inside a transaction, which it then rolls back. JM is raised by our functions.
+ * 08 and XX are excluded, because they concern the connection or may mean anything.
+ */
 const ROLLED_BACK_CLASSES = new Set(
   (
     '02 03 09 0A 0B 0F 0L 0P 0Z 10 20 21 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 55 57 58 72 ' +
@@ -24,14 +29,17 @@ const ROLLED_BACK_CLASSES = new Set(
   ).split(' '),
 )
 /**
- * Exceptions to the classes: the outcome is unknown by definition (40003), the session ends (25P03, 25P04, 57P01 to 57P05), or poolers use the code for all that
- * happens to them (58000).
+ * Exceptions to the classes. 40003 is unknown by definition; 25P03, 25P04 and 57P01 to 57P05 end the session;
+ * poolers use 58000 for all their errors.
  */
 const UNKNOWN_CODES = new Set(['40003', '25P03', '25P04', '57P01', '57P02', '57P04', '57P05', '58000'])
-/** Said to a connection that has not run anything yet. */
+/** Sent to a connection that has not run anything yet. */
 const BEFORE_ANYTHING = new Set(['53300', '57P03'])
 
-/** `severity` as the server writes it: in another language it is not `ERROR`, and then a transaction that was rolled back counts as unknown, which is safe. */
+/**
+ * `severity` is as the server sends it. In another language it is not `ERROR`, and a rolled-back transaction
+ * then counts as unknown, which is safe.
+ */
 export function verdictOf(code: string, severity: string | undefined): Verdict {
   const kind = code.slice(0, 2)
   if (DATA_CLASSES.has(kind) || DATA_CODES.has(code)) return 'data'
@@ -40,7 +48,7 @@ export function verdictOf(code: string, severity: string | undefined): Verdict {
   return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'
 }
 
-/** A transaction that has failed, or is read-only: another connection may lead to a server that is well. */
+/** For a failed or read-only transaction, another connection may reach a working server. */
 export function endsConnection(code: string): boolean {
   return code.startsWith('25')
 }
@@ -52,7 +60,7 @@ const CHECK_TABLES =
 export interface Meaning {
   readonly code: ErrorCode
   readonly what: string
-  /** Where it is not plain. */
+  /** Set if the fix is not obvious. */
   readonly fix?: string
 }
 
@@ -64,7 +72,7 @@ const unavailable = (what: string, fix?: string): Meaning => ({
   ...(fix !== undefined && { fix }),
 })
 
-/** By code, and else by class. */
+/** By code, otherwise by class. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '25006': unavailable('the server is read-only: is this a replica?'),
   '28': refused('the server refused the user', CHECK_USER),
@@ -92,7 +100,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '58': unavailable('the system below the server failed'),
 }
 
-/** Whoever logs in is refused, before anything is run. */
+/** Refused at login, before anything was run. */
 const REFUSED = new Set(['28000', '28P01', '3D000', '42501'])
 
 export function meaningOf(code: string): Meaning {
@@ -101,7 +109,7 @@ export function meaningOf(code: string): Meaning {
   )
 }
 
-/** For an answer to a login, which has written nothing whatever it says; undefined when the code alone says little. */
+/** For a reply to a login, which has written nothing. Undefined if the code alone has no specific meaning. */
 export function meaningAtLogin(code: string): Meaning | undefined {
   return MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]
 }

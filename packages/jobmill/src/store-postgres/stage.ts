@@ -1,4 +1,4 @@
-/** Scheduled → ready: jobs whose time has come, then jobs whose turn has come. */
+/** Moves scheduled jobs to ready: first jobs that are due, then jobs whose order lock is free. */
 import { STATE_CODE } from '../job/state.ts'
 import type { Staged } from '../store/replies.ts'
 import type { Row } from './connection.ts'
@@ -10,8 +10,9 @@ import { readyCounts, notifyFor } from './ready-counts.ts'
 const { scheduled, ready } = STATE_CODE
 
 /**
- * Walks the primary key of `later` from its beginning, or from its floor, so what is not due costs nothing. SKIP LOCKED: two instances
- * that stage at once take different rows. The limit is a literal, because a variable one is planned for a tenth of the table.
+ * Reads the primary key of `later` from its start or its scan cursor, so jobs that are not due cost nothing.
+ * SKIP LOCKED lets concurrent stages take different rows. The LIMIT is a literal, because the planner assumes
+ * a tenth of the table for a variable one.
  */
 const stageDue = (limit: number): string => `
 WITH ${GIVEN}, due AS (
@@ -24,14 +25,14 @@ SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock
   SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})))::int4 AS ready
     FROM due GROUP BY 1) AS d ON true`
 
-/** At most this many calls are looked at in one pass; calls of lines that are busy or empty are used up by the look. */
+/** The maximum number of order checks per pass. Checks of busy or empty order queues are used up as well. */
 const MOST_CALLS = 1_000
 
 /**
- * Lines that were called, oldest call first; of those with a free turn the heads, first come first served. The head is
- * locked before the turn is taken, so a job that left the line in between cannot be given a turn that it would never return. One that
- * an open transaction holds is passed by, with its call kept and nobody overtaking it, so that it stops no other line.
- * Of two passes at once the insert into `turn` lets one through, and the other finds the turn taken.
+ * Processes order checks, oldest first. For order queues with a free lock, it promotes the first job. The job
+ * is locked before the order lock is inserted, so a job that left the queue cannot get a lock that it would
+ * never release. A first job held by an open transaction is skipped, with its check kept and no job
+ * overtaking it. Of two concurrent passes, the insert into `order_lock` lets one through.
  */
 const stageOrderQueues = (limit: number): string => `
 WITH ${GIVEN}, call AS MATERIALIZED (
@@ -86,7 +87,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
 }
 
-/** One row per queue that has some. */
+/** Returns one row per queue with due jobs. */
 async function stageDueJobs(context: Context, limit: number): Promise<readonly Row[]> {
   const now = context.platform.monotonic()
   const from = context.due.from(now)

@@ -1,19 +1,19 @@
 /**
- * Names under which the server keeps statements prepared. A name is made of the text: behind a pooler that shares connections without knowing about names, one
- * that is known there already, to whomever, means the very same statement or is refused.
+ * Names for prepared statements, derived from their text. Behind a pooler that shares connections, an
+ * existing name therefore refers to the same statement or is rejected.
  */
 import { createHash } from 'node:crypto'
 
 export interface StatementNames {
-  /** Undefined once they were given up. */
+  /** Undefined if names are disabled. */
   readonly of: (text: string) => string | undefined
-  /** Under new names from now on: what is prepared under the old ones has another result by now. */
+  /** Switches to new names, because the statements under the old ones have an outdated result type. */
   readonly renew: () => void
-  /** Says so, the first time. */
+  /** Disables names, with a warning the first time. */
   readonly giveUp: (why: string) => void
 }
 
-/** With `isWanted` false they are given up from the beginning. */
+/** With `isWanted` false, names are disabled from the start. */
 export function statementNames(isWanted: boolean): StatementNames {
   const known = new Map<string, string>()
   let isGivenUp = !isWanted

@@ -1,4 +1,4 @@
-/** Where jobs are now, for verbs that answer what they found, and the loop that such verbs share. */
+/** Reads the current states of jobs, and has the loop shared by the verbs that need them. */
 import { JobmillError } from '../job/errors.ts'
 import { type JobState, STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
@@ -6,7 +6,10 @@ import { inRounds } from '../store/rounds.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS } from './fragments.ts'
 
-/** The state of a job `j`: the table that its id is in, else how its last attempt ended. Each by an index on the id. */
+/**
+ * The state of a job `j`: the table that has its id, or the end of its last attempt. Each lookup uses an
+ * index on the id.
+ */
 const STATE_OF_J = `CASE
   WHEN EXISTS (SELECT FROM jobmill.running AS w WHERE w.id = j.id) THEN ${STATE_CODE.running}
   WHEN EXISTS (SELECT FROM jobmill.ready AS w WHERE w.id = j.id) THEN ${STATE_CODE.ready}
@@ -27,19 +30,19 @@ export function idsField(ids: readonly string[]): string {
   return `"ids":${JSON.stringify(ids)}`
 }
 
-/** What one look did, and which states mean that looking again is of no use. */
+/** An operator's action, and the states in which looking again is useless. */
 export interface OperatorVerb {
-  /** Settles what it can of these ids; what it leaves out was not in a place where the verb does something. */
+  /** Applies the action to these ids where possible. Omitted ids were not in a table where it applies. */
   look(ids: readonly string[]): Promise<ReadonlyMap<string, Verdict>>
-  /** The verdict on a job that is in a state in which the verb does nothing, or undefined to look again. */
+  /** The verdict for a state in which the action does nothing, or undefined to look again. */
   rest(id: string, state: JobState): Verdict | undefined
 }
 
 const MOST_LOOKS = 20
 
 /**
- * Jobs move between tables while a verb looks for them, and one snapshot may miss a job that moves. So: look, read the states
- * of those not found, look again for those that should have been.
+ * Jobs move between tables, and one snapshot may miss a moving job. The loop applies the action, reads the
+ * states of jobs that were not found, and looks again for those to which it should apply.
  */
 export async function operate(
   context: Context,

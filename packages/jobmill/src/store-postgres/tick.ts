@@ -1,6 +1,7 @@
 /**
- * Planned instants are served: the job, the note that its instant was served, and the next instant, all in one transaction. The row of the schedule
- * is locked, so that of two who serve it at once the second finds another next instant; and the key of the note lets no instant through twice.
+ * Serves planned instants: inserts the job, records the tick and advances the schedule in one transaction.
+ * The schedule row is locked, so a concurrent second call finds another next instant. The key of `tick`
+ * prevents serving an instant twice.
  */
 import type { NewJob } from '../job/new-job.ts'
 import type { Tick, Ticked, TickOutcome, TickRecord } from '../store/schedule.ts'
@@ -11,7 +12,7 @@ import { GIVEN, NOW } from './fragments.ts'
 import { type ReadyCounts, readyCounts, notifyFor } from './ready-counts.ts'
 import { liveOf, lockSchedules, saveRows, type StoredSchedule } from './schedule-row.ts'
 
-/** By the primary key. Of instants that were served before nothing comes back. */
+/** Uses the primary key. Returns nothing for instants that were served before. */
 const NOTE = `
 WITH ${GIVEN}
 INSERT INTO jobmill.tick (schedule, at, outcome, job_id, served_at)
@@ -25,7 +26,7 @@ UPDATE jobmill.tick AS t SET outcome = 'skipped', job_id = x.job_id
   FROM given, json_to_recordset(p -> 'ticks') AS x(schedule text, at int8, job_id uuid)
  WHERE t.schedule = x.schedule AND t.at = x.at`
 
-/** A range of the primary key, from its end. */
+/** A range of the primary key, read from its end. */
 const TICKS = `
 SELECT at, outcome, job_id, served_at FROM jobmill.tick WHERE schedule = $1 ORDER BY at DESC LIMIT $2`
 
@@ -53,12 +54,15 @@ export async function tick(context: Context, items: readonly Tick[]): Promise<Ti
   }
 }
 
-/** Names that are new are written outside of the transaction, like those of every enqueue; but not for ticks that are refused. */
+/** New names are written outside of the transaction, as for every enqueue, but not for refused ticks. */
 type Done =
   | { readonly ticked: Ticked[]; readonly counts: ReadyCounts }
   | { readonly queues: ReadonlySet<string>; readonly kinds: ReadonlySet<string> }
 
-/** Of a key that an open transaction of a user's holds: whoever waits for it must not hold up other schedules. */
+/**
+ * Limits the wait for a dedupe key that an open user transaction holds, so that it does not delay other
+ * schedules.
+ */
 const KEY_WAIT = 'SET LOCAL lock_timeout = 300'
 
 async function tickOnce(context: Context, query: Query, items: readonly Tick[]): Promise<Done> {
@@ -84,7 +88,10 @@ async function tickOnce(context: Context, query: Query, items: readonly Tick[]):
   return { ticked: items.map((item, n) => tickedOf(item, verdicts[n] === true, served)), counts }
 }
 
-/** The items one after the other: which are accepted, and how their schedules are then, without what was served. */
+/**
+ * Applies the items in order: returns which are accepted and the resulting schedules, without the served
+ * jobs.
+ */
 function step(
   items: readonly Tick[],
   byName: ReadonlyMap<string, StoredSchedule>,
@@ -100,13 +107,13 @@ function step(
   return { verdicts, stepped }
 }
 
-/** Nobody was faster, and it is still the same schedule. */
+/** True if no other instance was faster and the schedule is unchanged. */
 function isCurrent(schedule: StoredSchedule, { revision, from }: Tick): boolean {
   if (schedule.deleted || liveOf(schedule).paused || schedule.revision !== revision) return false
   return from === null ? !schedule.planned : schedule.nextAt === from
 }
 
-/** What was served just now, by schedule and instant, in the order of the fires. */
+/** Returns the instants served now, by schedule and instant, in the order of the fires. */
 async function serve(
   context: Context,
   query: Query,
@@ -145,7 +152,7 @@ async function serve(
   return new Map(served)
 }
 
-/** Takes out what it tells: an instant that stands twice was served by the first. */
+/** Removes each instant that it returns, so that a duplicate is attributed to the first tick. */
 function tickedOf({ schedule, fires }: Tick, accepted: boolean, served: Map<string, Served>): Ticked {
   if (!accepted) return { schedule, accepted, fired: [] }
   const fired = fires.flatMap(({ at }) => {

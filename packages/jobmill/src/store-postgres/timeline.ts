@@ -1,11 +1,11 @@
-/** Events that no job or attempt tells, the last written first. */
+/** Reads timeline events that no job or attempt records, newest first. */
 import type { TimelineEvent, TimelineQuery } from '../store/metrics.ts'
 import type { Row } from './connection.ts'
 import type { Context } from './context.ts'
 
 /**
- * Walks an index backwards in its order: that of the job, of the queue, of the type, or the primary key, whichever the statistics of these very values
- * promise to be the shortest way. Several types each for themselves, as far as the page is long.
+ * Reads an index backward: of the job, the queue, the type, or the primary key, whichever the planner
+ * estimates to be the shortest for these values. Several types are read separately, each up to the page size.
  */
 export async function timeline(context: Context, query: TimelineQuery): Promise<TimelineEvent[]> {
   const values: unknown[] = []

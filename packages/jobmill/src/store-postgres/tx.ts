@@ -1,14 +1,14 @@
-/** A user's transaction: anything with `query(text, values)`, or a function of the same shape. */
+/** A user's transaction: any object with `query(text, values)`, or a function with the same signature. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Query, Row } from './connection.ts'
 
 type Answer = readonly unknown[] | { readonly rows: readonly unknown[] }
 type TxFunction = (text: string, values: unknown[]) => PromiseLike<Answer>
 
-/** A `pg` client, or a function that runs a statement through whatever ORM the user has. */
+/** A `pg` client, or a function that runs a statement through the user's ORM. */
 export type Tx = TxFunction | { query: TxFunction }
 
-/** All columns of our statements are called like this. A plugin that turns them into camel case or capitals makes every row unreadable. */
+/** The format of all our column names. A plugin that changes their case makes every row unreadable. */
 const AS_WE_NAME = /^[a-z_][a-z0-9_]*$/
 
 export function txQuery(tx: Tx): Query {
@@ -46,7 +46,10 @@ function sender(tx: unknown): TxFunction {
   })
 }
 
-/** pg tells what it is and whether it has begun. Without a transaction a rollback would not take the jobs back. */
+/**
+ * pg objects reveal their type and transaction status. Without a transaction, a rollback would not remove the
+ * jobs.
+ */
 function refusePgWithoutTransaction(tx: object): void {
   if ('totalCount' in tx && 'idleCount' in tx) {
     throw new JobmillError('TX_INVALID', 'is a pool, which runs each statement on any connection', {

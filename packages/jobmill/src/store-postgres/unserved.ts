@@ -1,11 +1,12 @@
-/** Kinds that wait although nobody alive would take them from their queue. */
+/** Finds kinds with ready jobs that no live instance serves in their queue. */
 import { type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
 /**
- * Per queue the front of the primary key of `ready`, as far as a literal cap: what nobody takes stays there while the rest moves past.
- * Then a look at the few instances for every kind that was found. One snapshot, no locks.
+ * Reads the front of the primary key of `ready` for each queue, up to a literal cap, because unserved jobs
+ * stay there while the rest moves past. Then compares each kind found with the live instances. One snapshot,
+ * no locks.
  */
 const UNSERVED_KINDS = `
 WITH ${GIVEN}, alive AS MATERIALIZED (

@@ -1,4 +1,4 @@
-/** What an operator asks of a database on a server. */
+/** Database tools for operators of a PostgreSQL store. */
 import type { DatabaseAdmin } from '../../store/admin.ts'
 import type { PostgresSettings } from '../options.ts'
 import { create } from './create.ts'
@@ -8,7 +8,7 @@ import { health } from './health.ts'
 import type { Site } from './reach.ts'
 import { schema } from './schema.ts'
 
-/** `sql` puts a statement into the schema. */
+/** `sql` rewrites a statement for the schema of the store. */
 export function admin(settings: PostgresSettings, sql: (text: string) => string): DatabaseAdmin {
   const site: Site = { settings, schema: settings.schema, sql }
   return {

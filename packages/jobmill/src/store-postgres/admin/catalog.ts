@@ -1,8 +1,14 @@
-/** What the catalog says of a schema: every table, column, index, sequence, function and trigger, and how each is made. */
+/**
+ * Reads every table, column, index, sequence, function and trigger of a schema from the catalog, with its
+ * definition.
+ */
 import type { Parts } from '../../store/drift.ts'
 import type { Query } from '../connection.ts'
 
-/** As if the schema were called `jobmill`, like everything that is written down. Of a function, its text and its settings as one figure. */
+/**
+ * Definitions are normalized to the schema name `jobmill`. A function is represented by a hash of its text
+ * and settings.
+ */
 const PARTS = `
 SELECT 'table ' || c.relname AS part, '' AS made
   FROM pg_class AS c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p')
@@ -41,7 +47,7 @@ export async function partsIn(query: Query, schema: string): Promise<Parts> {
   return new Map(rows.map((row) => [String(row['part']), String(row['made'])]))
 }
 
-/** Left by a build that broke off: it costs writes, and nobody may read it. */
+/** Left by an interrupted build: such an index slows down writes and is never read. */
 const INVALID = `
 SELECT format('index %s.%s', t.relname, c.relname) AS part
   FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_class AS t ON t.oid = i.indrelid

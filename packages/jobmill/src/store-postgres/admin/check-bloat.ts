@@ -1,15 +1,15 @@
-/** What deleted rows leave behind, in the tables that every job goes through more than in any other. */
+/** Checks for dead rows and bloat, above all in the tables that every job passes through. */
 import { sizeText } from '../../store/amounts.ts'
 import { spanText } from '../../job/span-text.ts'
 import { type Diagnostic, warning, well } from '../../store/admin.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
-/** Rows that wait to be cleaned up: more than autovacuum lets there be, and more than all that live. */
+/** Too many dead rows: more than autovacuum normally leaves, and more than twice the live rows. */
 const MOST_DEAD = 50_000
 const MOST_DEAD_PER_LIVE = 2
 
-/** Room of a table that turns over: more than this much, and ten times of what its rows could need. */
+/** Too large: more than this size, and ten times what the rows of a table with high turnover need. */
 const MOST_BYTES = 32 * 2 ** 20
 const BYTES_PER_ROW = 1_024
 const MOST_SHARE = 10
@@ -26,7 +26,7 @@ const HOT = [
   'metric_delta',
 ]
 
-/** By the counters of the server: no table is read. With indexes, and what was too large for a row. */
+/** Uses the server's counters without reading a table. Sizes include indexes and TOAST. */
 const TABLES = `
 SELECT s.relname AS name, s.n_live_tup AS live, s.n_dead_tup AS dead, pg_total_relation_size(s.relid) AS bytes,
        (extract(epoch FROM clock_timestamp() - greatest(s.last_autovacuum, s.last_vacuum)) * 1000)::int8 AS cleaned_ago

@@ -1,6 +1,6 @@
 /**
- * Who keeps the server from cleaning up: as long as the oldest of them is there, no row that was deleted since goes away, in no table of the database. Sessions
- * with an open transaction, transactions that were prepared and left, and replication slots that nobody reads.
+ * Finds what prevents the server from removing dead rows, in every table of the database: sessions with an
+ * open transaction, prepared transactions that were never ended, and inactive replication slots.
  */
 import pg from 'pg'
 import { shortened, sizeText } from '../../store/amounts.ts'
@@ -9,7 +9,7 @@ import { type Diagnostic, warning, well } from '../../store/admin.ts'
 import type { Query } from '../connection.ts'
 import type { Look } from './reach.ts'
 
-/** Of this database, and those that follow the server from elsewhere. A vacuum holds nobody up. */
+/** Sessions of this database, and of standbys. A vacuum does not block cleanup. */
 const SESSIONS = `
 SELECT pid, application_name AS application, usename AS name, coalesce(state, backend_type) AS state, query,
        (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::int8 AS open_for
@@ -30,7 +30,7 @@ SELECT slot_name AS name, coalesce(age(xmin), age(catalog_xmin)) AS transactions
   FROM pg_replication_slots WHERE NOT active AND (datoid IS NULL OR database = current_database())
    AND (xmin IS NOT NULL OR catalog_xmin IS NOT NULL OR restart_lsn IS NOT NULL) ORDER BY 2 DESC NULLS LAST LIMIT 10`
 
-/** Whose transactions cannot be seen. */
+/** Sessions whose transactions this role may not see. */
 const HIDDEN = `
 SELECT count(*) AS n FROM pg_stat_activity
  WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NULL AND pid <> pg_backend_pid()`
@@ -38,7 +38,7 @@ SELECT count(*) AS n FROM pg_stat_activity
 export interface SessionRow {
   readonly pid: number
   readonly application: string
-  /** Null for one of the server's own. */
+  /** Null for a session of the server itself. */
   readonly name: string | null
   readonly state: string
   readonly query: string
@@ -57,7 +57,7 @@ interface SlotRow {
   readonly bytes: number | null
 }
 
-/** Sessions that have had a transaction open for so long, the oldest first. */
+/** Sessions with a transaction open for at least this long, oldest first. */
 export async function pinning(query: Query, openForMs: number): Promise<readonly SessionRow[]> {
   return (await query(SESSIONS, [openForMs])) as readonly unknown[] as readonly SessionRow[]
 }

@@ -1,6 +1,6 @@
 /**
- * Whether rings reach us. A pooler that gives every transaction another connection accepts LISTEN, and nothing ever arrives: no error tells of it. So when a
- * pooler is in between, one ring is sent, and waited for.
+ * Checks whether notifications arrive. A pooler in transaction mode accepts LISTEN but never delivers,
+ * without an error. If a pooler is detected, this check sends a test notification and waits for it.
  */
 import pg from 'pg'
 import type { Platform } from '../../platform/platform.ts'
@@ -25,7 +25,7 @@ export async function notifier({
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: CONNECT_MS,
   })
-  // A loss is told by the call that is on its way.
+  // A lost connection is reported by the call in progress.
   client.on('error', () => {})
   try {
     await connectClient(client, { platform, waitMs: CONNECT_MS })
@@ -53,7 +53,7 @@ export async function notifier({
   }
 }
 
-/** A pooler makes up the number that a server gives a session for cancelling it. */
+/** A pooler reports a different process id than the server session has. */
 async function isDirect(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   return (client as pg.Client & { readonly processID?: number | null }).processID === rows[0]?.pid
@@ -67,7 +67,7 @@ async function isHeard(client: pg.Client, query: Query, platform: Platform): Pro
   await query('SELECT pg_notify($1, $2)', [channel, ''])
   await sleep(platform, NOTIFY_MS, heard.signal)
   const isThere = heard.signal.aborted
-  // Of whichever session it was: at best that one.
+  // The pooler may route this to another session. Best effort.
   await client.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
   return isThere
 }

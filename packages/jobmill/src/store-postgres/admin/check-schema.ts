@@ -1,11 +1,13 @@
-/** Whether tables, columns, functions and indexes are those of the migrations, and all indexes fit for use. */
+/**
+ * Checks that tables, columns, functions and indexes match the migrations, and that all indexes are valid.
+ */
 import { driftDiagnostics, type Mending, nameOf, tableOf } from '../../store/drift.ts'
 import { broken, type Diagnostic } from '../../store/admin.ts'
 import { invalidIndexes, partsIn } from './catalog.ts'
 import type { Look } from './reach.ts'
 import { expectedParts } from './expected.ts'
 
-/** Without a lock that writers wait for. Not for a constraint, which needs one for as long as it takes. */
+/** Avoids a lock that blocks writers. Does not apply to constraints, which need one. */
 function concurrently(statement: string): string {
   return statement.replace(/^CREATE (UNIQUE )?INDEX /, 'CREATE $1INDEX CONCURRENTLY ')
 }

@@ -1,4 +1,4 @@
-/** The server itself: how old it is, how late it is, how full, and what text it can keep. */
+/** Checks the server: version, clock, connections and text encoding. */
 import { spanText } from '../../job/span-text.ts'
 import { broken, type Diagnostic, warning, well } from '../../store/admin.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from '../server-version.ts'
@@ -17,7 +17,7 @@ export async function version({ query }: Look): Promise<Diagnostic[]> {
   return [well('server', String(row?.['text']).split(',')[0] ?? '')]
 }
 
-/** A store does not open on another one. */
+/** A store does not open with another encoding. */
 export async function encoding({ query }: Look): Promise<Diagnostic[]> {
   const [row] = await query(`SELECT current_setting('server_encoding') AS name`, [])
   const name = String(row?.['name'])
@@ -26,14 +26,17 @@ export async function encoding({ query }: Look): Promise<Diagnostic[]> {
   return [well('encoding', `text is kept as ${name}`)]
 }
 
-/** What two processes must agree on is decided by the database; an instant that a user names is read from the clock here. */
+/**
+ * The database decides everything that processes must agree on. Only an instant named by a user comes from
+ * the local clock.
+ */
 export async function clock({ query, settings }: Look): Promise<Diagnostic[]> {
   const { platform } = settings
   const sentAt = platform.now()
   const [row] = await query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now', [])
   const answeredAt = platform.now()
   const there = settings.clock?.() ?? Number(row?.['now'])
-  // It was read somewhere between the two.
+  // The server read its clock between the two local readings.
   const skewMs = Math.max(sentAt - there, there - answeredAt, 0)
   if (skewMs <= MOST_SKEW_MS) return [well('clock', 'the clock of the server and the one here agree')]
   const direction = there > answeredAt ? 'ahead of' : 'behind'
@@ -47,7 +50,7 @@ export async function clock({ query, settings }: Look): Promise<Diagnostic[]> {
   ]
 }
 
-/** Without those that are kept for administrators. */
+/** Excludes connections reserved for administrators. */
 const CONNECTIONS = `
 SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
        current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4

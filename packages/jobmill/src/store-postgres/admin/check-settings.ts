@@ -1,10 +1,13 @@
-/** Settings of the server that take a promise back: what is acknowledged must be on the disk, and what is deleted must be cleaned up. */
+/**
+ * Checks server settings that violate a guarantee: acknowledged writes must be on disk, and dead rows must be
+ * cleaned up.
+ */
 import pg from 'pg'
 import { broken, type Diagnostic, well } from '../../store/admin.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
-/** As they count for a session of ours, and what they were set by. */
+/** The effective values for our session, and where they were set. */
 const SETTINGS = `
 SELECT name, setting, source, current_user AS role, current_database() AS database FROM pg_settings
  WHERE setting = 'off' AND name = ANY ($1)`
@@ -32,7 +35,7 @@ export async function durability(look: Look): Promise<Diagnostic[]> {
   return off.length > 0 ? off : [well('durability', 'a commit is on the disk before it is acknowledged')]
 }
 
-/** Also for single tables. */
+/** Also checks individual tables. */
 const TABLES_OFF = `
 SELECT relname AS name FROM pg_class
  WHERE relnamespace = to_regnamespace($1) AND relname = ANY ($2) AND relkind = 'r'
@@ -63,7 +66,7 @@ async function settingsOff(
   )
 }
 
-/** Where it was turned off is where it has to be turned on. */
+/** A setting must be changed where it was turned off. */
 function turnedOn({ name, source, role, database }: Setting): string {
   const [ofRole, ofDatabase] = [pg.escapeIdentifier(role), pg.escapeIdentifier(database)]
   if (source === 'database') return `ALTER DATABASE ${ofDatabase} RESET ${name}`

@@ -1,4 +1,4 @@
-/** Makes the database, by way of the one that every server has, and the schema in it. */
+/** Creates the database, through the maintenance database, and the schema in it. */
 import pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
 import { connectClient } from '../connect-client.ts'
@@ -10,7 +10,7 @@ import { type Address, inMaintenanceDatabase, newClient } from '../server-addres
 import { ENCODING } from '../server-version.ts'
 import { connected, connectedIfThere, type Site } from './reach.ts'
 
-/** What a server says of a schema that is there already, before and after it has looked. */
+/** Error codes for a schema that already exists, checked before or after the insert. */
 const MADE_MEANWHILE = ['42P06', '23505']
 
 export async function create({ settings, schema, sql }: Site): Promise<boolean> {
@@ -22,14 +22,14 @@ export async function create({ settings, schema, sql }: Site): Promise<boolean> 
       await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
       return true
     } catch (error) {
-      // Somebody else was faster; to ask IF NOT EXISTS does not keep two from trying at once.
+      // Another process was faster. IF NOT EXISTS does not prevent this race.
       if (MADE_MEANWHILE.includes(codeOf(error) ?? '')) return isNew
       throw error
     }
   })
 }
 
-/** False when somebody else was faster. */
+/** Returns false if another process was faster. */
 async function createDatabase(settings: PostgresSettings): Promise<boolean> {
   const name = newClient(settings.url).database ?? ''
   const maintenance = inMaintenanceDatabase(settings.url)
@@ -49,7 +49,7 @@ async function createDatabase(settings: PostgresSettings): Promise<boolean> {
   }
 }
 
-/** A new database is a copy of `template1`, unless that has an encoding which a store does not open on. */
+/** A new database is a copy of `template1`, unless that has an unsupported encoding. */
 async function likeTemplate(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ encoding: string }>(
     `SELECT pg_encoding_to_char(encoding) AS encoding FROM pg_database WHERE datname = 'template1'`,
@@ -57,7 +57,7 @@ async function likeTemplate(client: pg.Client): Promise<string> {
   return rows[0]?.encoding === ENCODING ? '' : ` TEMPLATE template0 ENCODING '${ENCODING}' LOCALE 'C'`
 }
 
-/** Outside of any transaction, where a database cannot be made; our connections may begin one for every statement. */
+/** CREATE DATABASE cannot run in a transaction, and our connections may start one for every statement. */
 async function alone(
   { platform, deadlineMs }: PostgresSettings,
   address: Address,
@@ -68,7 +68,7 @@ async function alone(
     connectionTimeoutMillis: deadlineMs,
     query_timeout: deadlineMs,
   })
-  // A loss is told by the call that is on its way.
+  // A lost connection is reported by the call in progress.
   client.on('error', () => {})
   try {
     await connectClient(client, { platform, waitMs: deadlineMs })

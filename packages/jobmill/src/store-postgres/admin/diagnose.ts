@@ -1,4 +1,4 @@
-/** Everything that is looked at in a database on a server. Nothing is written, and no lock is taken that a writer could wait for. */
+/** Runs all checks of a database. Read-only, and takes no lock that blocks writers. */
 import { type Check, runChecks } from '../../store/run-checks.ts'
 import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin.ts'
 import { schemaDiagnostic } from '../../store/schema-status.ts'
@@ -23,7 +23,7 @@ export async function diagnose(
     const look: Look = { ...site, query }
     const applied = await appliedTo(query, site)
     const schema = schemaDiagnostic(applied, MIGRATIONS)
-    // What has to be there is known of this release only.
+    // The expected objects are known for this release only.
     const tables: Check[] = schema.level === 'ok' ? [['drift', () => drift(look)]] : []
     return runChecks(
       [

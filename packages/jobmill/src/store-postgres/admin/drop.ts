@@ -1,6 +1,7 @@
 /**
- * Takes everything that the migrations have made out of a schema, in one transaction. What somebody else has put there stays, and what of theirs depends on a
- * table of ours keeps all of it: nothing is ever dropped in cascade. The schema goes too when nothing is left in it and we could make it again.
+ * Drops everything that the migrations created, in one transaction and never with CASCADE. Foreign objects
+ * stay, and if one depends on our tables, nothing is dropped. The schema is dropped too if it is empty and
+ * this role could create it again.
  */
 import { JobmillError } from '../../job/errors.ts'
 import { nameOf } from '../../store/drift.ts'
@@ -14,7 +15,7 @@ import { partsIn } from './catalog.ts'
 import { expectedParts } from './expected.ts'
 import { connectedIfThere, type Site } from './reach.ts'
 
-/** Whoever comes to a table after us waits for as long as we do. */
+/** Limits the wait, because later statements on the table wait behind this lock. */
 const WAIT = `SET LOCAL lock_timeout = '2s'`
 const ALIVE = `
 SELECT coalesce(label, id::text) AS name FROM jobmill.instance
@@ -55,7 +56,7 @@ export async function drop(site: Site): Promise<Dropped> {
   return dropped ?? { alive: [] }
 }
 
-/** A release that is newer may have made what this one does not know. */
+/** A newer release may have created objects that this one does not know. */
 function checkKnown(applied: readonly AppliedMigration[]): void {
   const newest = MIGRATIONS.at(-1)?.number ?? 0
   checkApplied(
@@ -64,7 +65,10 @@ function checkKnown(applied: readonly AppliedMigration[]): void {
   )
 }
 
-/** Twice: whoever is at work is not disturbed, and who came between the look and the lock is seen. */
+/**
+ * Looks twice: without a lock, so that running processes are not disturbed, and again under the lock, for
+ * instances that started in between.
+ */
 async function aliveIn(query: Query, { settings, sql }: Site): Promise<string[]> {
   const look = async (): Promise<string[]> =>
     (await query(sql(ALIVE), [settings.clock?.() ?? null])).map((row) => String(row['name']))
@@ -74,7 +78,9 @@ async function aliveIn(query: Query, { settings, sql }: Site): Promise<string[]>
   return look()
 }
 
-/** By what the texts of the applied ones create: in a schema that is shared, a table of the same name may be somebody else's. */
+/**
+ * Uses the SQL of the applied migrations, because a table of the same name in a shared schema may be foreign.
+ */
 function madeBy(applied: readonly AppliedMigration[]): string[] {
   const texts = MIGRATIONS.filter(({ number }) => applied.some((one) => one.number === number))
   const made = new Set(['table migration'])
@@ -95,7 +101,7 @@ async function dropParts(
       .map((part) => sql(`jobmill.${nameOf(part)}`))
       .join(', ')
   try {
-    // Triggers go with their tables, and their functions after them.
+    // Triggers are dropped with their tables. Their functions come after them.
     for (const kind of ['table', 'function', 'sequence'])
       if (named(kind) !== '') await query(`DROP ${kind.toUpperCase()} ${named(kind)}`, [])
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * What there is after all migrations, as catalog.ts tells it; columns stand in the line of their table, and of a function there is a figure of its text. A test
- * compares it with a schema that was just migrated, and prints the lines to put here after a new migration.
+ * The schema objects after all migrations, in the format of catalog.ts. Columns are listed in the line of
+ * their table, and functions have a hash of their text. A test compares this with a migrated schema and
+ * prints the lines to put here after a change.
  */
 import { nameOf, type Parts } from '../../store/drift.ts'
 
@@ -129,7 +130,7 @@ export function expectedParts(): Parts {
   )
 }
 
-/** In a schema that is shared there may be others. */
+/** A shared schema may contain tables of other applications. */
 export function ourTables(): string[] {
   return [...expectedParts().keys()].flatMap((part) => (part.startsWith('table ') ? [nameOf(part)] : []))
 }

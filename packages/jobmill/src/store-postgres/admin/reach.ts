@@ -1,16 +1,19 @@
-/** A connection for the tools, beside whatever the store has open: one, with the deadlines of the store, and ended whatever happens. */
+/**
+ * A single connection for the tools, separate from the store's. It has the deadlines of the store and is
+ * always closed.
+ */
 import { type Connection, connect, type Query } from '../connection.ts'
 import { codeOf } from '../errors.ts'
 import type { PostgresSettings } from '../options.ts'
 
-/** What the tools work on: where, and how a statement gets into its schema. */
+/** The target of the tools, and the rewriting of statements for its schema. */
 export interface Site {
   readonly settings: PostgresSettings
   readonly schema: string
   readonly sql: (text: string) => string
 }
 
-/** The same while it is looked at. */
+/** A site with an open connection. */
 export interface Look extends Site {
   readonly query: Query
 }
@@ -27,7 +30,7 @@ export async function connected<T>(
   }
 }
 
-/** The same for a database that may not be there: null when it is not. */
+/** Like `connected`, but returns null if the database does not exist. */
 export async function connectedIfThere<T>(
   settings: PostgresSettings,
   work: (connection: Connection) => Promise<T>,

@@ -1,15 +1,15 @@
-/** Sizes and connections, by what the server counts anyway, on a connection of the store. */
+/** Sizes and connections from the server's counters, on a connection of the store. */
 import type { DatabaseResources } from '../../store/resources.ts'
 import type { Context } from '../context.ts'
 
-/** `numbackends` may be read by every role, unlike who is connected. */
+/** Every role may read `numbackends`, but not the list of sessions. */
 const SERVER = `
 SELECT pg_database_size(current_database()) AS bytes,
        (SELECT sum(numbackends) FROM pg_stat_database) AS connections,
        current_setting('max_connections')::int4 AS most,
        has_function_privilege('pg_ls_waldir()', 'EXECUTE') AS reads_wal`
 
-/** A statement of its own: the server checks the privilege even where a condition would skip the call. */
+/** A separate statement: the server checks the privilege even if a condition would skip the call. */
 const WAL = `SELECT coalesce(sum(size), 0) AS bytes FROM pg_ls_waldir()`
 
 export async function resources({ connection }: Context): Promise<DatabaseResources> {

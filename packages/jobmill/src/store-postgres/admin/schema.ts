@@ -1,4 +1,4 @@
-/** Which migrations a database has. */
+/** Reads the applied migrations of a database. */
 import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
 import { appliedTo } from '../migrate.ts'

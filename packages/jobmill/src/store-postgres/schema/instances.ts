@@ -1,4 +1,4 @@
-/** Instances, and what they share: duties, slots, and the jobs that a reaped instance held. */
+/** Instances, duties, slots, and the jobs that a reaped instance held. */
 export const INSTANCES = `
 CREATE TABLE jobmill.instance (
   id uuid PRIMARY KEY,

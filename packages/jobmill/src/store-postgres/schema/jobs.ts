@@ -1,8 +1,11 @@
-/** Jobs. A job row is written once; which state a job is in is told by the narrow table that its id
- * stands in: later, line, ready or running. In none of them, the one attempt of it that has `ended_as` tells
- * how it ended. docs/internals/decisions/table-layout.md says why.
+/**
+ * Jobs. A job row is written once. The state of a job is the small table that has its id: later, order_queue,
+ * ready or running. If none has it, its one attempt with `ended_as` says how it ended. See
+ * docs/internals/decisions/table-layout.md.
  *
- * Instants are milliseconds since the epoch. States and outcomes are the codes of job/state.ts and job/outcome.ts. */
+ * Instants are milliseconds since the epoch. The codes of states and outcomes are in job/state.ts and
+ * job/outcome.ts.
+ */
 export const JOBS = `
 CREATE SEQUENCE jobmill.seq AS int8;
 CREATE SEQUENCE jobmill.token AS int8;

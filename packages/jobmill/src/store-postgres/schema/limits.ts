@@ -1,4 +1,4 @@
-/** Limits, permits, and places in the line of a limit. */
+/** Limits, permits, and holders that wait for a limit. */
 export const LIMITS = `
 -- The budget of a key is a row of its own, named by the limit, a space and the key, so that every statement works on limits and keys alike.
 -- A rate has amount, per_ms and burst, a concurrency limit has most. The instants are those of job/budget.ts, with their fractions.

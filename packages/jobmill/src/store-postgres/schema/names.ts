@@ -1,9 +1,10 @@
 /**
- * Which history the ids of queues and kinds belong to. A process caches ids; after a restored backup or a failover to a lagging standby the same id may
- * mean another name. Every statement that adds a name adds a row with a random version here. A cached id is true as long as the version under which it was
- * read is still in this table: names are only added, so whatever came later keeps it true. docs/internals/decisions/table-layout.md says more.
+ * Versions of the queue and kind ids. Processes cache ids, but after a restored backup or a failover to a
+ * lagging standby the same id may mean another name. Every statement that adds a name also adds a random
+ * version here. A cached id is valid as long as its version is in this table, because names are only added.
+ * See docs/internals/decisions/table-layout.md.
  */
-/** The lock keeps `n` in the order of commits, so that the last row stands for all names that are visible with it. */
+/** The lock keeps `n` in commit order, so that the last version covers all names visible with it. */
 const NAMES = `
 CREATE TABLE jobmill.names (n int8 NOT NULL, version uuid NOT NULL);
 CREATE INDEX names_version ON jobmill.names (version);
@@ -14,7 +15,7 @@ BEGIN
 END $$;
 SELECT jobmill.add_names_version();`
 
-/** A name that is changed or removed makes every version before it untrue. */
+/** Changing or removing a name invalidates all earlier versions. */
 const TRIGGERS = `
 CREATE FUNCTION jobmill.names_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -37,7 +38,7 @@ CREATE TRIGGER names_altered AFTER UPDATE OF id, name OR DELETE OR TRUNCATE ON j
   )
   .join('')}`
 
-/** Called instead of a value by a statement whose ids are not those of this database, before it writes anything. */
+/** Raises an error in a statement whose ids do not belong to this database, before it writes anything. */
 const UNKNOWN = `
 CREATE FUNCTION jobmill.names_unknown() RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN

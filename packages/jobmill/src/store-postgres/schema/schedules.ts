@@ -1,4 +1,4 @@
-/** Schedules, and the instants that they have served. */
+/** Schedules and the instants that they have served. */
 export const SCHEDULES = `
 CREATE TABLE jobmill.schedule (
   name text PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** Jobs on their way out, with all that belongs to them. */
+/** Exports jobs with their attempts, tags and order locks. */
 import { outcomeOfCode } from '../../job/outcome.ts'
 import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
 import type { Row } from '../connection.ts'
@@ -8,7 +8,10 @@ import { holdOf } from '../hold.ts'
 import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../job-rows.ts'
 import { idsField } from '../states.ts'
 
-/** By the primary key of `job`, from behind the last one of the page before. A literal limit: a variable one is planned for a tenth of the table. */
+/**
+ * Reads the primary key of `job`, starting after the previous page. The LIMIT is a literal, because the
+ * planner assumes a tenth of the table for a variable one.
+ */
 const next = (columns: string, { after, limit }: Page<'jobs'>): string => `
 WITH ${GIVEN}
 SELECT ${columns} FROM jobmill.job AS j
@@ -16,12 +19,12 @@ SELECT ${columns} FROM jobmill.job AS j
    AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = j.id)
  ORDER BY j.id LIMIT ${limit}`
 
-/** Attempts by their primary key. */
+/** Reads attempts by their primary key. */
 const SIZED = `j.id, octet_length(j.payload::text) + coalesce((
     SELECT sum(coalesce(octet_length(a.log), 0) + coalesce(octet_length(a.error), 0) + coalesce(octet_length(a.result::text), 0))
       FROM jobmill.attempt AS a WHERE a.job_id = j.id), 0)::int8 AS bytes`
 
-/** Everything by an index on the id of the job. */
+/** All lookups use an index on the id of the job. */
 const JOBS = `
 WITH ${GIVEN}, ${INPUT_IDS}
 SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, coalesce(j.hold_ms, 0) AS hold_ms,

@@ -1,8 +1,8 @@
-/** Which database this is, whatever address led here. */
+/** Identifies the database, independent of its address. */
 import { type Context, run } from '../context.ts'
 import { GIVEN } from '../fragments.ts'
 
-/** One server was started at one moment, to the microsecond; a table has one number in its database. */
+/** The start time of the server in microseconds, the id of the database, and the id of a table in it. */
 const IDENTITY = `
 WITH ${GIVEN}
 SELECT concat_ws(' ', 'postgres', pg_postmaster_start_time(), (SELECT oid FROM pg_database WHERE datname = current_database()),

@@ -1,4 +1,4 @@
-/** Jobs on their way in: each row as it would stand here had the job lived here. */
+/** Imports jobs. Each row is written as if the job had always been in this database. */
 import { outcomeCode } from '../../job/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
@@ -18,8 +18,9 @@ const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_
   taken_back bool, error text, log text`
 
 /**
- * One statement, so all or nothing. What is there already (by the primary key of `job`) stays as it is, and nothing else of it is written. JSON comes as text,
- * so that it is kept to the character. A line is called whoever joins it, because the first of it may come with another page.
+ * One statement: all or nothing. Existing jobs (by the primary key of `job`) are not modified. JSON is passed
+ * as text, so that it is preserved exactly. Every imported order queue gets an order check, because its first
+ * job may arrive with another page.
  */
 const IMPORT = `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -94,7 +95,7 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     has_order_lock: job.hasOrderLock,
     attempt: job.attempt,
     crashes: job.crashes,
-    // How often it was claimed is only asked for to see whether it may have too many attempts.
+    // Only used to detect jobs that may have too many attempts.
     tries: job.attempts.length,
     flags:
       (job.dedupeKey === null ? 0 : KEYED) +
@@ -105,7 +106,7 @@ function rowOf(map: NameMap, job: TransferredJob): object {
   }
 }
 
-/** The last attempt of a job that has ended tells how. */
+/** The last attempt of an ended job records its final state. */
 function attemptRow(job: TransferredJob, attempt: TransferredAttempt, n: number): object {
   return {
     n,

@@ -1,15 +1,15 @@
-/** Dedupe keys as they are held, whatever became of their jobs. */
+/** Exports and imports held dedupe keys, whether or not their jobs still exist. */
 import type { TransferredKey, Page } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN } from '../fragments.ts'
 
-/** By the primary key, in its order. */
+/** Uses the primary key, in its order. */
 const keysAfter = ({ after, limit }: Page<'keys'>): string => `
 WITH ${GIVEN}
 SELECT key, job_id, expires_at FROM jobmill.dedupe
  WHERE ${after === null ? 'true' : `key > (SELECT p ->> 'after' FROM given)`} ORDER BY key LIMIT ${limit}`
 
-/** In the order of the keys, like every enqueue, so that two cannot wait for each other. */
+/** In the order of the keys, like every enqueue, to avoid deadlocks. */
 const KEYS_IN = `
 WITH ${GIVEN}, taken AS (
   INSERT INTO jobmill.dedupe (key, job_id, expires_at)

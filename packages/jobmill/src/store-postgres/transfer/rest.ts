@@ -1,4 +1,4 @@
-/** Queues, limits and schedules with all that is kept of them, and the counters. */
+/** Exports and imports queues, limits, schedules and sequences. */
 import type { TransferredRest } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN, SETTINGS_CHANGED } from '../fragments.ts'
@@ -17,12 +17,12 @@ SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmi
 const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
-/** Nothing was given out yet: null. */
+/** A sequence that was never used returns null. */
 const COUNTERS_OUT = `
 SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
        coalesce(pg_sequence_last_value('jobmill.token'::regclass), 0) AS token`
 
-/** By the unique names. */
+/** Uses the unique names. */
 const QUEUES_IN = `
 WITH ${GIVEN}
 INSERT INTO jobmill.queue (name, ${QUEUE_COLUMNS.join(', ')})
@@ -55,7 +55,10 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 INSERT INTO jobmill.limit (name, ${LIMIT_STATE.join(', ')}) SELECT name, ${LIMIT_STATE.join(', ')} FROM input ORDER BY name
 ON CONFLICT (name) DO UPDATE SET ${excluded(LIMIT_STATE)}`
 
-/** A sequence knows no transaction, but nobody takes a number from it meanwhile, and it only ever rises. */
+/**
+ * Sequences are not transactional, but no other process uses them during a transfer, and the value only
+ * rises.
+ */
 const raise = (sequence: string): string => `
 SELECT setval('jobmill.${sequence}', $1::int8) WHERE $1::int8 > coalesce(pg_sequence_last_value('jobmill.${sequence}'::regclass), 0)`
 const RAISE_PLACE = raise('seq')
@@ -104,7 +107,7 @@ export async function restIn(context: Context, rest: TransferredRest): Promise<v
     ...sources,
   }))
   await context.connection.transaction(async (query) => {
-    // Before the queues that name them.
+    // Limits come before the queues that use them.
     await run(context, query, LIMITS_IN, `"limits":${JSON.stringify(limits)}`)
     await run(context, query, QUEUES_IN, `"queues":${JSON.stringify(queues)}`)
     await createRows(context, query, rest.schedules)

@@ -1,9 +1,9 @@
-/** Instants that were served: none of them is served again where they are carried to. */
+/** Exports and imports served instants, so that the target database does not serve them again. */
 import type { TransferredTick, Page } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN } from '../fragments.ts'
 
-/** By the primary key, in its order. */
+/** Uses the primary key, in its order. */
 const ticksAfter = ({ after, limit }: Page<'ticks'>): string => `
 WITH ${GIVEN}
 SELECT schedule, at, outcome, job_id, served_at FROM jobmill.tick

@@ -1,4 +1,4 @@
-/** Carrying everything from one database to another: the part of the tools of this store. */
+/** The transfer tools of this store: export and import of a whole database. */
 import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
 import type { Context } from '../context.ts'
 import { identity } from './identity.ts'

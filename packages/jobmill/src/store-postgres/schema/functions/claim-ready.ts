@@ -1,15 +1,17 @@
-/** Ready → running, and the look before it. */
+/** claim_ready moves jobs from ready to running. any_ready and next_due are the checks of a heartbeat. */
 import { LAST_SEQ, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
- * Ready → running from queues without a limit, without suspects. What is looked at are the ranges of `ready` that are given, in their order: each from behind
- * a place of its queue up to a priority. Rows are locked in the order of the primary key, passing by what somebody else has. What was locked stays as and where it
- * is until it is deleted, so the statements after that find it by its place in the table, and its job by a look of its own (a join could be made the other way
- * around, through all jobs). The token is taken when there is something to lease.
+ * Moves jobs from ready to running, for queues without a limit and without quarantined jobs. Reads the given
+ * ranges of `ready` in order, each from a scan cursor of its queue up to a priority. Locks rows in the order
+ * of the primary key and skips locked ones. A locked row keeps its ctid until it is deleted, so the following
+ * statements use the ctid. They look up each job individually, because a join could be planned as a scan of
+ * all jobs. A token is drawn only if there is something to lease.
  *
- * In a lease, what is as usual is null: no crash, the first attempt, priority 0, enqueued when it became ready. The last row of the answer is no lease: its
- * `told` has the token and now, how many pages of the index were walked and how long all of it took, which queues are open, and whether one with a limit is among
- * them, which places had been given out before the walk, and the last priority of each range, if that was asked for. An instance that does not live gets no row.
+ * In a lease, null stands for the default: no crash, first attempt, priority 0, enqueued when it became
+ * ready. The last row is not a lease. Its `told` has the token, the time, the index pages read and the
+ * duration. It also has the open queues, whether one of them has a limit, the last seq before the read, and
+ * on request the last priority of each range. An instance that is not alive gets no row.
  */
 export const CLAIM_READY = `
 CREATE FUNCTION jobmill.claim_ready(
@@ -88,7 +90,7 @@ BEGIN
   RETURN NEXT;
 END $$;`
 
-/** Whether a claim would find something, for a heartbeat: in the same ranges, by the same index. */
+/** Whether a claim would find a job, for a heartbeat. Reads the same ranges by the same index. */
 export const ANY_READY = `
 CREATE FUNCTION jobmill.any_ready(
   queue_ids int4[], kind_ids int4[], range_queues int4[], range_priorities int4[], range_seqs int8[], range_ends int4[],
@@ -111,7 +113,10 @@ BEGIN
   ms := ${MS_SINCE_BEGUN};
 END $$;`
 
-/** When the next job is due, for a heartbeat, of those that are due at `since` or later; by the primary key of `later`. Null: none waits. */
+/**
+ * When the next job at or after `since` is due, for a heartbeat, by the primary key of `later`. Null if there
+ * is none.
+ */
 export const NEXT_DUE = `
 CREATE FUNCTION jobmill.next_due(since int8, OUT due_at int8, OUT ms float8) LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
 #variable_conflict use_column

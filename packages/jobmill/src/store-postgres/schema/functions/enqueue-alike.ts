@@ -1,9 +1,10 @@
-/** Nothing → ready or running: new jobs that are due and all alike. */
+/** enqueue_alike inserts new, due jobs that are all alike, as ready or running. */
 import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
- * Whether jobs of this queue and priority may begin at once, for an instance that lives: the queue is open, and nothing of the same or a better priority is
- * ready. `walked` tells what was met when the look at the head of the queue had far to walk. By primary keys, in the given ranges of the queue.
+ * Whether jobs of this queue and priority may start at once on a live instance: the queue is open, and no job
+ * of the same or a better priority is ready. `walked` reports the result if the search for the first ready
+ * job had to read far. Uses primary keys, in the given ranges of the queue.
  */
 export const MAY_BEGIN = `
 CREATE FUNCTION jobmill.may_begin(
@@ -38,14 +39,15 @@ BEGIN
 END $$;`
 
 /**
- * New jobs that are due now, of one queue, kind and priority, without keys, tags and whatever else is rare: most calls are such, and what they have in common
- * is said once. To begin a list of values costs the server more than a short insert, and each of its values half a microsecond.
+ * Inserts new, due jobs of one queue, kind and priority, without keys, tags or other rare options. Most calls
+ * are like this, and pass shared values once. Starting a list of values costs the server more than a short
+ * insert, and each value half a microsecond.
  *
- * With `for_instance` the first of them are leased to it as they are written, as many as it has room for, if jobs may begin there; `leased` tells how many.
- * If that is another process, it listens at `tell` and locks that name for as long, so that nothing is leased to one that was killed a moment ago. The lease is
- * brought to it with the commit, "token at message": all who commit a message queue for one lock, but only a process that has nothing to do is told in this way, and
- * only of one job at a time.
- * Nothing here is read from a table, so that there is nothing to plan wrongly.
+ * With `for_instance`, the first jobs are leased to it, up to `room`, if jobs may start there; `leased` is
+ * their number. If the instance is in another process, that process listens on the channel `tell` and holds a
+ * lock on its name, so that nothing is leased to a killed process. It receives the lease with the commit, as
+ * "token at message". Commits with a NOTIFY wait for one lock, so only an idle process is notified this way,
+ * one job at a time. The function reads no table itself, so its plans cannot go wrong.
  */
 export const ENQUEUE_ALIKE = `
 CREATE FUNCTION jobmill.enqueue_alike(

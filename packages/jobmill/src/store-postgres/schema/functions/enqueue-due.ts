@@ -1,9 +1,10 @@
-/** Nothing → ready or running: new jobs that are due. */
+/** enqueue_due inserts new, due jobs, as ready or running. */
 import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
- * Of the queues in which jobs may begin at once, for an instance that lives: the place of the first job that is ready, which those in front of it may pass by;
- * a priority behind all where there is none. It is looked at before anything is written, by primary keys, in the given ranges of each queue.
+ * For the queues in which jobs may start at once on a live instance: the place of the first ready job. Jobs
+ * with a better priority may start before it. Without a ready job, returns a priority after all others. Runs
+ * before anything is written, by primary keys, in the given ranges of each queue.
  */
 export const OPEN_HEADS = `
 CREATE FUNCTION jobmill.open_heads(
@@ -22,9 +23,10 @@ RETURNS TABLE (queue_id int4, first_priority int4, first_seq int8) LANGUAGE sql 
 $$;`
 
 /**
- * New jobs that are due now, without dedupe key and order key. With `for_instance` those that may begin at once are leased to it as they are written: by
- * priority, then in the order of the call, as many as there is room for in their queue. `leased` tells which, as a text of t and f. `walked` tells what was met
- * when the look at the heads of the queues had far to walk.
+ * Inserts new, due jobs with neither dedupe key nor order key. With `for_instance`, jobs that may start at
+ * once are leased to it: by priority, then in the order of the call, up to the room in their queue. `leased`
+ * says which, as a text of t and f. `walked` reports the result if the search for the first ready jobs had to
+ * read far.
  */
 export const ENQUEUE_DUE = `
 CREATE FUNCTION jobmill.enqueue_due(

@@ -1,12 +1,13 @@
-/** Running → done. */
+/** finish_done and forget_done move jobs from running to done. */
 import { LIST, NOW, HASHED_ONCE } from './pieces.ts'
 
 const LEFT_OVER = `IF cardinality(ended) = cardinality(ids) THEN RETURN NULL; END IF;
   RETURN array_to_string(ARRAY(SELECT unnest(ids) EXCEPT SELECT unnest(ended)), ',');`
 
 /**
- * Running → done, of jobs without key, turn and permit, and whose history is not too long. The fence is the delete: a row under this id and token or
- * nothing. Answers with the ids that it did not end, and null when it ended all; whoever asked looks at those in the general way.
+ * Moves jobs from running to done that have no dedupe key, order lock or permit, and whose history is not too
+ * long. The delete is the fence: it finds a row with this id and token, or nothing. Returns the ids that it
+ * did not end, which take the general path; null if it ended all.
  */
 export const FINISH_DONE = `
 CREATE FUNCTION jobmill.finish_done(given_now int8, ids uuid[], tokens int8[], ran_for int8[], results text, longest int4) RETURNS text
@@ -33,7 +34,9 @@ BEGIN
   ${LEFT_OVER}
 END $$;`
 
-/** The same, and nothing of the jobs stays. What they had beside their row is looked for only where there can be something. */
+/**
+ * Like finish_done, but also deletes the jobs. Looks for tags and attempts only for jobs that can have them.
+ */
 export const FORGET_DONE = `
 CREATE FUNCTION jobmill.forget_done(ids uuid[], tokens int8[]) RETURNS text LANGUAGE plpgsql VOLATILE ${HASHED_ONCE} AS $$
 DECLARE

@@ -1,17 +1,21 @@
-/** The heartbeat, which a process without work sends all the time: to parse and plan it for each call took the server longer than to run it. */
+/**
+ * The heartbeat, which an idle process sends continuously. A function, because parsing and planning each call
+ * took longer than running it.
+ */
 import { PLANNED_ONCE } from './pieces.ts'
 
 const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name), jobmill.kind AS k WHERE k.name = v.name)`
 
-/** The first job of the queue `o` that a claim would take, by the index that the claim walks. */
+/** The first job of the queue `o` that a claim would take, read from the index that claims use. */
 const firstReady = (crashes: string): string => `
     SELECT true AS found FROM jobmill.ready AS r
      WHERE r.queue_id = o.queue_id AND r.crashes ${crashes} AND r.kind_id = ANY (${KIND_IDS})
      ORDER BY r.priority, r.seq LIMIT 1`
 
 /**
- * Takes the duties that nobody leads, and renews its own in the heartbeats that write its row; otherwise nothing is written. A look at the few rows first, and where
- * two look at once the conflict decides: the second waits for the first and finds its lease. In the order of the names, so that two heartbeats cannot wait for each other.
+ * Takes over vacant duties, and renews its own ones when the heartbeat writes its row. Reads first; if two
+ * instances bid at once, the conflict decides: the second waits and finds the lease of the first. Uses the
+ * order of the names to avoid deadlocks.
  */
 const DUTIES_LED = `bid AS MATERIALIZED (
   SELECT x.name, x.failures, g.now - x.ago_ms AS succeeded_at, d.leader IS NULL OR d.expires_at <= g.now AS is_vacant,
@@ -29,11 +33,13 @@ const DUTIES_LED = `bid AS MATERIALIZED (
   RETURNING d.name
 )`
 
-/** The queues of the parameter in their order, by number; null of those that a claim would pass by. */
+/** The ids of the queues in the parameter, in order; null for those that a claim would skip. */
 const QUEUE_IDS = `ARRAY(SELECT o.queue_id FROM given, json_array_elements_text(p -> 'queues') WITH ORDINALITY AS w(queue, n)
   LEFT JOIN open AS o ON o.name = w.queue AND o.limit_name IS NULL ORDER BY w.n)`
 
-/** The open queues that draw on a limit and have a job ready, with what their limits have; null when that was not asked for. */
+/**
+ * The open queues that have a limit and a ready job, with the state of their limits; null if not requested.
+ */
 const LIMITED = `CASE WHEN (g.p ->> 'limited')::bool THEN (SELECT coalesce(json_agg(x), '[]') FROM (
   SELECT o.name AS queue, l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until,
          (SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t WHERE t.limit_name = l.name AND l.most IS NOT NULL) AS held,
@@ -44,8 +50,9 @@ const LIMITED = `CASE WHEN (g.p ->> 'limited')::bool THEN (SELECT coalesce(json_
    WHERE a.found OR b.found) AS x) END`
 
 /**
- * Rows are written only when the renewal is old enough or a duty is vacant; otherwise it only reads. Each part is one index probe.
- * A renewal that was due and found no row lost against the reaper, whatever the older snapshot of the rest says.
+ * Writes rows only if the renewal is due or a duty is vacant; otherwise it only reads. Each part is one index
+ * lookup. If a renewal was due but found no row, the reaper was faster, whatever the older snapshot of the
+ * rest says.
  */
 export const HEARTBEAT = `
 CREATE FUNCTION jobmill.heartbeat(parameter text)

@@ -1,19 +1,23 @@
-/** What the functions of the fast path share. */
+/** SQL fragments shared by the functions. */
 
 export const PLANNED_ONCE = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off`
 /**
- * The same for a join of a list of ids with a table: the list is hashed and the table looked up by `= ANY (ids)`. With nested loops the server takes a table that
- * was empty when it was last vacuumed for the outer side, and walks all of it, dead rows included, until the next vacuum.
+ * For a join of a list of ids with a table: hashes the list and looks up the table by `= ANY (ids)`. With
+ * nested loops, the planner makes a table that was empty at its last vacuum the outer side. It then reads the
+ * whole table, including dead rows, until the next vacuum.
  */
 export const HASHED_ONCE = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_nestloop = off SET enable_mergejoin = off SET jit = off`
 export const NOW = `coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)`
 
-/** All places up to this one were given out: what is visible of them now is seen by a walk that begins now. */
+/** All places up to this one have been issued, so a read that starts now sees all visible jobs among them. */
 export const LAST_SEQ = `coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0)`
-/** Pages of the claim index that this session touched: what a walk over dead rows and foreign kinds costs, told without a clock. */
+/**
+ * Pages of the claim index that this session has read. Measures the cost of skipping dead rows and other
+ * kinds without a clock.
+ */
 export const PAGES = `pg_stat_get_xact_blocks_fetched('jobmill.ready_pkey'::regclass)`
 export const MS_SINCE_BEGUN = `extract(epoch FROM clock_timestamp() - began) * 1000`
-/** Texts between separators, which JSON text cannot contain; an empty one is none. */
+/** Splits texts at separators that JSON text cannot contain. An empty item is null. */
 export const LIST = (name: string): string => `unnest(string_to_array(${name}, E'\\x1e', ''))`
