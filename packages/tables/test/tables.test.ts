@@ -196,7 +196,10 @@ async function onConnections() {
 }
 
 describe('connections to PostgreSQL that the server ends', () => {
-  const broken = { code: 'OUTCOME_UNKNOWN', message: expect.stringContaining('connection broke') as string }
+  const broken = {
+    code: 'OUTCOME_UNKNOWN',
+    message: expect.stringContaining('connection was lost') as string,
+  }
 
   test('P10 in a transaction: it is rejected in the words of the mill, nothing of it is there, and the pool goes on', async () => {
     const { tables, pidOf, end, write } = await onConnections()
@@ -232,7 +235,7 @@ test('a database that cannot be had is told in words, with what to do', async ()
   const nowhere = await opened('postgres://127.0.0.1:1/x')
   await expect(nowhere.tables.open()).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
-    fix: 'Check the address, and that the server runs',
+    fix: 'Check the address, and that the server is running',
   })
   await nowhere.tables.close()
   const file = freshFile()

@@ -194,7 +194,7 @@ test('the database that is not there is told with where it was named', async () 
 test('what cannot be reached, or is taken, is told in one line with the fix', async () => {
   const { folder, env } = place()
   const away = text(
-    /^error {3}the database cannot be reached: [^\n]*Check the address, and that the server runs\.\n$/,
+    /^error {3}the database cannot be reached: [^\n]*Check the address, and that the server is running\.\n$/,
   )
   const commands = [['check'], ['start'], ['sweep'], ['mailboxes', 'list'], ['mailboxes', 'add', 'x']]
   const all = await Promise.all(commands.map((args) => type(args, { ...env, ...AWAY })))

@@ -9,12 +9,12 @@ import type { Shape } from './command.ts'
 const PHRASES: readonly (readonly [string, string])[] = [
   ['name it in the option limits or create it with mill.limits.create', 'make it with jobmill limits set'],
   ['Change it with mill.limits.change, or delete it first', 'Give the same command again'],
-  ["Name the one that is meant, such as { key: 'chat:42' }", 'Give --key chat:42'],
-  ['make another limit with perKey: true', 'make another limit with --per-key'],
+  ["Pass one, such as { key: 'chat:42' }", 'Give --key chat:42'],
+  ['use another limit with perKey: true', 'make another limit with --per-key'],
   ['list() tells those that there are', 'jobmill schedules list tells those that there are'],
   ["Give { rate: 50, per: '1m' } or { concurrency: 5 }", 'Give --rate 50 --per 1m, or --concurrency 5'],
   [
-    'Pass "next" of the page before, with the same state filter',
+    'Pass "next" of the previous page, with the same state filter',
     'Give what the page before ended with, and the same --state',
   ],
   [

@@ -108,7 +108,7 @@ function answerOne(item: AcquireRequest, draw: Draw, isCurrent: (item: AcquireRe
   const ask = { amount, waitUpToMs, hasPlace: draw.places.has(holder) }
   const { state, answers } = answer(settings, draw.state, [ask], { now, held: draw.held })
   const [told] = answers
-  if (told === undefined) throw new RangeError('an ask got no answer')
+  if (told === undefined) throw new RangeError('an acquire request got no answer')
   draw.state = state
   if (told.outcome === 'later') {
     if (told.takesPlace) joinOrderQueue(draw, holder)

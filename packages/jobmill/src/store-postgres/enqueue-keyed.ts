@@ -104,7 +104,7 @@ export async function enqueueKeyed(
       open = await oneLook(context, query, open, { replies, counts })
     }
     if (open.length > 0)
-      throw new JobmillError('STORE_BUSY', 'a dedupe key changed hands too often to read its holder')
+      throw new JobmillError('STORE_BUSY', 'the holder of a dedupe key changed too often to be read')
   }
   follow(leaders, followers, replies)
   return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })

@@ -16,13 +16,13 @@ const SEND_AGAIN = 'Send the same call again: ids and tokens make that safe'
 const SAID: readonly (readonly [RegExp, string, string])[] = [
   [
     /password must be a (?:non-empty )?string/i,
-    'the server asks for a password, and the address has none',
-    'Check user and password in the address; # and @ in a password are written %23 and %40',
+    'the server requires a password, but the address has none',
+    'Check the user and password in the address. Write # and @ in a password as %23 and %40',
   ],
   [
     /does not support SSL/i,
-    'the server does not speak TLS',
-    'Leave sslmode out of the address, or turn TLS on there',
+    'the server does not support TLS',
+    'Remove sslmode from the address, or enable TLS on the server',
   ],
 ]
 
@@ -92,8 +92,8 @@ export function inOurWords(error: unknown, { sent }: { readonly sent: boolean })
     error instanceof RangeError ? 'data' : verdictOf(severity === undefined ? '' : code, severity)
   if (verdict === 'unknown') return unknownOutcome(error, code, why)
   if (verdict === 'rolled-back') return meant(meaningOf(code), error, why)
-  return new JobmillError('DATA_REFUSED', `the database will never take these values: ${why}`, {
-    fix: 'Change or leave out the value that the message names',
+  return new JobmillError('DATA_REFUSED', `the database cannot store these values: ${why}`, {
+    fix: 'Change or remove the value that the message names',
     cause: error,
   })
 }
@@ -103,7 +103,7 @@ function unreachable(error: unknown, why: string): JobmillError {
   const known = meaningAtLogin(codeOf(error) ?? '')
   if (known !== undefined) return meant(known, error, why)
   return new JobmillError('STORE_UNAVAILABLE', `the database cannot be reached: ${why}`, {
-    fix: 'Check the address, and that the server runs',
+    fix: 'Check the address, and that the server is running',
     cause: error,
   })
 }
@@ -116,8 +116,8 @@ function unknownOutcome(cause: unknown, code: string, why: string): JobmillError
   const severity = severityOf(cause)
   const isBroken = severity !== 'ERROR' || code.startsWith('08')
   const what = isBroken
-    ? 'the connection broke before the database answered'
-    : 'the answer of the database does not say whether the statement was committed'
+    ? 'the connection was lost before the database replied'
+    : 'the reply of the database does not say whether the statement was committed'
   const said = severity === undefined ? '' : ` (${code}: ${why})`
   return new JobmillError('OUTCOME_UNKNOWN', `${what}${said}`, { fix: SEND_AGAIN, cause })
 }

@@ -48,8 +48,8 @@ export async function givingWay(
 /** Omits the cause, because the connection would retry a lock timeout immediately. */
 function inTheWay(error: unknown): never {
   if (!isLockTimeout(error)) throw error
-  throw new JobmillError('STORE_BUSY', 'a transaction that stays open keeps the tables from being migrated', {
-    fix: 'End it, and start again: pg_stat_activity tells whose it is. What is at work goes on meanwhile',
+  throw new JobmillError('STORE_BUSY', 'an open transaction blocks the migration of the tables', {
+    fix: 'End that transaction (see pg_stat_activity), then start again. Running processes continue to work',
   })
 }
 

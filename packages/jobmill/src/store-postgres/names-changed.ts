@@ -18,7 +18,7 @@ export class NamesChanged extends JobmillError {
   readonly missing: MissingNames
 
   constructor(missing: MissingNames = { queues: [], kinds: [] }) {
-    super('STORE_BUSY', 'the ids of queues and kinds keep changing, as while a backup is restored', {
+    super('STORE_BUSY', 'the ids of queues and kinds keep changing, for example during a restore', {
       fix: 'Try again once the database is restored',
     })
     this.missing = missing

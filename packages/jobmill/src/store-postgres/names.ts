@@ -285,12 +285,12 @@ type RestoredNames = 'queues' | 'kinds'
 const RESTORED = {
   queues: {
     code: 'QUEUES_RESTORED',
-    what: 'rows of the table "queue" were deleted and are put back with default settings',
+    what: 'deleted rows of the table "queue" were restored with default settings',
     fix: 'Restart the processes that declare them, and set overrides again. Never delete rows from this table',
   },
   kinds: {
     code: 'KINDS_RESTORED',
-    what: 'rows of the table "kind" were deleted and are put back',
+    what: 'deleted rows of the table "kind" were restored',
     fix: 'Never delete rows from this table',
   },
 } as const
@@ -301,7 +301,7 @@ function warnRestored(restored: RestoredNames, names: readonly string[]): void {
 }
 
 function otherHistory(): JobmillError {
-  return new JobmillError('STORE_BUSY', 'the transaction sees another database than the store', {
+  return new JobmillError('STORE_BUSY', 'sees a different database than the store', {
     field: 'tx',
     fix: 'Roll back and try again. Connect the store and the transaction to the same database',
   })

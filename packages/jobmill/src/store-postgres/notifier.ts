@@ -63,15 +63,11 @@ const CONNECT_MS = 5_000
 
 /** Everything works without LISTEN, only slower, so the failure must be reported or it would go unnoticed. */
 function cannotListen(cause: unknown): JobmillError {
-  return new JobmillError(
-    'STORE_UNAVAILABLE',
-    'cannot listen for new jobs, which are found by polling meanwhile',
-    {
-      field: 'notifier',
-      fix: 'Check that the server runs. Behind a pooler, give notifier the address of the server itself, or false',
-      cause,
-    },
-  )
+  return new JobmillError('STORE_UNAVAILABLE', 'cannot listen for new jobs, falling back to polling', {
+    field: 'notifier',
+    fix: 'Check that the server is running. Behind a pooler, set notifier to the address of the server itself, or to false',
+    cause,
+  })
 }
 
 export function createNotifier(options: NotifierOptions): PostgresNotifier {

@@ -91,10 +91,10 @@ export function resolveOptions(
       : addressOf({ ...options, url: one(first, options) })
   const schema = options.schema ?? 'jobmill'
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
-    throw new JobmillError('NAME_INVALID', 'cannot be the name of a schema', {
+    throw new JobmillError('NAME_INVALID', 'is not a valid schema name', {
       field: 'schema',
       value: shown(schema),
-      fix: 'Use lower-case letters, digits and _, beginning with a letter, at most 48 characters',
+      fix: 'Use at most 48 lowercase letters, digits and _, starting with a letter or _',
     })
   }
   return {
@@ -118,7 +118,7 @@ export function resolveOptions(
 
 function one(url: string, { url: other }: PostgresOptions): string {
   if (other === undefined) return url
-  throw new JobmillError('OPTION_INVALID', 'is given twice', {
+  throw new JobmillError('OPTION_INVALID', 'is set twice', {
     field: 'url',
     fix: 'Pass it as the first argument or as an option, not both',
   })

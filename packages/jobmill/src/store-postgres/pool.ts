@@ -147,7 +147,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     return new Promise((resolve, reject) => {
       const timer = platform.timer(waitMs, () => {
         waiting.splice(waiting.indexOf(one), 1)
-        const what = open.size === 0 ? 'there was no connection' : 'no connection was free'
+        const what = open.size === 0 ? 'no connection was opened' : 'no connection was free'
         reject(new Error(`${what} within ${waitMs} ms`))
       })
       came += 1
@@ -168,14 +168,15 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   }
 
   return {
-    take: () => (isEnding ? Promise.reject(new Error('the pool was ended')) : (free.pop()?.client ?? wait())),
+    take: () =>
+      isEnding ? Promise.reject(new Error('the connection pool is closed')) : (free.pop()?.client ?? wait()),
     give,
     usage: () => ({ open: open.size, busy: open.size - free.length, waiting: waiting.length }),
     async end() {
       isEnding = true
       sweep?.cancel()
-      ended.reject(new Error('the pool was ended'))
-      for (const one of waiting.splice(0)) one.reject(new Error('the pool was ended'))
+      ended.reject(new Error('the connection pool is closed'))
+      for (const one of waiting.splice(0)) one.reject(new Error('the connection pool is closed'))
       // A connection that just arrived may already be in use.
       for (const client of coming.values()) if (client !== null && !open.has(client)) closeSocket(client)
       while (free[0] !== undefined) drop(free[0].client, true)

@@ -60,7 +60,7 @@ export function recovery(options: RecoveryOptions): Recovery {
     if (now - missingSince < RECREATE_AFTER_MS) throw tablesMissing(cause)
     await migrate(options)
     missingSince = null
-    warn('its tables were missing and have been created again')
+    warn('missing tables were recreated')
   }
 
   return {
@@ -87,8 +87,8 @@ export function recovery(options: RecoveryOptions): Recovery {
 }
 
 function tablesMissing(cause: unknown): JobmillError {
-  return new JobmillError('STORE_UNAVAILABLE', 'the tables of jobmill are missing', {
-    fix: `Restore a backup. Otherwise they are created again after ${RECREATE_AFTER_MS / 1_000} s`,
+  return new JobmillError('STORE_UNAVAILABLE', 'the Jobmill tables are missing', {
+    fix: `Restore a backup. Otherwise they are recreated after ${RECREATE_AFTER_MS / 1_000} s`,
     cause,
   })
 }

@@ -68,7 +68,8 @@ export async function replaceHolders(
   // A missing holder may be moving between tables (stage, another replace). Only a holder that is known to
   // have started keeps its payload.
   for (let look = 0; open.length > 0; look += 1) {
-    if (look === MOST_LOOKS) throw new JobmillError('STORE_BUSY', 'a job moved too often to be replaced')
+    if (look === MOST_LOOKS)
+      throw new JobmillError('STORE_BUSY', 'a job changed its state too often to be replaced')
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
       replaced.add(String(row['id']))
       if (row['ready'] !== null) counts.add(row['queue'], Number(row['ready']))

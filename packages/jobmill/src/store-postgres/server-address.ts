@@ -45,10 +45,7 @@ export function addressOf(given: AddressOptions): Address {
     value === undefined ? [] : way,
   )
   if (ways.length !== 1) {
-    const what =
-      ways.length === 0
-        ? 'says not where the server is'
-        : `says twice where the server is (${ways.join(' and ')})`
+    const what = ways.length === 0 ? 'is missing' : `conflicts with ${ways[0]}`
     throw invalid(ways[1] ?? 'url', what, 'Pass exactly one of url, pool and connection')
   }
   checkPassword(password)
@@ -61,7 +58,7 @@ export function addressOf(given: AddressOptions): Address {
   if (ssl !== undefined && /[?&]ssl/.test(settings.connectionString ?? ''))
     throw invalid(
       'ssl',
-      'is set in the URL too',
+      'is also set in the URL',
       'Remove sslmode and the other ssl parameters from the URL, or omit ssl',
     )
   return { ...settings, ...(ssl !== undefined && { ssl }), ...(password !== undefined && { password }) }
@@ -70,7 +67,7 @@ export function addressOf(given: AddressOptions): Address {
 /** The secrets in a pool's options are not enumerable, so each property is read by name. */
 function fieldsOf(options: object | undefined, field: string): ConnectionSettings {
   if (typeof options !== 'object' || options === null)
-    throw invalid(field, 'is not an object', 'Pass { host, port, user, database, password }', options)
+    throw invalid(field, 'must be an object', 'Pass { host, port, user, database, password }', options)
   const found = options as Record<string, unknown>
   return Object.fromEntries(READ.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])))
 }
@@ -78,20 +75,12 @@ function fieldsOf(options: object | undefined, field: string): ConnectionSetting
 function poolOptions(pool: PoolLike): object {
   if (typeof pool === 'object' && typeof (pool as Partial<PoolLike> | null)?.options === 'object')
     return pool.options
-  throw invalid(
-    'pool',
-    'has no options to read the connection settings from',
-    'Pass a pg.Pool, or url or connection instead',
-  )
+  throw invalid('pool', 'has no connection settings', 'Pass a pg.Pool, or url or connection instead')
 }
 
 function checkPassword(password: unknown): void {
   if (password === undefined || typeof password === 'string' || typeof password === 'function') return
-  throw invalid(
-    'password',
-    'is neither a string nor a function',
-    'Pass a string, or a function that returns one',
-  )
+  throw invalid('password', 'must be a string or a function', 'Pass a string, or a function that returns one')
 }
 
 /** Unlike a pool's settings, these are meant for this store, so unknown keys are rejected. */
@@ -105,7 +94,7 @@ function checkSsl(ssl: unknown): void {
   if (ssl === undefined || typeof ssl === 'boolean' || (typeof ssl === 'object' && ssl !== null)) return
   throw invalid(
     'ssl',
-    'is neither a boolean nor an object',
+    'must be a boolean or an object',
     'Pass true, false, or options of tls.connect() such as { ca }',
     ssl,
   )
@@ -154,7 +143,7 @@ function nameOfUrl(url: string): string {
     throw invalid(
       'url',
       'is not the URL of a PostgreSQL server',
-      'Give postgres://user:password@host:5432/database; # and @ in a password are written %23 and %40',
+      'Pass postgres://user:password@host:5432/database. Write # and @ in a password as %23 and %40',
     )
   }
   const { username, host, pathname } = new URL(url)

@@ -53,9 +53,9 @@ export function endsConnection(code: string): boolean {
   return code.startsWith('25')
 }
 
-const CHECK_USER = 'Check user and password in the address; # and @ in a password are written %23 and %40'
+const CHECK_USER = 'Check the user and password in the address. Write # and @ in a password as %23 and %40'
 const CHECK_TABLES =
-  'Restore the schema of Jobmill from a backup. Run `jobmill db doctor` to see what is missing'
+  'Restore the Jobmill schema from a backup. Run `jobmill db doctor` to see what is missing'
 
 export interface Meaning {
   readonly code: ErrorCode
@@ -74,30 +74,33 @@ const unavailable = (what: string, fix?: string): Meaning => ({
 
 /** By code, otherwise by class. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
-  '25006': unavailable('the server is read-only: is this a replica?'),
+  '25006': unavailable('the server is read-only, probably a replica'),
   '28': refused('the server refused the user', CHECK_USER),
   '28P01': refused('the server refused the password', CHECK_USER),
-  '3D000': refused('there is no such database', 'Create it, or name another at the end of the address'),
+  '3D000': refused(
+    'the database does not exist',
+    'Create it with jobmill db create, or change the name in the address',
+  ),
   '3F000': unavailable('the schema is missing', CHECK_TABLES),
   '40': busy('the database rolled the transaction back'),
-  '40001': busy('the database could not serialise the write'),
-  '40P01': busy('the database broke a deadlock'),
+  '40001': busy('the database could not serialize the write'),
+  '40P01': busy('the database resolved a deadlock'),
   '42501': refused(
-    'the database user may not do this',
-    'Give it the right to create a schema, or the schema to its own name',
+    'the database user lacks a privilege',
+    'Grant it the right to create a schema, or make it the owner of the schema',
   ),
   '42703': unavailable('a column is missing', CHECK_TABLES),
-  '42704': unavailable('a part of the schema is missing', CHECK_TABLES),
+  '42704': unavailable('an object of the schema is missing', CHECK_TABLES),
   '42883': unavailable('a function is missing', CHECK_TABLES),
   '42P01': unavailable('a table is missing', CHECK_TABLES),
-  '53': unavailable('the server lacks resources'),
+  '53': unavailable('the server is out of resources'),
   '53100': unavailable('the disk of the server is full'),
   '53200': unavailable('the server is out of memory'),
-  '53300': unavailable('the server has no connection left for us'),
-  '55P03': busy('a lock was not free in time'),
+  '53300': unavailable('the server has no free connections'),
+  '55P03': busy('a lock was not available in time'),
   '57014': busy('the statement was cancelled, probably by statement_timeout'),
   '57P03': unavailable('the server is starting up or shutting down'),
-  '58': unavailable('the system below the server failed'),
+  '58': unavailable('the server had a system error'),
 }
 
 /** Refused at login, before anything was run. */

@@ -39,11 +39,11 @@ export function statementNames(isWanted: boolean): StatementNames {
       if (isGivenUp) return
       isGivenUp = true
       process.emitWarning(
-        `PostgreSQL lost a prepared statement (${why}), as it happens behind a pooler. Statements are sent without names from now on, which costs a little more`,
+        `PostgreSQL lost a prepared statement (${why}), probably because of a pooler. Named statements are now disabled, which costs some throughput`,
         {
           type: 'JobmillWarning',
           code: 'STATEMENT_NAMES_LOST',
-          detail: 'Set namedStatements: false on the store to say nothing of it',
+          detail: 'Set namedStatements: false on the store to silence this warning',
         },
       )
     },

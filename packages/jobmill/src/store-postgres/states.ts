@@ -84,6 +84,6 @@ async function untilSettled(
     open = open.filter((id) => !settled.has(id))
   }
   if (open.length > 0)
-    throw new JobmillError('STORE_BUSY', `job ${open[0] ?? ''} moved too often to be caught`)
+    throw new JobmillError('STORE_BUSY', `job ${open[0] ?? ''} changed its state too often to be updated`)
   return settled
 }

@@ -17,18 +17,18 @@ export function txQuery(tx: Tx): Query {
     const answer: unknown = await send(text, [...values])
     const rows = hasRows(answer) ? answer.rows : answer
     if (!Array.isArray(rows) || !rows.every(isRow)) {
-      throw new JobmillError('TX_INVALID', 'did not answer with rows', {
+      throw new JobmillError('TX_INVALID', 'did not return rows', {
         field: 'tx',
         value: shown(answer),
-        fix: 'Its query(text, values) must resolve to an array of objects, or to an object with rows',
+        fix: 'Return an array of objects, or an object with rows, from query(text, values)',
       })
     }
     const renamed = rows.flatMap((row) => Object.keys(row)).find((name) => !AS_WE_NAME.test(name))
     if (renamed === undefined) return rows
-    throw new JobmillError('TX_INVALID', 'changed the names of the columns', {
+    throw new JobmillError('TX_INVALID', 'changed the column names', {
       field: 'tx',
       value: shown(renamed),
-      fix: 'Return the rows with the names that the statement gives its columns: turn off what changes their case',
+      fix: 'Return rows with unchanged column names, and disable plugins that change their case',
     })
   }
 }
@@ -42,7 +42,7 @@ function sender(tx: unknown): TxFunction {
   throw new JobmillError('TX_INVALID', 'cannot run statements', {
     field: 'tx',
     value: shown(tx),
-    fix: 'Give a pg client inside its transaction, or a function (text, values) => rows',
+    fix: 'Pass a pg client with an open transaction, or a function (text, values) => rows',
   })
 }
 
@@ -54,14 +54,14 @@ function refusePgWithoutTransaction(tx: object): void {
   if ('totalCount' in tx && 'idleCount' in tx) {
     throw new JobmillError('TX_INVALID', 'is a pool, which runs each statement on any connection', {
       field: 'tx',
-      fix: 'Take a client from it with connect(), BEGIN on that, and pass the client',
+      fix: 'Get a client with pool.connect(), run BEGIN on it, and pass the client',
     })
   }
   if (!('getTransactionStatus' in tx) || typeof tx.getTransactionStatus !== 'function') return
   if ((tx as { getTransactionStatus: () => unknown }).getTransactionStatus() !== 'I') return
-  throw new JobmillError('TX_INVALID', 'has no transaction open', {
+  throw new JobmillError('TX_INVALID', 'has no open transaction', {
     field: 'tx',
-    fix: 'Await BEGIN on the same client first',
+    fix: 'Run BEGIN on the same client first',
   })
 }
 

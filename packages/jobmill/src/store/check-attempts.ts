@@ -21,11 +21,11 @@ export function checkFinish(item: Finish, index: number): Finish {
   checkOneOf(transition.to, `${at}.transition.to`, TO)
   if (outcome !== null) checkOneOf(outcome, `${at}.outcome`, OUTCOMES)
   else if (isEnded(transition.to)) {
-    throw new JobmillError('OPTION_INVALID', `a job that goes to ${transition.to} needs an outcome`, {
+    throw new JobmillError('OPTION_INVALID', `must be set for a job that goes to ${transition.to}`, {
       field: `${at}.outcome`,
       value: 'null',
       index,
-      fix: 'Only a job that goes back to waiting may have none',
+      fix: 'Pass an outcome. Only a job that returns to waiting may have none',
     })
   }
   if (transition.to === 'scheduled') checkWhole(transition.delayMs, `${at}.transition.delayMs`, DURATION)
@@ -98,10 +98,10 @@ export function checkProgress(item: Progress, index: number): Progress {
   const at = `items[${index}]`
   const { value, log } = item
   if (value === undefined && log === undefined) {
-    throw new JobmillError('OPTION_INVALID', 'notes nothing', {
+    throw new JobmillError('OPTION_INVALID', 'has neither value nor log', {
       field: at,
       index,
-      fix: 'Give value, log or both',
+      fix: 'Pass value, log or both',
     })
   }
   checkWhole(item.token, `${at}.token`, TOKEN)
@@ -116,7 +116,7 @@ export function checkProgress(item: Progress, index: number): Progress {
 function checkLog(log: unknown, field: string): string {
   const limit = DEFAULTS.logLimitChars
   if (typeof log !== 'string') {
-    throw new JobmillError('OPTION_INVALID', 'is not a text', {
+    throw new JobmillError('OPTION_INVALID', 'must be a string', {
       field,
       value: shown(log),
       fix: 'Join the lines of the log',
@@ -126,6 +126,6 @@ function checkLog(log: unknown, field: string): string {
   throw new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limit} characters`, {
     field,
     value: `${log.length} characters`,
-    fix: 'Keep only the newest lines, and the rest where logs are kept',
+    fix: 'Keep only the newest lines, and send the rest to your log system',
   })
 }

@@ -82,10 +82,10 @@ const CHECKS: Readonly<Record<(typeof SCHEDULE_KEYS)[number], Check>> = {
 }
 
 function notAnArray(value: unknown, field: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', 'is not an array', {
+  return new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
     value: shown(value),
-    fix: 'Put it into one',
+    fix: 'Pass an array',
   })
 }
 
@@ -139,8 +139,8 @@ export function checkRecording(recording: Recording): Recording {
   checkObjectKeys(recording, 'recording', ['source', 'seq', 'deltas', 'own', 'events'])
   checkWhole(recording.seq, 'seq', COUNT)
   for (const [at, { scope, agoMs }] of [...recording.deltas, ...recording.own].entries()) {
-    checkKey(scope, `figures[${at}].scope`)
-    checkWhole(agoMs, `figures[${at}].agoMs`, DURATION)
+    checkKey(scope, `metrics[${at}].scope`)
+    checkWhole(agoMs, `metrics[${at}].agoMs`, DURATION)
   }
   return {
     ...recording,

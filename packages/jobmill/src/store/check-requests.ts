@@ -24,7 +24,7 @@ export function checkIds(ids: readonly string[], field = 'ids'): string[] {
     throw new JobmillError('OPTION_INVALID', 'must be an array of job ids', {
       field,
       value: shown(ids),
-      fix: 'Put a single id into an array',
+      fix: 'Pass an array, even for a single id',
     })
   }
   return ids.map((id: unknown, at) => checkId(id, `${field}[${at}]`))
@@ -92,7 +92,7 @@ function checkOnDead(kind: string, kinds: readonly string[], field: string): voi
   throw new JobmillError('OPTION_INVALID', 'is not among the kinds of the instance', {
     field,
     value: shown(kind),
-    fix: 'Add it to kinds, or leave it out here',
+    fix: 'Add it to kinds, or remove it here',
   })
 }
 

@@ -3,10 +3,10 @@ import type { Overridable } from '../job/overrides.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 
 export function scheduleExists(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_EXISTS', 'there is a schedule of this name already', {
+  return new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', {
     field: 'schedule',
     value: shown(name),
-    fix: 'Change that one, delete it first, or choose another name',
+    fix: 'Change that schedule, delete it first, or use another name',
   })
 }
 
@@ -29,41 +29,37 @@ export function limitUnknown(name: string): JobmillError {
 /** `perKey`: whether the limit has a budget per key. */
 export function wrongKey(name: string, perKey: boolean): JobmillError {
   return perKey
-    ? new JobmillError(
-        'OPTION_CONFLICT',
-        `is missing: the limit ${shown(name)} counts for each key by itself`,
-        {
-          field: 'key',
-          fix: "Name the one that is meant, such as { key: 'chat:42' }",
-        },
-      )
-    : new JobmillError('OPTION_CONFLICT', `is named, but the limit ${shown(name)} is one budget for all`, {
+    ? new JobmillError('OPTION_CONFLICT', `is required: the limit ${shown(name)} has a budget per key`, {
         field: 'key',
-        fix: 'Leave it out, or make another limit with perKey: true',
+        fix: "Pass one, such as { key: 'chat:42' }",
+      })
+    : new JobmillError('OPTION_CONFLICT', `is not allowed: the limit ${shown(name)} has a single budget`, {
+        field: 'key',
+        fix: 'Omit it, or use another limit with perKey: true',
       })
 }
 
 export function perKeyFixed(name: string, perKey: boolean): JobmillError {
-  const is = perKey ? 'counts for each key by itself' : 'is one budget for all'
+  const is = perKey ? 'has a budget per key' : 'has a single budget'
   return new JobmillError('OPTION_CONFLICT', `cannot be changed: the limit ${shown(name)} ${is}`, {
     field: 'limit.perKey',
-    fix: 'Make another limit, and draw on that',
+    fix: 'Create another limit and use that one',
   })
 }
 
 export function perKeyOnQueue(name: string, field = 'limit'): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'counts for each key by itself, and a claim names no key', {
+  return new JobmillError('OPTION_CONFLICT', 'has a budget per key, but a claim has no key', {
     field,
     value: shown(name),
-    fix: 'Give the queue another limit, and draw on this one in the handler',
+    fix: 'Use another limit for the queue, and acquire this one in the handler',
   })
 }
 
 export function limitInUse(name: string, queue: string): JobmillError {
-  return new JobmillError('LIMIT_IN_USE', `the queue ${shown(queue)} draws on it`, {
+  return new JobmillError('LIMIT_IN_USE', `is used by the queue ${shown(queue)}`, {
     field: 'limit',
     value: shown(name),
-    fix: 'Take it from that queue first',
+    fix: 'Remove it from that queue first',
   })
 }
 

@@ -21,18 +21,18 @@ export function driftDiagnostics(expected: Parts, found: Parts, mend: Mending): 
       broken(checkOf(part), `the ${part} is missing`, mend.missing(part, made)),
     ),
     ...otherParts(expected, found).map(([part, made]) =>
-      broken(checkOf(part), `the ${part} is not as the migrations make it`, mend.other(part, made)),
+      broken(checkOf(part), `the ${part} differs from its migration`, mend.other(part, made)),
     ),
     ...foreignColumns(expected, found).map((part) =>
-      warning(checkOf(part), `the ${part} is none of ours`, mend.foreign(part)),
+      warning(checkOf(part), `the ${part} does not belong to Jobmill`, mend.foreign(part)),
     ),
   ]
   const isWell = (check: string): boolean => diagnostics.every((one) => one.check !== check)
   const indexes = [...expected.keys()].filter((part) => checkOf(part) === 'index').length
   return [
     ...diagnostics,
-    ...(isWell('drift') ? [well('drift', 'tables and columns are as the migrations make them')] : []),
-    ...(isWell('index') ? [well('index', `all ${indexes} indexes are there`)] : []),
+    ...(isWell('drift') ? [well('drift', 'tables and columns match the migrations')] : []),
+    ...(isWell('index') ? [well('index', `all ${indexes} indexes exist`)] : []),
   ]
 }
 

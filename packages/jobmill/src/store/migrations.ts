@@ -26,7 +26,7 @@ export function checkApplied(applied: readonly AppliedMigration[], known: readon
   if (newer !== undefined) {
     throw new JobmillError(
       'SCHEMA_NEWER',
-      `migration ${newer.number} (${newer.name}) is not known to this release, which ends at ${newest}`,
+      `migration ${newer.number} (${newer.name}) is unknown to this release, whose last migration is ${newest}`,
       {
         fix: 'Install the release of jobmill that migrated this database, or a newer one',
       },
@@ -37,9 +37,9 @@ export function checkApplied(applied: readonly AppliedMigration[], known: readon
     if (there === undefined || there.checksum === checksum) continue
     throw new JobmillError(
       'SCHEMA_CHANGED',
-      `migration ${number} (${name}) was applied with other contents (${there.checksum} there, ${checksum} here)`,
+      `migration ${number} (${name}) was applied with different contents (${there.checksum} in the database, ${checksum} in this release)`,
       {
-        fix: 'Use the release that created this database; migrations that were released are never edited',
+        fix: 'Use the release that created this database. Released migrations are never edited',
       },
     )
   }

@@ -13,7 +13,7 @@ export interface PayloadAt {
 /** A canonical array index. Anything else is a key. */
 export const INDEX = /^(?:0|[1-9]\d*)$/
 
-const EXAMPLE = 'Give a path, a colon and a value, such as user.id:42'
+const EXAMPLE = 'Pass a path, a colon and a value, such as user.id:42'
 
 /**
  * Parses `user.id:42` into a path and a value, separated by the first colon. A backslash escapes a dot, colon
@@ -36,9 +36,10 @@ export function readPayloadAt(text: string, field: string): PayloadAt {
 }
 
 export function checkPayloadAt(all: readonly PayloadAt[], field: string): readonly PayloadAt[] {
-  if (!Array.isArray(all)) throw invalid(field, all, 'is not an array', 'Put a single one into an array')
+  if (!Array.isArray(all))
+    throw invalid(field, all, 'must be an array', 'Pass an array, even for a single value')
   if (all.length > BOUNDS.soughtValues)
-    throw invalid(field, `${all.length} of them`, 'has too many', `Give at most ${BOUNDS.soughtValues}`)
+    throw invalid(field, `${all.length} values`, 'has too many values', `Pass at most ${BOUNDS.soughtValues}`)
   return all.map((one: PayloadAt, at) => checkOne(one, `${field}[${at}]`))
 }
 
@@ -49,15 +50,15 @@ function checkOne(one: PayloadAt, field: string): PayloadAt {
     throw invalid(
       `${field}.path`,
       path,
-      'is not a path',
-      'Give its parts in an array, such as ["user", "id"]',
+      'must be a non-empty array',
+      'Pass the parts of the path, such as ["user", "id"]',
     )
   if (path.length > BOUNDS.soughtParts)
     throw invalid(
       `${field}.path`,
       `${path.length} parts`,
-      'is too long',
-      `Give at most ${BOUNDS.soughtParts} parts`,
+      'has too many parts',
+      `Pass at most ${BOUNDS.soughtParts} parts`,
     )
   for (const [at, part] of path.entries()) checkPart(part, `${field}.path[${at}]`)
   checkPart(value, `${field}.value`)
@@ -71,12 +72,17 @@ function checkPart(text: unknown, field: string): void {
 /** Validates a search text, so that every database accepts it. */
 export function checkSought(text: unknown, field: string, least = 1): string {
   if (typeof text !== 'string')
-    throw invalid(field, text, 'is not a text', 'Write it as a text, also a number')
-  if (text.length < least) throw invalid(field, text, 'is empty', 'Give some of the text, or leave it out')
+    throw invalid(field, text, 'must be a string', 'Pass a string, even for a number')
+  if (text.length < least) throw invalid(field, text, 'must not be empty', 'Pass some text, or omit it')
   if (text.length > BOUNDS.soughtChars)
-    throw invalid(field, `${text.length} characters`, 'is too long', `Give at most ${BOUNDS.soughtChars}`)
+    throw invalid(
+      field,
+      `${text.length} characters`,
+      'is too long',
+      `Pass at most ${BOUNDS.soughtChars} characters`,
+    )
   if (text.includes('\u0000') || !text.isWellFormed())
-    throw invalid(field, text, 'has a character that nothing stored can have', 'Leave it out')
+    throw invalid(field, text, 'contains a character that cannot be stored', 'Remove it')
   return text
 }
 

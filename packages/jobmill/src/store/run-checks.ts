@@ -25,7 +25,11 @@ export async function runChecks(
       const why = error instanceof Error ? error.message : String(error)
       const fix = isJobmillError(error) ? error.fix : undefined
       diagnostics.push(
-        warning(name, `this could not be looked at: ${why}`, fix ?? 'Run it as a user who may'),
+        warning(
+          name,
+          `the check could not run: ${why}`,
+          fix ?? 'Run it as a user with the required privileges',
+        ),
       )
     }
   }

@@ -21,7 +21,7 @@ export function schemaDiagnostic(
   known: readonly Migration[],
 ): Diagnostic {
   if (applied === null) {
-    return broken('schema', 'there are no tables of jobmill here', 'Make them: jobmill db migrate')
+    return broken('schema', 'the database has no Jobmill tables', 'Run jobmill db migrate')
   }
   const refused = refusal(applied, known)
   if (refused !== null) return broken('schema', refused.message, refused.fix ?? '')
@@ -31,7 +31,7 @@ export function schemaDiagnostic(
   return warning(
     'schema',
     `not applied yet: ${missing.length === 1 ? 'migration' : 'migrations'} ${names}`,
-    'Apply what is missing: jobmill db migrate, or start a process of this release',
+    'Run jobmill db migrate, or start a process of this release',
   )
 }
 

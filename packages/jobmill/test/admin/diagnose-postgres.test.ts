@@ -115,8 +115,8 @@ describe('examine on postgres', () => {
       {
         check: 'schema',
         level: 'error',
-        says: 'there is no database nowhere',
-        fix: 'Make it: jobmill db create',
+        says: 'the database nowhere does not exist',
+        fix: 'Run jobmill db create',
       },
     ])
     expect(await troubles()).toMatchObject([{ check: 'schema', fix: containing('db migrate') }])
@@ -183,10 +183,10 @@ describe('examine on postgres', () => {
     expect(found).toMatchObject([
       { says: 'the index order_lock.order_lock_pkey is missing', fix: containing('ADD CONSTRAINT') },
       { says: 'the index ready.ready_quarantined is missing', fix: containing('CREATE INDEX CONCURRENTLY') },
-      { says: 'the index tick.tick_served is not as the migrations make it' },
+      { says: 'the index tick.tick_served differs from its migration' },
       {
-        says: 'the index recorded.recorded_time is invalid: nothing is read by it',
-        fix: sql('Build it anew: REINDEX INDEX CONCURRENTLY jobmill.recorded_time'),
+        says: 'the index recorded.recorded_time is invalid, so queries do not use it',
+        fix: sql('Rebuild it: REINDEX INDEX CONCURRENTLY jobmill.recorded_time'),
       },
     ])
     for (const { fix } of found) {
@@ -212,17 +212,21 @@ describe('examine on postgres', () => {
       { level: 'error', says: 'the sequence token is missing', fix: containing('backup') },
       { level: 'error', says: 'the column attempt.log is missing', fix: containing('ADD COLUMN log text') },
       { level: 'error', says: 'the table slot is missing', fix: containing('backup') },
-      { level: 'error', says: containing('the function forget_done(uuid[], bigint[]) is not as') },
+      { level: 'error', says: containing('the function forget_done(uuid[], bigint[]) differs') },
       {
         level: 'error',
-        says: 'the column later.priority is not as the migrations make it',
+        says: 'the column later.priority differs from its migration',
         fix: containing('priority back to: smallint NOT NULL'),
       },
-      { level: 'warning', says: 'the column kind.mine is none of ours', fix: containing('DROP COLUMN mine') },
+      {
+        level: 'warning',
+        says: 'the column kind.mine does not belong to Jobmill',
+        fix: containing('DROP COLUMN mine'),
+      },
     ])
   })
 
-  test('commits that do not wait for the disk, by role or by database: the fix mends it', async () => {
+  test('commits that do not wait for the disk, by role or by database: the fix repairs it', async () => {
     const { run, troubles } = sound
     onTestFinished(async () => {
       for (const whose of ['ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres'])
@@ -239,7 +243,7 @@ describe('examine on postgres', () => {
         {
           check: 'durability',
           level: 'error',
-          says: containing('synchronous_commit is off: jobs that were'),
+          says: containing('synchronous_commit is off: acknowledged jobs'),
         },
       ])
       await run(String(found[0]?.fix).replace('Turn it on: ', ''))
@@ -283,7 +287,7 @@ describe('examine on postgres', () => {
       ),
       fix: containing(`pg_terminate_backend(${pid})`),
     })
-    expect(found?.says).toMatch(/Its last statement: SELECT 'the last', [1 +]+…$/)
+    expect(found?.says).toMatch(/Last statement: SELECT 'the last', [1 +]+…$/)
     await forgotten.query('ROLLBACK')
     expect(await troubles({}, 0)).toEqual([])
   })
@@ -314,7 +318,7 @@ describe('examine on postgres', () => {
       {
         check: 'horizon',
         level: 'warning',
-        says: containing('nobody reads the replication slot left_behind: it keeps'),
+        says: containing('the replication slot left_behind is inactive and retains'),
         fix: containing(`pg_drop_replication_slot('left_behind')`),
       },
     ])
@@ -330,7 +334,7 @@ describe('examine on postgres', () => {
       {
         check: 'bloat',
         level: 'warning',
-        says: sql('jobmill.tally has 50001 dead rows beside 0 that live. It was never cleaned up'),
+        says: sql('jobmill.tally has 50001 dead rows and 0 live rows. It was never vacuumed'),
         fix: containing(sql('VACUUM jobmill.tally')),
       },
     ])
@@ -347,7 +351,7 @@ describe('examine on postgres', () => {
       {
         check: 'bloat',
         level: 'warning',
-        says: expect.stringMatching(/\.metric_delta takes 3\d(?:\.\d)? MiB for 0 rows/) as string,
+        says: expect.stringMatching(/\.metric_delta takes 3\d(?:\.\d)? MiB for only 0 rows/) as string,
         fix: containing(sql('VACUUM FULL jobmill.metric_delta')),
       },
     ])
@@ -359,7 +363,7 @@ describe('examine on postgres', () => {
       {
         check: 'clock',
         level: 'warning',
-        says: containing('the clock of the server is 10 m behind the one here'),
+        says: containing('the clock of the server is 10 m behind this machine'),
         fix: containing('NTP'),
       },
     ])
@@ -405,20 +409,20 @@ describe('examine on postgres', () => {
       {
         check: 'horizon',
         level: 'warning',
-        says: containing('this could not be looked at: the database user may not'),
+        says: containing('the check could not run: the database user lacks'),
       },
     ])
   })
 })
 
 describe.skipIf(pooler === null)('examine on postgres behind PgBouncer', () => {
-  test('in transaction mode says that rings are swallowed, and how to listen', async () => {
+  test('in transaction mode says that notifications are dropped, and how to listen', async () => {
     const { troubles } = sound
     expect(await troubles({}, 60_000, pooler?.url)).toMatchObject([
       {
         check: 'notifier',
         level: 'warning',
-        says: containing('a pooler swallows the rings'),
+        says: containing('a pooler drops notifications'),
         fix: containing('the address of the server itself'),
       },
     ])
@@ -431,7 +435,7 @@ describe.skipIf(pooler === null)('examine on postgres behind PgBouncer', () => {
   })
 })
 
-test('examine on postgres names every setting of the server that takes a promise back', () => {
+test('examine on postgres names every server setting that violates a guarantee', () => {
   expect(setUpBadly.filter(({ level }) => level !== 'ok')).toMatchObject([
     { check: 'schema' },
     {
@@ -441,11 +445,11 @@ test('examine on postgres names every setting of the server that takes a promise
       fix: containing('without fsync=off'),
     },
     { check: 'durability', level: 'error', says: containing('full_page_writes is off') },
-    { check: 'autovacuum', level: 'error', says: containing('autovacuum is off: nothing cleans up') },
+    { check: 'autovacuum', level: 'error', says: containing('autovacuum is off: dead rows') },
   ])
 })
 
 test('a postgres server that is too old', () => {
-  expect(versionProblem(130_023)).toBe('PostgreSQL 13 is older than 14')
+  expect(versionProblem(130_023)).toBe('PostgreSQL 13 is not supported (minimum 14)')
   expect(versionProblem(140_000)).toBeNull()
 })

@@ -61,8 +61,8 @@ describe('examine on sqlite', () => {
       {
         check: 'schema',
         level: 'error',
-        says: 'there are no tables of jobmill here',
-        fix: 'Make them: jobmill db migrate',
+        says: 'the database has no Jobmill tables',
+        fix: 'Run jobmill db migrate',
       },
     ])
     expect(await troubles(':memory:')).toEqual([])
@@ -97,7 +97,7 @@ describe('examine on sqlite', () => {
       {
         check: 'index',
         level: 'error',
-        says: 'the index jobmill_event.jobmill_event_at is not as the migrations make it',
+        says: 'the index jobmill_event.jobmill_event_at differs from its migration',
       },
     ])
     for (const { fix } of found) exec(path, String(fix).replace(/^[^:]+: /, ''))
@@ -125,12 +125,12 @@ describe('examine on sqlite', () => {
       },
       {
         level: 'error',
-        says: 'the column jobmill_queue.keep_done is not as the migrations make it',
+        says: 'the column jobmill_queue.keep_done differs from its migration',
         fix: expect.stringContaining('Restore a backup') as string,
       },
       {
         level: 'warning',
-        says: 'the column jobmill_kind.mine is none of ours',
+        says: 'the column jobmill_kind.mine does not belong to Jobmill',
         fix: expect.stringContaining('ALTER TABLE jobmill_kind DROP COLUMN mine') as string,
       },
     ])

@@ -50,11 +50,11 @@ describe.each(ALL)('schema on $name', (sites) => {
     await run(`INSERT INTO TABLE:migration (number, name, checksum, applied_at) VALUES (99, 'later', 'x', 0)`)
     expect(await store.tools.schema()).toMatchObject({
       isThere: true,
-      refused: expect.stringContaining('migration 99 (later) is not known to this release') as string,
+      refused: expect.stringContaining('migration 99 (later) is unknown to this release') as string,
     })
     await run(`DELETE FROM TABLE:migration WHERE number = 99`)
     await run(`UPDATE TABLE:migration SET checksum = 'edited' WHERE number = 1`)
-    expect((await store.tools.schema()).refused).toContain('was applied with other contents')
+    expect((await store.tools.schema()).refused).toContain('was applied with different contents')
   })
 })
 

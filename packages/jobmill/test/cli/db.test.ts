@@ -184,7 +184,7 @@ describe('jobmill db on postgres', () => {
     const db = (...args: string[]) => told(folder, ['db', ...args], { DATABASE_URL: url.href })
     const early = await db('migrate')
     expect(early.code).toBe(4)
-    expect(early.err).toContain('there is no such database')
+    expect(early.err).toContain('the database does not exist')
     expect((await db('create')).out).toMatch(/^postgres .*: created\n$/)
     expect((await db('migrate')).out).toContain('applied  1 0.1.0')
     const doctor = await db('doctor', '--json')

@@ -219,7 +219,7 @@ describe('jobs on sqlite', () => {
     [['list', '--limit', '0'], '--limit: is out of bounds'],
     [
       ['list', '--payload', 'user.id'],
-      '--payload: has no colon (got "user.id"). Give a path, a colon and a value',
+      '--payload: has no colon (got "user.id"). Pass a path, a colon and a value',
     ],
     [['retry', UNKNOWN, '--error', 'x'], '--error: stands beside the ids of jobs'],
     [['list', '--error', ''], '--error: is empty'],

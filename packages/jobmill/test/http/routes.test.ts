@@ -167,7 +167,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('jobs.list', {}, undefined, '?payloadAt=user.id')).body).toMatchObject({
       code: 'OPTION_INVALID',
       field: 'payloadAt',
-      fix: 'Give a path, a colon and a value, such as user.id:42',
+      fix: 'Pass a path, a colon and a value, such as user.id:42',
     })
     const tags = Array.from({ length: 1_000 }, (_, n) => `tag=${n}`).join('&')
     expect((await call('jobs.list', {}, undefined, `?${tags}`)).body).toMatchObject({

@@ -277,7 +277,7 @@ describe('postgres: connection settings', () => {
       answer = wrong
       const error = await rejection(() => store.open())
       expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', field: 'password', retryable: true })
-      expect(error.message).toMatch(/the vault is sealed|returned no string/)
+      expect(error.message).toMatch(/the vault is sealed|did not return a string/)
     }
     answer = rightPassword
     await store.open()

@@ -26,10 +26,8 @@ async function openAndClose(schema: string): Promise<void> {
 describe('postgres options', () => {
   test('what is unknown or cannot be used is refused, with the fix', () => {
     expect(() => postgres(url, { shema: 'x' } as object)).toThrow(/Did you mean "schema"/)
-    expect(() => postgres(url, { schema: 'My Schema' })).toThrow(/cannot be the name of a schema/)
-    expect(() => postgres(url, { schema: 'x"; DROP TABLE job; --' })).toThrow(
-      /cannot be the name of a schema/,
-    )
+    expect(() => postgres(url, { schema: 'My Schema' })).toThrow(/is not a valid schema name/)
+    expect(() => postgres(url, { schema: 'x"; DROP TABLE job; --' })).toThrow(/is not a valid schema name/)
     expect(() => postgres(url, { connections: 0 })).toThrow(/connections/)
     expect(() => postgres(url, { deadline: '-1s' })).toThrow(/deadline/)
     expect(() => postgres('localhost')).toThrow(/postgres:\/\/user:password@host/)
@@ -110,7 +108,7 @@ describe('postgres migrations', () => {
     const elsewhere = postgres(theirs.href, { schema: freshSchema(url, 'open'), notifier: false })
     await expect(elsewhere.open()).rejects.toMatchObject({
       code: 'STORE_REFUSED',
-      message: expect.stringContaining('may not do this') as string,
+      message: expect.stringContaining('lacks a privilege') as string,
     })
     await query(`DROP SCHEMA ${schema} CASCADE; DROP ROLE ${role}`)
   })
@@ -132,14 +130,14 @@ describe('postgres: connection settings', () => {
     const there = 'postgres://app@127.0.0.1/x'
     const refused: [unknown[], string, RegExp][] = [
       [[{}], 'url', /Pass exactly one of url, pool and connection/],
-      [[there, { pool: { options: {} } }], 'pool', /url and pool/],
-      [[{ pool: { options: {} }, connection: {} }], 'connection', /pool and connection/],
-      [[{ pool: {} }], 'pool', /has no options/],
-      [[there, { url: there }], 'url', /given twice/],
-      [[{ connection: 'localhost' }], 'connection', /is not an object/],
-      [[there, { password: 42 }], 'password', /neither a string nor a function/],
-      [[there, { ssl: 'require' }], 'ssl', /neither a boolean nor an object/],
-      [[`${there}?sslmode=require`, { ssl: true }], 'ssl', /in the URL too/],
+      [[there, { pool: { options: {} } }], 'pool', /conflicts with url/],
+      [[{ pool: { options: {} }, connection: {} }], 'connection', /conflicts with pool/],
+      [[{ pool: {} }], 'pool', /has no connection settings/],
+      [[there, { url: there }], 'url', /set twice/],
+      [[{ connection: 'localhost' }], 'connection', /must be an object/],
+      [[there, { password: 42 }], 'password', /must be a string or a function/],
+      [[there, { ssl: 'require' }], 'ssl', /must be a boolean or an object/],
+      [[`${there}?sslmode=require`, { ssl: true }], 'ssl', /also set in the URL/],
     ]
     for (const [args, field, message] of refused) {
       const call = (): unknown => (postgres as (...given: unknown[]) => unknown)(...args)

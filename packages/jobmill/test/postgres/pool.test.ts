@@ -158,9 +158,9 @@ describe('postgres pool', () => {
     while (sockets.length === 0) await new Promise((resolve) => void setImmediate(resolve))
     const gone = once(sockets[0] as Socket, 'end')
     await clients.end()
-    expect(await taken).toBe('the pool was ended')
+    expect(await taken).toBe('the connection pool is closed')
     await gone
-    await expect(Promise.resolve(clients.take())).rejects.toThrow('the pool was ended')
+    await expect(Promise.resolve(clients.take())).rejects.toThrow('the connection pool is closed')
   })
 
   test('P16 ends also while a server does not answer, idle connections included', async () => {
@@ -238,7 +238,7 @@ describe('postgres pool', () => {
     expect(await warned).toMatchObject({
       name: 'JobmillWarning',
       code: 'STATEMENT_NAMES_LOST',
-      message: expect.stringContaining('Statements are sent without names from now on') as string,
+      message: expect.stringContaining('Named statements are now disabled') as string,
     })
     // The first of two followed the statement that failed, the second the one that made the job.
     await notifications(3)

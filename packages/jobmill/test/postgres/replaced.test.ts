@@ -244,9 +244,9 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     END LOOP; END $$`
 
   test.each([
-    ['functions', FUNCTIONS, /a function is missing.*Restore the schema/],
-    ['a table', 'DROP TABLE jobmill.ready CASCADE', /a table is missing.*Restore the schema/],
-    ['all tables', 'DROP SCHEMA jobmill CASCADE', /tables of jobmill are missing.*Restore a backup/],
+    ['functions', FUNCTIONS, /a function is missing.*Restore the Jobmill schema/],
+    ['a table', 'DROP TABLE jobmill.ready CASCADE', /a table is missing.*Restore the Jobmill schema/],
+    ['all tables', 'DROP SCHEMA jobmill CASCADE', /Jobmill tables are missing.*Restore a backup/],
   ] as const)('H4 %s: every call says what is missing and what to do', async (_, statement, expected) => {
     const database = await newDatabase()
     const mill = millOn(database, [])

@@ -177,7 +177,7 @@ describe('what cannot be a transaction', () => {
     onTestFinished(() => client.release())
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: client })).rejects.toMatchObject({
       code: 'TX_INVALID',
-      message: 'tx: has no transaction open. Await BEGIN on the same client first.',
+      message: 'tx: has no open transaction. Run BEGIN on the same client first.',
     })
     const keyed = { kind: KIND, payload: 1, dedupe: { key: 'never' } }
     await expect(enqueue([keyed], { tx: client })).rejects.toMatchObject({ code: 'TX_INVALID' })
@@ -220,7 +220,7 @@ describe('what cannot be a transaction', () => {
       await expect(refused).rejects.toMatchObject({
         code: 'TX_INVALID',
         field: 'tx',
-        fix: expect.stringContaining('the names that the statement gives') as string,
+        fix: expect.stringContaining('unchanged column names') as string,
       })
       const arrays: Tx = async (text, values) =>
         (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows

@@ -214,8 +214,8 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     const jobs = [await mill.enqueue(wrong, 'missing'), await mill.enqueue(wrong, 'one too many')]
     const failed = await Promise.all(jobs.map((job) => failure(job.result())))
     expect(failed.map(String)).toMatchObject([
-      expect.stringContaining('key: is missing: the limit "chat" counts for each key by itself'),
-      expect.stringContaining('key: is named, but the limit "smtp" is one budget for all'),
+      expect.stringContaining('key: is required: the limit "chat" has a budget per key'),
+      expect.stringContaining('key: is not allowed: the limit "smtp" has a single budget'),
     ])
     const conflict = { code: 'OPTION_CONFLICT', field: 'key' }
     expect(await failure(mill.limit('chat').acquire())).toMatchObject(conflict)
@@ -234,7 +234,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
       expect(await failure(mill.limits.change('chat', change))).toMatchObject({
         code: 'OPTION_CONFLICT',
         field: 'limit.perKey',
-        fix: 'Make another limit, and draw on that',
+        fix: 'Create another limit and use that one',
       })
     expect(await failure(mill.changeQueue('default', { limit: 'chat' }))).toMatchObject({
       code: 'OPTION_CONFLICT',

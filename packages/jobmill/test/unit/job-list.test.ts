@@ -192,7 +192,7 @@ describe('a cursor', () => {
     const error = await rejection(() => page(1, cursor))
     expect(error.code).toBe('CURSOR_INVALID')
     expect(error.message).toMatch(
-      /^cursor: is not a cursor of this listing \(got ".*"\)\. Pass "next" of the page before/,
+      /^cursor: is not a cursor of this listing \(got ".*"\)\. Pass "next" of the previous page/,
     )
     expect(reads).toEqual([])
   })

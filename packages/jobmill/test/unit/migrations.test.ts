@@ -30,17 +30,17 @@ test('a database of a newer release is refused', () => {
   const error = refusal(() => checkApplied([...KNOWN, { number: 3, name: 'later', checksum: 'x' }], KNOWN))
   expect(error.code).toBe('SCHEMA_NEWER')
   expect(error.message).toBe(
-    'migration 3 (later) is not known to this release, which ends at 2. ' +
+    'migration 3 (later) is unknown to this release, whose last migration is 2. ' +
       'Install the release of jobmill that migrated this database, or a newer one.',
   )
 })
 
-test('a migration that was applied with other contents is refused', () => {
+test('a migration that was applied with different contents is refused', () => {
   const error = refusal(() => checkApplied([ONE, { ...TWO, checksum: 'edited' }], KNOWN))
   expect(error.code).toBe('SCHEMA_CHANGED')
   expect(error.message).toBe(
-    `migration 2 (more) was applied with other contents (edited there, ${TWO.checksum} here). ` +
-      'Use the release that created this database; migrations that were released are never edited.',
+    `migration 2 (more) was applied with different contents (edited in the database, ${TWO.checksum} in this release). ` +
+      'Use the release that created this database. Released migrations are never edited.',
   )
 })
 

@@ -20,10 +20,10 @@ test.each([
   [String.raw`user\:id`, 'payloadAt', 'has no colon'],
   ['', 'payloadAt', 'has no colon'],
   [':42', 'payloadAt', 'has no path'],
-  [`${'a.'.repeat(16)}a:1`, 'payloadAt.path', 'too long'],
+  [`${'a.'.repeat(16)}a:1`, 'payloadAt.path', 'too many parts'],
   [`${'a'.repeat(1_001)}:1`, 'payloadAt.path[0]', 'too long'],
   [`a:${'1'.repeat(1_001)}`, 'payloadAt.value', 'too long'],
-  ['a:\u0000', 'payloadAt.value', 'has a character'],
+  ['a:\u0000', 'payloadAt.value', 'contains a character'],
 ])('%j is refused', (text, field, says) => {
   const refused = refusal(() => readPayloadAt(text, 'payloadAt'))
   expect(refused).toMatchObject({ code: 'OPTION_INVALID', field })

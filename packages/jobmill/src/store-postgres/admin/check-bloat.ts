@@ -51,7 +51,7 @@ export async function bloat({ query, schema, sql }: Look): Promise<Diagnostic[]>
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
   return diagnostics.length > 0
     ? diagnostics
-    : [well('bloat', `the tables have ${sizeText(bytes)}, and little air`)]
+    : [well('bloat', `the tables take ${sizeText(bytes)}, without bloat`)]
 }
 
 function hasManyDead({ live, dead }: TableRow): boolean {
@@ -63,18 +63,18 @@ function isTooLarge({ name, live, bytes }: TableRow): boolean {
 }
 
 function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Diagnostic {
-  const last = ago === null ? 'It was never cleaned up' : `It was last cleaned up ${spanText(ago)} ago`
+  const last = ago === null ? 'It was never vacuumed' : `It was last vacuumed ${spanText(ago)} ago`
   return warning(
     'bloat',
-    `${name} has ${dead} dead rows beside ${live} that live. ${last}`,
-    `End what "horizon" names, if it does, and run VACUUM ${name}`,
+    `${name} has ${dead} dead rows and ${live} live rows. ${last}`,
+    `Run VACUUM ${name}. First end the transactions that the check "horizon" reports, if any`,
   )
 }
 
 function tooLarge({ live, bytes }: TableRow, name: string): Diagnostic {
   return warning(
     'bloat',
-    `${name} takes ${sizeText(bytes)} for ${live} rows: it was much fuller once`,
-    `Run VACUUM FULL ${name} when it is quiet: everybody waits, for a moment with so few rows`,
+    `${name} takes ${sizeText(bytes)} for only ${live} rows`,
+    `Run VACUUM FULL ${name} at a quiet time. It blocks the table for a moment`,
   )
 }

@@ -72,17 +72,17 @@ export async function horizon({ query }: Look, openForMs: number): Promise<Diagn
   ]
   if (diagnostics.length > 0) return diagnostics
   const hidden = (await rows<{ n: number }>(HIDDEN, []))[0]?.n ?? 0
-  const seen = hidden === 0 ? '' : ` that this user may see (GRANT pg_read_all_stats shows it ${hidden} more)`
+  const seen = hidden === 0 ? '' : ` visible to this user (GRANT pg_read_all_stats to see ${hidden} more)`
   return [well('horizon', `no transaction${seen} has been open for ${spanText(openForMs)}`)]
 }
 
 function session({ pid, application, name, state, query, open_for: openFor }: SessionRow): Diagnostic {
-  const who = [application === '' ? 'without a name' : application, name ?? 'of the server', state].join(', ')
+  const who = [application === '' ? 'unnamed' : application, name ?? 'server process', state].join(', ')
   return warning(
     'horizon',
-    `session ${pid} (${who}) has had a transaction open for ${spanText(openFor)}, and nothing that was deleted since ` +
-      `can be cleaned up. Its last statement: ${shortened(query)}`,
-    `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server do so`,
+    `session ${pid} (${who}) has had a transaction open for ${spanText(openFor)}, which prevents ` +
+      `the cleanup of dead rows. Last statement: ${shortened(query)}`,
+    `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server end such sessions`,
   )
 }
 
@@ -90,9 +90,9 @@ function prepared({ gid, owner, open_for: openFor }: PreparedRow): Diagnostic {
   const name = pg.escapeLiteral(gid)
   return warning(
     'horizon',
-    `transaction ${name} of ${owner} was prepared ${spanText(openFor)} ago and never ended, and nothing that was ` +
-      'deleted since can be cleaned up',
-    `End it, as whoever coordinates it would: COMMIT PREPARED ${name} or ROLLBACK PREPARED ${name}`,
+    `transaction ${name} of ${owner} was prepared ${spanText(openFor)} ago and never ended, which prevents ` +
+      'the cleanup of dead rows',
+    `End it: COMMIT PREPARED ${name} or ROLLBACK PREPARED ${name}`,
   )
 }
 
@@ -100,7 +100,7 @@ function slot({ name, transactions, bytes }: SlotRow): Diagnostic {
   const rows = transactions === null ? '' : ` and the rows of ${transactions} transactions`
   return warning(
     'horizon',
-    `nobody reads the replication slot ${name}: it keeps ${sizeText(bytes ?? 0)} of log${rows}`,
-    `Let its reader go on, or drop it: SELECT pg_drop_replication_slot(${pg.escapeLiteral(name)})`,
+    `the replication slot ${name} is inactive and retains ${sizeText(bytes ?? 0)} of WAL${rows}`,
+    `Restart its consumer, or drop it: SELECT pg_drop_replication_slot(${pg.escapeLiteral(name)})`,
   )
 }

@@ -19,7 +19,7 @@ export async function notifier({
   query,
   settings: { notifier: url, platform },
 }: Look): Promise<Diagnostic[]> {
-  if (url === null) return [well('notifier', 'it is turned off: new jobs are found by polling')]
+  if (url === null) return [well('notifier', 'disabled: new jobs are found by polling')]
   const client = newClient(url, {
     application_name: 'jobmill notifier',
     connectionTimeoutMillis: CONNECT_MS,
@@ -29,14 +29,14 @@ export async function notifier({
   client.on('error', () => {})
   try {
     await connectClient(client, { platform, waitMs: CONNECT_MS })
-    if (await isDirect(client)) return [well('notifier', 'it listens at the server itself')]
+    if (await isDirect(client)) return [well('notifier', 'connected directly to the server')]
     if (await isHeard(client, query, platform))
-      return [well('notifier', 'it listens by way of a pooler that keeps its sessions apart')]
+      return [well('notifier', 'connected through a pooler in session mode')]
     return [
       warning(
         'notifier',
-        'a pooler swallows the rings (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
-        'Give the option notifier the address of the server itself, or false to do without',
+        'a pooler drops notifications (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
+        'Set the option notifier to the address of the server itself, or to false',
       ),
     ]
   } catch (error) {
@@ -44,8 +44,8 @@ export async function notifier({
     return [
       warning(
         'notifier',
-        `cannot listen for new jobs, which are found by polling: ${why}`,
-        'Check the address of the option notifier; behind a pooler it is that of the server itself, or false',
+        `cannot listen for new jobs, falling back to polling: ${why}`,
+        'Check the option notifier. Behind a pooler, set it to the address of the server itself, or to false',
       ),
     ]
   } finally {
@@ -61,7 +61,7 @@ async function isDirect(client: pg.Client): Promise<boolean> {
 
 async function isHeard(client: pg.Client, query: Query, platform: Platform): Promise<boolean> {
   const heard = new AbortController()
-  const channel = `jobmill examines ${platform.id()}`
+  const channel = `jobmill doctor ${platform.id()}`
   client.on('notification', () => heard.abort())
   await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
   await query('SELECT pg_notify($1, $2)', [channel, ''])

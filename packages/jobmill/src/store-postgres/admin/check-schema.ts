@@ -16,29 +16,27 @@ function mending(sql: (text: string) => string): Mending {
   const table = (part: string): string => sql(`jobmill.${tableOf(part)}`)
   return {
     missing(part, made) {
-      if (part.startsWith('index ')) return `Make it again: ${concurrently(sql(made))}`
+      if (part.startsWith('index ')) return `Create it: ${concurrently(sql(made))}`
       if (part.startsWith('column '))
-        return `Put it back: ALTER TABLE ${table(part)} ADD COLUMN ${nameOf(part)} ${made}; what was in it is lost`
-      if (part.startsWith('trigger ')) return `Create it again: ${sql(made)}`
-      if (part.startsWith('sequence '))
-        return 'Restore a backup: a sequence that begins anew gives numbers that were given before'
-      return part.startsWith('function ') ? FUNCTION : 'Restore a backup: what was in it is lost'
+        return `Add it: ALTER TABLE ${table(part)} ADD COLUMN ${nameOf(part)} ${made}; its contents are lost`
+      if (part.startsWith('trigger ')) return `Create it: ${sql(made)}`
+      if (part.startsWith('sequence ')) return 'Restore a backup: a new sequence would issue numbers again'
+      return part.startsWith('function ') ? FUNCTION : 'Restore a backup: its contents are lost'
     },
     other(part, made) {
       if (part.startsWith('column ')) return `Change ${table(part)}.${nameOf(part)} back to: ${made}`
       if (part.startsWith('trigger '))
-        return `Create it again: DROP TRIGGER ${nameOf(part)} ON ${table(part)}; ${sql(made)}`
+        return `Recreate it: DROP TRIGGER ${nameOf(part)} ON ${table(part)}; ${sql(made)}`
       if (!part.startsWith('index '))
         return part.startsWith('function ') ? FUNCTION : `Change it back to ${made}`
-      return `Make it anew: DROP INDEX ${sql(`jobmill.${nameOf(part)}`)}; ${concurrently(sql(made))}`
+      return `Recreate it: DROP INDEX ${sql(`jobmill.${nameOf(part)}`)}; ${concurrently(sql(made))}`
     },
-    foreign: (part) =>
-      `Take it away if nobody needs it: ALTER TABLE ${table(part)} DROP COLUMN ${nameOf(part)}`,
+    foreign: (part) => `Drop it if it is not needed: ALTER TABLE ${table(part)} DROP COLUMN ${nameOf(part)}`,
   }
 }
 
 const FUNCTION =
-  'Put it back from a backup of the schema, or run its CREATE OR REPLACE FUNCTION of dist/store-postgres/migrations'
+  'Restore it from a backup of the schema, or run its CREATE OR REPLACE FUNCTION from dist/store-postgres/schema'
 
 export async function drift({ query, schema, sql }: Look): Promise<Diagnostic[]> {
   const expected = expectedParts()
@@ -50,8 +48,8 @@ export async function drift({ query, schema, sql }: Look): Promise<Diagnostic[]>
     ...invalid.map((part) =>
       broken(
         'index',
-        `the ${part} is invalid: nothing is read by it`,
-        `Build it anew: REINDEX INDEX CONCURRENTLY ${sql(`jobmill.${nameOf(part)}`)}`,
+        `the ${part} is invalid, so queries do not use it`,
+        `Rebuild it: REINDEX INDEX CONCURRENTLY ${sql(`jobmill.${nameOf(part)}`)}`,
       ),
     ),
   ]

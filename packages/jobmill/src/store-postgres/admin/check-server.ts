@@ -23,7 +23,7 @@ export async function encoding({ query }: Look): Promise<Diagnostic[]> {
   const name = String(row?.['name'])
   const problem = encodingProblem(name)
   if (problem !== null) return [broken('encoding', `${problem} (${name})`, ENCODING_FIX)]
-  return [well('encoding', `text is kept as ${name}`)]
+  return [well('encoding', `the encoding is ${name}`)]
 }
 
 /**
@@ -38,14 +38,14 @@ export async function clock({ query, settings }: Look): Promise<Diagnostic[]> {
   const there = settings.clock?.() ?? Number(row?.['now'])
   // The server read its clock between the two local readings.
   const skewMs = Math.max(sentAt - there, there - answeredAt, 0)
-  if (skewMs <= MOST_SKEW_MS) return [well('clock', 'the clock of the server and the one here agree')]
+  if (skewMs <= MOST_SKEW_MS) return [well('clock', 'the clocks of the server and this machine agree')]
   const direction = there > answeredAt ? 'ahead of' : 'behind'
   return [
     warning(
       'clock',
-      `the clock of the server is ${spanText(skewMs)} ${direction} the one here: jobs for an instant that is named here come as much too ` +
+      `the clock of the server is ${spanText(skewMs)} ${direction} this machine: jobs with a due time set here start that much too ` +
         (there > answeredAt ? 'early' : 'late'),
-      'Set both right with NTP. Leases and delays are not concerned: the server decides them',
+      'Synchronize both with NTP. Leases and delays are not affected, because the server measures them',
     ),
   ]
 }
@@ -64,8 +64,8 @@ export async function connections({ query }: Look): Promise<Diagnostic[]> {
   return [
     warning(
       'connections',
-      `${told}: when none is left, no process can start or come back`,
-      'Raise max_connections, put a pooler in front, or lower the option connections of the stores',
+      `${told}: without a free one, no process can start or reconnect`,
+      'Raise max_connections, use a pooler, or lower the option connections of the stores',
     ),
   ]
 }

@@ -20,19 +20,19 @@ interface Setting {
 }
 
 const DURABLE: Readonly<Record<string, string>> = {
-  fsync: 'a crash of the machine may lose or destroy the whole database',
-  full_page_writes: 'a crash of the machine may leave pages that are half written',
-  synchronous_commit: 'jobs that were acknowledged may be lost when the server crashes',
+  fsync: 'a crash of the machine may corrupt the whole database',
+  full_page_writes: 'a crash of the machine may leave half-written pages',
+  synchronous_commit: 'acknowledged jobs may be lost when the server crashes',
 }
 
 const CLEANING: Readonly<Record<string, string>> = {
-  autovacuum: 'nothing cleans up behind finished jobs, and every claim gets slower',
-  track_counts: 'autovacuum does not know where there is something to clean up',
+  autovacuum: 'dead rows of finished jobs accumulate, and every claim gets slower',
+  track_counts: 'autovacuum cannot tell which tables need it',
 }
 
 export async function durability(look: Look): Promise<Diagnostic[]> {
   const off = await settingsOff(look, 'durability', DURABLE)
-  return off.length > 0 ? off : [well('durability', 'a commit is on the disk before it is acknowledged')]
+  return off.length > 0 ? off : [well('durability', 'a commit is on disk before it is acknowledged')]
 }
 
 /** Also checks individual tables. */
@@ -48,7 +48,7 @@ export async function autovacuum(look: Look): Promise<Diagnostic[]> {
   const tables = rows.map((row) =>
     broken(
       'autovacuum',
-      `autovacuum is off for the table ${String(row['name'])}: it grows, and gets slower`,
+      `autovacuum is off for the table ${String(row['name'])}, so it grows and gets slower`,
       `Turn it on: ALTER TABLE ${look.sql(`jobmill.${String(row['name'])}`)} RESET (autovacuum_enabled)`,
     ),
   )
@@ -73,6 +73,6 @@ function turnedOn({ name, source, role, database }: Setting): string {
   if (source === 'user') return `ALTER ROLE ${ofRole} RESET ${name}`
   if (source === 'database user') return `ALTER ROLE ${ofRole} IN DATABASE ${ofDatabase} RESET ${name}`
   if (source === 'command line') return `start the server without ${name}=off`
-  if (source === 'client') return `take ${name} out of the address of the database, or out of PGOPTIONS`
+  if (source === 'client') return `remove ${name} from the database address or from PGOPTIONS`
   return `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`
 }

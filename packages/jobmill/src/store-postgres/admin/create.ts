@@ -43,7 +43,7 @@ async function createDatabase(settings: PostgresSettings): Promise<boolean> {
     if (['42P04', '23505'].includes(codeOf(error) ?? '')) return false
     if (codeOf(error) !== '42501') throw inOurWords(error, { sent: true })
     throw new JobmillError('STORE_REFUSED', 'the database user may not create a database', {
-      fix: 'Give it the right (ALTER ROLE … CREATEDB), or have somebody else create it',
+      fix: 'Grant it the right (ALTER ROLE … CREATEDB), or create the database as another user',
       cause: error,
     })
   }

@@ -44,5 +44,5 @@ export async function diagnose(
   })
   if (diagnostics !== null) return diagnostics
   const { database } = newClient(settings.url)
-  return [broken('schema', `there is no database ${database ?? ''}`, 'Make it: jobmill db create')]
+  return [broken('schema', `the database ${database ?? ''} does not exist`, 'Run jobmill db create')]
 }

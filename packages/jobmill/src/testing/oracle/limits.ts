@@ -114,7 +114,7 @@ function rework(state: OracleState, now: number, limit: OracleLimit, sources: Li
 export function deleteLimit(state: OracleState, name: string): boolean {
   for (const [queue, { settings }] of state.queues) {
     if (settings.limit !== name) continue
-    throw new JobmillError('LIMIT_IN_USE', `the queue ${queue} draws on it`, { value: shown(name) })
+    throw new JobmillError('LIMIT_IN_USE', `is used by the queue ${queue}`, { value: shown(name) })
   }
   if (!state.limits.delete(name)) return false
   state.settingsVersion += 1
