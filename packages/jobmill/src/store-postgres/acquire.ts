@@ -107,18 +107,18 @@ function answerOne(item: AcquireRequest, draw: Draw, isCurrent: (item: AcquireRe
   const { amount, waitUpToMs, holder } = item
   const ask = { amount, waitUpToMs, hasPlace: draw.places.has(holder) }
   const { state, answers } = answer(settings, draw.state, [ask], { now, held: draw.held })
-  const [told] = answers
-  if (told === undefined) throw new RangeError('an acquire request got no answer')
+  const [reply] = answers
+  if (reply === undefined) throw new RangeError('an acquire request got no answer')
   draw.state = state
-  if (told.outcome === 'later') {
-    if (told.takesPlace) joinOrderQueue(draw, holder)
-    return { outcome: 'later', inMs: told.inMs }
+  if (reply.outcome === 'later') {
+    if (reply.takesPlace) joinQueue(draw, holder)
+    return { outcome: 'later', inMs: reply.inMs }
   }
-  if (told.outcome === 'granted') grant(draw, item)
-  return told
+  if (reply.outcome === 'granted') grant(draw, item)
+  return reply
 }
 
-function joinOrderQueue({ places, placed, left }: Draw, holder: string): void {
+function joinQueue({ places, placed, left }: Draw, holder: string): void {
   places.add(holder)
   placed.add(holder)
   left.delete(holder)
@@ -139,8 +139,8 @@ async function write(context: Context, query: Query, draws: readonly Draw[]): Pr
     states: draws.flatMap(({ limit, state }) =>
       state === limit.state ? [] : [{ name: limit.name, ...stateColumns(state) }],
     ),
-    left: draws.flatMap(({ limit, left }) => named(limit, left)),
-    placed: draws.flatMap(({ limit, placed }) => named(limit, placed)),
+    left: draws.flatMap(({ limit, left }) => waiterRows(limit, left)),
+    placed: draws.flatMap(({ limit, placed }) => waiterRows(limit, placed)),
     permits: draws.flatMap(({ limit, permits }) =>
       [...permits.values()].map(({ holder, instance, token, amount }) => ({
         limit_name: limit.name,
@@ -155,6 +155,6 @@ async function write(context: Context, query: Query, draws: readonly Draw[]): Pr
   await run(context, query, WRITE_ACQUIRE, JSON.stringify(fields).slice(1, -1))
 }
 
-function named({ name }: LockedLimit, holders: Iterable<string>): object[] {
+function waiterRows({ name }: LockedLimit, holders: Iterable<string>): object[] {
   return [...holders].map((holder) => ({ limit_name: name, holder }))
 }

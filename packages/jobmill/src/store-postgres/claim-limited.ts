@@ -4,7 +4,7 @@
  */
 import { available, spent } from '../job/budget.ts'
 import type { ClaimRequest } from '../store/claim.ts'
-import { claimFields, claimStatement, leased } from './claim-statement.ts'
+import { claimFields, claimStatement, leaseRows } from './claim-statement.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { type LockedLimit, lockLimits, permitsOut, writeStates } from './limit-rows.ts'
@@ -58,5 +58,7 @@ async function claimSome(
   const { queue, limit, most } = from
   const part = limit.settings.type === 'concurrency' ? 'permits' : 'budget'
   const fields = claimFields(request, [{ queue, room: most }], limit.name)
-  return leased(await run(context, query, claimStatement(context, most, request.quarantined, part), fields))
+  return leaseRows(
+    await run(context, query, claimStatement(context, most, request.quarantined, part), fields),
+  )
 }

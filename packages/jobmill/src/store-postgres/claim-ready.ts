@@ -14,7 +14,7 @@ import { kindsKey, type Look, rangeColumns } from './floors.ts'
 const CLAIM_READY = `SELECT * FROM jobmill.claim_ready(${nowIfNamesTrue('$12')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 /** The metadata in the last row, which is not a lease. */
-interface Told {
+interface Summary {
   readonly token: number
   readonly now: number
   readonly has_limited: boolean | null
@@ -54,7 +54,7 @@ export async function claimReady(context: Context, request: ClaimRequest): Promi
   const again = lookAt(context, rest)
   if (![...again.looks.values()].some(({ isFull }) => isFull)) return first
   try {
-    return together(first, await claimOnce(context, rest, again))
+    return mergeClaims(first, await claimOnce(context, rest, again))
   } catch (error) {
     // The first claim is committed, and the failed second one changed nothing.
     if (first.leases.length === 0) throw error
@@ -62,7 +62,7 @@ export async function claimReady(context: Context, request: ClaimRequest): Promi
   }
 }
 
-function together(first: Claimed, second: Claimed): Claimed {
+function mergeClaims(first: Claimed, second: Claimed): Claimed {
   if (second.leases.length === 0) return first
   const placed = [...first.placed(), ...second.placed()].toSorted(byOrder)
   return { ...second, leases: placed.map(({ lease }) => lease), placed: () => placed }
@@ -118,7 +118,7 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
     floors.disturb([...asked.rooms.keys()])
     return NOTHING
   }
-  const told = JSON.parse(last) as Told
+  const summary = JSON.parse(last) as Summary
   if (!rows.every((row) => map.queues.knows(row[1]) && map.kinds.knows(row[2])))
     await names.learn(
       map,
@@ -126,10 +126,10 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
       rows.map((row) => row[2]),
     )
   return {
-    leases: rows.map((row) => leaseOfRow(map, row, told)),
-    placed: () => rows.map((row) => placedOfRow(map, row, told)),
-    hasLimited: told.has_limited === true,
-    short: remember(context, request, asked, told, rows),
+    leases: rows.map((row) => leaseOfRow(map, row, summary)),
+    placed: () => rows.map((row) => placedOfRow(map, row, summary)),
+    hasLimited: summary.has_limited === true,
+    short: remember(context, request, asked, summary, rows),
   }
 }
 
@@ -141,7 +141,7 @@ function remember(
   { floors, platform }: Context,
   { limit }: ClaimRequest,
   { map, kinds, rooms, looks }: Asked,
-  told: Told,
+  summary: Summary,
   rows: readonly LeaseRow[],
 ): Claimed['short'] {
   const found = new Map(
@@ -159,16 +159,16 @@ function remember(
   return [...found].flatMap(([queue, { leases, upTo }], at) => {
     const left = (rooms.get(queue) ?? 0) - leases
     const isShort = rows.length < limit && left > 0
-    if ((told.open[at] ?? null) === null) floors.disturb([queue])
+    if ((summary.open[at] ?? null) === null) floors.disturb([queue])
     else
-      floors.seen(queue, kinds, now, {
+      floors.record(queue, kinds, now, {
         wasFull: looks.get(queue)?.isFull === true,
         upTo,
-        lastSeq: isShort ? told.last_seq : null,
-        lanes: (told.ends ?? []).flatMap((end, n) => (ranges[n]?.queue === queue ? (end ?? []) : [])),
+        lastSeq: isShort ? summary.last_seq : null,
+        lanes: (summary.ends ?? []).flatMap((end, n) => (ranges[n]?.queue === queue ? (end ?? []) : [])),
         leases,
-        pages: told.pages,
-        ms: told.ms,
+        pages: summary.pages,
+        ms: summary.ms,
       })
     return isShort ? [{ queue, room: left }] : []
   })

@@ -2,7 +2,7 @@
 import type { Lease } from '../store/claim.ts'
 import type { NameMap } from './name-map.ts'
 
-/** The columns in order. Null stands for the default value of a column. */
+/** The columns in order. Null means the default value of a column. */
 export type LeaseRow = readonly [
   id: string,
   queueId: number,
@@ -15,7 +15,7 @@ export type LeaseRow = readonly [
   readyAt: number,
   enqueuedAt: number | null,
   payload: string,
-  told: string | null,
+  rareText: string | null,
 ]
 
 /** Fields that few jobs have. */
@@ -39,9 +39,21 @@ interface Common {
 }
 
 export function leaseOfRow(map: NameMap, row: LeaseRow, { token, now }: Common): Lease {
-  const [id, queueId, kindId, priority, , attempt, maxAttempts, crashes, readyAt, enqueuedAt, payload, told] =
-    row
-  const rare = told === null ? null : (JSON.parse(told) as Rare)
+  const [
+    id,
+    queueId,
+    kindId,
+    priority,
+    ,
+    attempt,
+    maxAttempts,
+    crashes,
+    readyAt,
+    enqueuedAt,
+    payload,
+    rareText,
+  ] = row
+  const rare = rareText === null ? null : (JSON.parse(rareText) as Rare)
   return {
     id,
     token,

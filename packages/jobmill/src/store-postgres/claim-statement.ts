@@ -84,7 +84,7 @@ export function claimFields(
 }
 
 /** The rows that are leases. A claim that found nothing returns one row without a lease. */
-export function leased(rows: readonly Row[]): readonly Row[] {
+export function leaseRows(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => row['id'] !== null)
 }
 

@@ -6,7 +6,7 @@ import type { ClaimRequest, Lease } from '../store/claim.ts'
 import { claimLimited } from './claim-limited.ts'
 import { byOrder, claimReady } from './claim-ready.ts'
 import type { Placed } from './claim-rows.ts'
-import { claimFields, claimStatement, leased, leaseOf } from './claim-statement.ts'
+import { claimFields, claimStatement, leaseOf, leaseRows } from './claim-statement.ts'
 import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { limitedQueues } from './limited.ts'
@@ -14,26 +14,26 @@ import { limitedQueues } from './limited.ts'
 /** The leases from queues without a limit, and the reply's data about queues with one. */
 interface Free {
   readonly placed: readonly Placed[]
-  readonly told: Row
+  readonly reply: Row
 }
 
 export async function claim(context: Context, request: ClaimRequest): Promise<Lease[]> {
-  context.heard(request.queues.map(({ queue }) => queue))
+  context.forgetNotifications(request.queues.map(({ queue }) => queue))
   // A handle that has seen a limit asks for limits in the same statement.
   if (request.quarantined === 'only' || context.met.limited)
     return withLimited(context, request, await claimGeneral(context, request))
   const { leases, placed, hasLimited } = await claimReady(context, request)
   if (!hasLimited || leases.length === request.limit) return leases
-  return withLimited(context, request, { placed: placed(), told: { has_limited: true } })
+  return withLimited(context, request, { placed: placed(), reply: { has_limited: true } })
 }
 
 async function withLimited(
   context: Context,
   request: ClaimRequest,
-  { placed, told }: Free,
+  { placed, reply }: Free,
 ): Promise<Lease[]> {
   const left = (request.quarantined === 'only' ? 1 : request.limit) - placed.length
-  const more = left === 0 ? [] : await moreLeases(context, { ...request, limit: left }, told, placed)
+  const more = left === 0 ? [] : await moreLeases(context, { ...request, limit: left }, reply, placed)
   const all = more.length === 0 ? placed : [...placed, ...more].toSorted(byOrder)
   return all.map(({ lease }) => lease)
 }
@@ -45,7 +45,7 @@ async function claimGeneral(context: Context, request: ClaimRequest): Promise<Fr
     claimStatement(context, request.limit, request.quarantined, 'free'),
     claimFields(request, request.queues, null),
   )
-  return { placed: placedOf(leased(rows)), told: rows[0] ?? {} }
+  return { placed: placedOf(leaseRows(rows)), reply: rows[0] ?? {} }
 }
 
 function placedOf(rows: readonly Row[]): Placed[] {
@@ -59,11 +59,11 @@ function placedOf(rows: readonly Row[]): Placed[] {
 async function moreLeases(
   context: Context,
   request: ClaimRequest,
-  told: Row,
+  reply: Row,
   free: readonly Placed[],
 ): Promise<readonly Placed[]> {
   try {
-    const limited = await worthIt(context, request, told)
+    const limited = await queuesWithBudget(context, request, reply)
     return limited.length === 0 ? [] : placedOf(await claimLimited(context, request, limited))
   } catch (error) {
     if (free.length === 0) throw error
@@ -72,18 +72,20 @@ async function moreLeases(
 }
 
 /** The queues whose limit has budget, in the order of the request. */
-async function worthIt(
+async function queuesWithBudget(
   context: Context,
   request: ClaimRequest,
   row: Row,
 ): Promise<{ queue: string; limit: string; room: number }[]> {
   const queues = request.queues.map(({ queue }) => queue)
-  const told = await limitedQueues(context, row, { queues, kinds: request.kinds })
-  if (told.length === 0) return []
-  const isReady = (one: (typeof told)[number]): boolean =>
+  const limited = await limitedQueues(context, row, { queues, kinds: request.kinds })
+  if (limited.length === 0) return []
+  const isReady = (one: (typeof limited)[number]): boolean =>
     request.quarantined === 'only' ? one.quarantined : one.ready
   const limits = new Map(
-    told.flatMap((one) => (one.available > 0 && isReady(one) ? [[one.queue, one.limit.name] as const] : [])),
+    limited.flatMap((one) =>
+      one.available > 0 && isReady(one) ? [[one.queue, one.limit.name] as const] : [],
+    ),
   )
   return request.queues.flatMap(({ queue, room }) => {
     const limit = limits.get(queue)

@@ -41,13 +41,16 @@ async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
     answer = await ask()
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw failed(`the password function failed: ${why}`, { cause })
+    throw passwordError(`the password function failed: ${why}`, { cause })
   }
   if (typeof answer === 'string') return answer
-  throw failed('the password function did not return a string', { value: shown(answer) })
+  throw passwordError('the password function did not return a string', { value: shown(answer) })
 }
 
-function failed(what: string, details: { readonly cause?: unknown; readonly value?: string }): JobmillError {
+function passwordError(
+  what: string,
+  details: { readonly cause?: unknown; readonly value?: string },
+): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', what, {
     field: 'password',
     fix: 'Return the password as a string or a promise of one. The next connection calls the function again',

@@ -8,7 +8,7 @@ import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { PoolUsage } from '../store/resources.ts'
-import { inOurWords, isNameLost, isPlanOutdated, isTransient, leavesConnectionUsable } from './errors.ts'
+import { isNameLost, isPlanOutdated, isTransient, leavesConnectionUsable, toJobmillError } from './errors.ts'
 import { pool } from './pool.ts'
 import type { Address } from './server-address.ts'
 import { statementNames } from './statement-names.ts'
@@ -85,7 +85,7 @@ export function connect(options: ConnectionOptions): Connection {
     busy?: () => Promise<boolean> | undefined,
   ): Promise<T> {
     const taken = clients.take()
-    const client = taken instanceof Promise ? await inTime(taken) : taken
+    const client = taken instanceof Promise ? await takeInTime(taken) : taken
     try {
       const result = await work(client)
       const stillBusy = busy?.()
@@ -94,7 +94,7 @@ export function connect(options: ConnectionOptions): Connection {
       return result
     } catch (error) {
       clients.give(client, leavesConnectionUsable(error) && !stillOpen.has(client))
-      throw inOurWords(error, { sent: true })
+      throw toJobmillError(error, { sent: true })
     }
   }
 
@@ -147,7 +147,7 @@ export function connect(options: ConnectionOptions): Connection {
    * A statement whose name is unknown or outdated has not run. Either a pooler does not preserve names, or a
    * newer release changed the schema.
    */
-  async function kept(statement: Statement, after?: Statement): Promise<readonly Tuple[]> {
+  async function runNamed(statement: Statement, after?: Statement): Promise<readonly Tuple[]> {
     const name = names.of(statement.text)
     if (name === undefined) return single<Tuple>(statement, 'array', after)
     try {
@@ -162,7 +162,7 @@ export function connect(options: ConnectionOptions): Connection {
   }
 
   /** Retries what the server rolled back on its own: deadlocks and lock timeouts. */
-  async function again<T>(attempt: () => Promise<T>): Promise<T> {
+  async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await attempt()
@@ -175,19 +175,19 @@ export function connect(options: ConnectionOptions): Connection {
   }
 
   return {
-    query: (text, values) => again(() => single<Row>({ text, values })),
-    tuples: (text, values, after) => again(() => kept({ text, values }, after)),
-    transaction: (work) => again(() => inTransaction((client) => work(queryOf(client, options)))),
+    query: (text, values) => withRetries(() => single<Row>({ text, values })),
+    tuples: (text, values, after) => withRetries(() => runNamed({ text, values }, after)),
+    transaction: (work) => withRetries(() => inTransaction((client) => work(queryOf(client, options)))),
     usage: () => clients.usage(),
     close: () => clients.end(),
   }
 }
 
-async function inTime(taken: Promise<pg.Client>): Promise<pg.Client> {
+async function takeInTime(taken: Promise<pg.Client>): Promise<pg.Client> {
   try {
     return await taken
   } catch (error) {
-    throw inOurWords(error, { sent: false })
+    throw toJobmillError(error, { sent: false })
   }
 }
 

@@ -35,7 +35,7 @@ export interface Context {
   readonly heads: Floors
   readonly due: DueFloor
   /** Announces a claim of these queues, so that earlier notifications count as received. */
-  readonly heard: (queues: readonly string[]) => void
+  readonly forgetNotifications: (queues: readonly string[]) => void
 }
 
 /** The parameter of a statement: `fields` is JSON text without its braces, `now` is added for tests. */
@@ -50,6 +50,6 @@ export function run(context: Context, query: Query, statement: string, fields: s
 }
 
 /** Parses rows that a statement aggregated into one column: JSON text, null for none. */
-export function listOf<T>(told: unknown): T[] {
-  return typeof told === 'string' ? (JSON.parse(told) as T[]) : []
+export function listOf<T>(text: unknown): T[] {
+  return typeof text === 'string' ? (JSON.parse(text) as T[]) : []
 }

@@ -8,7 +8,7 @@ export interface DueFloor {
   /** The due time to start at, or null for a full look. */
   from(now: number): number | null
   /** Records a look: everything due before `upTo` is dead or taken. */
-  seen(look: {
+  record(look: {
     readonly from: number | null
     readonly upTo: number
     readonly ms: number
@@ -33,7 +33,7 @@ export function dueFloor(): DueFloor {
     clear() {
       notBefore = Number.NEGATIVE_INFINITY
     },
-    seen({ from, upTo, ms, now }) {
+    record({ from, upTo, ms, now }) {
       floor = from === null ? upTo : Math.max(floor, upTo)
       if (from === null && ms > LONG_MS) notBefore = now + SHARE * ms
     },

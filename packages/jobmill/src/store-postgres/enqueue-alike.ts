@@ -90,7 +90,7 @@ async function write(
     notification?.statement,
   )
   const [at, token, leased, walked] = row as [number, number | null, number, string | null]
-  notification?.tell()
+  notification?.wakeLocal()
   if (workers !== undefined && walked !== null)
     rememberHeads(context, map, workers.free, JSON.parse(walked) as Walked)
   if (notification === null && leased < jobs.length) counts.add(queue, jobs.length - leased)

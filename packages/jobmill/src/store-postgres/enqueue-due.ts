@@ -52,7 +52,7 @@ export async function enqueueDue(
     notification?.statement,
   )
   const [at, token, leased, walked] = row as [number, number | null, string | null, string | null]
-  notification?.tell()
+  notification?.wakeLocal()
   if (free !== undefined && walked !== null) rememberHeads(context, map, free, JSON.parse(walked) as Walked)
   return jobs.map((job, n) => {
     const { id } = job
@@ -130,7 +130,7 @@ export function rememberHeads(
   const queues = [...rooms.keys()]
   for (const { queue_id: id, priority, seq } of walked.heads ?? []) {
     const queue = map.queues.name(id)
-    heads.seen(queue, '', now, {
+    heads.record(queue, '', now, {
       wasFull: looks[queues.indexOf(queue)]?.isFull === true,
       upTo: seq === null ? new Map() : new Map([[priority, seq - 1]]),
       lastSeq: seq === null ? walked.last_seq : null,

@@ -168,8 +168,8 @@ async function oneLook(
   const map = context.names.current
   const rows = await run(context, query, ENQUEUE_KEYED, jobsFields(context, jobs))
   if (rows.length === 0) throw new NamesChanged()
-  counts.told(rows[0]?.['ready'], map)
-  counts.ranIn(rows[0])
+  counts.addCounts(rows[0]?.['ready'], map)
+  counts.noteTransaction(rows[0])
   const byId = new Map(rows.map((row) => [String(row['id']), row]))
   const strays: { key: string; id: string }[] = []
   const lost: NewJob[] = []

@@ -66,7 +66,7 @@ export async function enqueue(
   }
   const { mayRepeat = false } = options
   const handOff = mayRepeat ? undefined : options.handOff
-  const [replies, counts] = await committed(context, jobs, mayRepeat, handOff)
+  const [replies, counts] = await enqueueCommitted(context, jobs, mayRepeat, handOff)
   // An existing job may have been written by a call that failed before it could notify.
   if (mayRepeat) {
     for (const { queue, delayMs, dueAt } of jobs) if (delayMs === 0 && dueAt === null) counts.add(queue, 0)
@@ -77,7 +77,7 @@ export async function enqueue(
 
 type Committed = [Enqueued[], ReadyCounts]
 
-async function committed(
+async function enqueueCommitted(
   context: Context,
   jobs: readonly NewJob[],
   mayRepeat: boolean,
@@ -206,14 +206,14 @@ async function enqueuePlain(
   if (Number(row?.['jobs']) !== jobs.length) {
     throw new JobmillError('TX_INVALID', 'did not run the statement it was given', { field: 'tx' })
   }
-  counts.told(row?.['ready'], map)
-  counts.ranIn(row)
+  counts.addCounts(row?.['ready'], map)
+  counts.noteTransaction(row)
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))
 }
 
 /**
- * Groups neighbors that can share a statement, so that places follow the order of the call: jobs without a
- * key, jobs that take their key, and jobs that replace the holder.
+ * Groups neighbors that can share a statement, so that places follow the order of the call. The groups are
+ * jobs without a key, jobs that take their key, and jobs that replace the holder.
  */
 function runsOf(jobs: readonly NewJob[], held: ReadonlySet<string>): NewJob[][] {
   const runs: NewJob[][] = []

@@ -76,7 +76,7 @@ export function wasAnswered(error: unknown): boolean {
 }
 
 /** `sent` says whether the server may have seen a statement that writes. */
-export function inOurWords(error: unknown, { sent }: { readonly sent: boolean }): unknown {
+export function toJobmillError(error: unknown, { sent }: { readonly sent: boolean }): unknown {
   if (isJobmillError(error)) return error
   if (codeOf(error) === NAMES_UNKNOWN) return new NamesChanged()
   const why = error instanceof Error ? error.message || codeOf(error) || error.name : String(error)

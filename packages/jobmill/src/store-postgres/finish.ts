@@ -56,7 +56,7 @@ async function finishGeneral(
     const left = plain.length === 0 ? NONE : await finishDone(context, query, plain)
     const ended = new Set<Finish>(plain.filter(({ id }) => !left.has(id)))
     const rest = items.filter((item) => !ended.has(item))
-    return [merged(items, rest, await finishWith(context, query, rest, counts)), counts]
+    return [mergeReplies(items, rest, await finishWith(context, query, rest, counts)), counts]
   }
   const needsTransaction =
     plain.length > 0 ||
@@ -78,7 +78,7 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
   if (left.size === 0) return items.map(done)
   const rest = items.filter(({ id }) => left.has(id))
   try {
-    return merged(items, rest, await finishGeneral(context, rest, []))
+    return mergeReplies(items, rest, await finishGeneral(context, rest, []))
   } catch (error) {
     // Some finishes are written and some are not. A repeated call finds out which.
     if (rest.length === items.length) throw error
@@ -90,7 +90,11 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
 }
 
 /** The replies of the general path; all other items are done. */
-function merged(items: readonly Finish[], rest: readonly Finish[], replies: readonly Finished[]): Finished[] {
+function mergeReplies(
+  items: readonly Finish[],
+  rest: readonly Finish[],
+  replies: readonly Finished[],
+): Finished[] {
   if (rest.length === items.length) return [...replies]
   const known = new Map(rest.map((item, at) => [item, replies[at]]))
   return items.map((item) => known.get(item) ?? done(item))
@@ -106,11 +110,11 @@ async function finishWith(
   for (const round of inRounds(items, keyOf)) {
     await finishRound(context, query, round, { replies, counts })
   }
-  return items.map((item) => replies.get(item) ?? refused(item))
+  return items.map((item) => replies.get(item) ?? refusedReply(item))
 }
 
 /** The results that a round adds to. */
-interface Told {
+interface Results {
   readonly replies: Map<Finish, Finished>
   readonly counts: ReadyCounts
 }
@@ -119,12 +123,12 @@ async function finishRound(
   context: Context,
   query: Query,
   items: readonly Finish[],
-  { replies, counts }: Told,
+  { replies, counts }: Results,
 ): Promise<void> {
   const statement = items.some(forgets) ? FINISH_FORGETTING : FINISH
   const rows = await run(context, query, statement, `"items":[${items.map(finishText).join(',')}]`)
-  counts.freed(rows)
-  counts.ranIn(rows[0])
+  counts.addFreed(rows)
+  counts.noteTransaction(rows[0])
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
   const holds = holdsOf(rows)
   const missing = items.filter((item) => !accepted.has(item.id))
@@ -145,12 +149,12 @@ async function finishRound(
         id: item.id,
         accepted: true,
         state,
-        followUps: state === asked(item) ? await followUp(context, query, item, counts) : [],
+        followUps: state === requestedState(item) ? await followUp(context, query, item, counts) : [],
         ...releasedIn(item, row, state, holds[item.id] ?? 0),
       })
     } else {
       const earlier = before.get(item.id)
-      replies.set(item, earlier === undefined ? refused(item) : acceptedBefore(item, earlier))
+      replies.set(item, earlier === undefined ? refusedReply(item) : acceptedBefore(item, earlier))
     }
   }
   await trimHistory(
@@ -182,7 +186,7 @@ function done({ id }: Finish): Finished {
   return { id, accepted: true, state: 'done', followUps: [] }
 }
 
-function refused(item: Finish): Finished {
+function refusedReply(item: Finish): Finished {
   return { id: item.id, accepted: false, state: null, followUps: [] }
 }
 
@@ -197,12 +201,12 @@ function acceptedBefore(item: Finish, row: Row): Finished {
   const outcome = outcomeOfCode(Number(row['outcome']))
   const forced =
     outcome === 'cancelled' && (item.outcome !== outcome || row['error'] !== (item.error ?? null))
-  const elsewhere = asked(item) === 'done' ? 'scheduled' : asked(item)
+  const elsewhere = requestedState(item) === 'done' ? 'scheduled' : requestedState(item)
   const state: JobState = endedAs !== null ? stateOfCode(Number(endedAs)) : forced ? 'cancelled' : elsewhere
   return { id: item.id, accepted: true, state, followUps: [], again: true }
 }
 
-function asked({ transition }: Finish): JobState {
+function requestedState({ transition }: Finish): JobState {
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 

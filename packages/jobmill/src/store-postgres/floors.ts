@@ -1,11 +1,7 @@
 /**
- * Scan cursors ("floors") for claims: per queue and priority, the place up to which this handle has read. The
- * first rows of the index are dead rows of claimed jobs, until vacuum removes them, and jobs of kinds that
- * this process does not run. Claims start after them.
- *
- * Scan cursors are hints. A job can become visible below one if its transaction commits late or it returns to
- * its old place. A full look finds it. Full looks happen after claims with few jobs, after a notification,
- * and every 500 ms, unless they would take more than a twentieth of the time.
+ * Scan cursors ("floors") for claims: per queue and priority, the place up to which this handle has read.
+ * Claims start there instead of reading dead rows and jobs of other kinds again. Scan cursors are hints, and
+ * a full look finds jobs below them. See docs/internals/postgres-store.md.
  */
 
 import { arrayOf } from './array-text.ts'
@@ -47,7 +43,7 @@ export interface Floors {
   look(queue: string, kinds: string, now: number): Look
   /** Like `look`, for a check without a claim: full, unless a full look was recently expensive. */
   peek(queue: string, kinds: string, now: number): Look
-  seen(queue: string, kinds: string, now: number, seen: Seen): void
+  record(queue: string, kinds: string, now: number, seen: Seen): void
   /** Jobs may have become ready below the cursors. */
   disturb(queues: readonly string[] | 'all'): void
   /** The database was replaced, so its places have changed. */
@@ -90,7 +86,7 @@ export function floors(): Floors {
       const lanes = byQueue.get(queue)
       if (lanes === undefined || lanes.kinds !== kinds) return fullLook(queue)
       const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom
-      if (!isDue || now < lanes.notBefore) return { isFull: false, ranges: behind(queue, lanes.floors) }
+      if (!isDue || now < lanes.notBefore) return { isFull: false, ranges: rangesBehind(queue, lanes.floors) }
       // Changes from now on count for the next look.
       byQueue.set(queue, { ...lanes, disturbed: false })
       return fullLook(queue)
@@ -98,13 +94,13 @@ export function floors(): Floors {
     peek(queue, kinds, now) {
       const lanes = byQueue.get(queue)
       if (lanes === undefined || lanes.kinds !== kinds || now >= lanes.notBefore) return fullLook(queue)
-      return { isFull: false, ranges: behind(queue, lanes.floors) }
+      return { isFull: false, ranges: rangesBehind(queue, lanes.floors) }
     },
-    seen(queue, kinds, now, seen) {
+    record(queue, kinds, now, seen) {
       const before = byQueue.get(queue)
       const known = before?.kinds === kinds ? before : undefined
       const { wasFull, leases, pages, ms, lastSeq } = seen
-      const next = raised(known?.floors ?? NONE, seen)
+      const next = raise(known?.floors ?? NONE, seen)
       byQueue.set(queue, {
         kinds,
         floors: next.size > MOST_LANES ? NONE : next,
@@ -125,7 +121,7 @@ export function floors(): Floors {
 }
 
 /** A full look that stopped early says nothing about the rows after it, so only its own cursors remain. */
-function raised(
+function raise(
   floors: ReadonlyMap<number, number>,
   { wasFull, upTo, lastSeq, lanes }: Seen,
 ): Map<number, number> {
@@ -139,13 +135,13 @@ function raised(
 }
 
 export function fullLook(queue: string): Look {
-  return { isFull: true, ranges: behind(queue, NONE) }
+  return { isFull: true, ranges: rangesBehind(queue, NONE) }
 }
 
 /**
  * From the start to the first cursor, and from each cursor to the next, so that new priorities are read too.
  */
-function behind(queue: string, floors: ReadonlyMap<number, number>): Range[] {
+function rangesBehind(queue: string, floors: ReadonlyMap<number, number>): Range[] {
   const starts = [[FIRST, 0] as const, ...[...floors].toSorted(([a], [b]) => a - b)]
   return starts.map(([priority, seq], at) => ({ queue, priority, seq, below: starts[at + 1]?.[0] ?? BEHIND }))
 }

@@ -30,29 +30,29 @@ interface Way {
 }
 
 /** Runs `work` in one transaction and repeats it until it gets its locks or the deadline passes. */
-export async function givingWay(
+export async function migrateGivingWay(
   { connection, platform, deadlineMs }: Way,
   work: (query: Query) => Promise<void>,
 ): Promise<void> {
   const began = platform.monotonic()
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      return await connection.transaction((query) => work(query).catch(inTheWay))
+      return await connection.transaction((query) => work(query).catch(rethrowLockTimeout))
     } catch (error) {
-      if (!isInTheWay(error) || platform.monotonic() - began >= deadlineMs) throw error
+      if (!isBlocked(error) || platform.monotonic() - began >= deadlineMs) throw error
     }
     await sleep(platform, (0.5 + platform.random() / 2) * pauseMs)
   }
 }
 
 /** Omits the cause, because the connection would retry a lock timeout immediately. */
-function inTheWay(error: unknown): never {
+function rethrowLockTimeout(error: unknown): never {
   if (!isLockTimeout(error)) throw error
   throw new JobmillError('STORE_BUSY', 'an open transaction blocks the migration of the tables', {
     fix: 'End that transaction (see pg_stat_activity), then start again. Running processes continue to work',
   })
 }
 
-function isInTheWay(error: unknown): boolean {
+function isBlocked(error: unknown): boolean {
   return isJobmillError(error) && error.code === 'STORE_BUSY' && error.cause === undefined
 }

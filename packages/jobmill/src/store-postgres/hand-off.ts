@@ -124,7 +124,7 @@ export async function enqueueHandingOff(
   const fields = JSON.stringify({ instance, token, chosen }).slice(1, -1)
   const [row = {}] = await run(context, query, ENQUEUE_HANDING_OFF, `${fields},${jobsFields(context, jobs)}`)
   if (row['names_true'] !== true) throw new NamesChanged()
-  counts.told(row['ready'], map)
+  counts.addCounts(row['ready'], map)
   const leased = new Set(listOf<string>(row['leased']))
   return jobs.map((job) => {
     const { id } = job

@@ -26,7 +26,7 @@ export function broughtText(brought: Brought): string | undefined {
   return Buffer.byteLength(text) <= MOST_BYTES ? text : undefined
 }
 
-type Told =
+type HandOverMessage =
   | { readonly is: 'offer'; readonly offer: Offered }
   | { readonly is: 'job'; readonly token: number; readonly at: number; readonly brought: Brought }
 
@@ -34,38 +34,40 @@ type Told =
  * Undefined for a message in an unknown format, for example from another release. The database sends a job as
  * "token at message".
  */
-export function readHandOver(text: string): Told | undefined {
+export function readHandOver(text: string): HandOverMessage | undefined {
   const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
-  const told = readObject(json)
-  if (token === undefined) return isOffer(told) ? { is: 'offer', offer: told } : undefined
-  return isBrought(told) ? { is: 'job', token: Number(token), at: Number(at), brought: told } : undefined
+  const message = readObject(json)
+  if (token === undefined) return isOffer(message) ? { is: 'offer', offer: message } : undefined
+  return isBrought(message)
+    ? { is: 'job', token: Number(token), at: Number(at), brought: message }
+    : undefined
 }
 
 function readObject(json: string): object {
   try {
-    const told: unknown = JSON.parse(json)
-    return typeof told === 'object' && told !== null ? told : {}
+    const message: unknown = JSON.parse(json)
+    return typeof message === 'object' && message !== null ? message : {}
   } catch {
     return {}
   }
 }
 
-function isOffer(told: Partial<Offered>): told is Offered {
+function isOffer(message: Partial<Offered>): message is Offered {
   return (
-    isUuid(told.instance) &&
-    isText(told.from) &&
-    isNumber(told.offer) &&
-    isText(told.queue) &&
-    isText(told.kind)
+    isUuid(message.instance) &&
+    isText(message.from) &&
+    isNumber(message.offer) &&
+    isText(message.queue) &&
+    isText(message.kind)
   )
 }
 
-function isBrought(told: Partial<Brought>): told is Brought {
-  const { job } = told
+function isBrought(message: Partial<Brought>): message is Brought {
+  const { job } = message
   return (
-    isUuid(told.instance) &&
-    isText(told.from) &&
-    isNumber(told.offer) &&
+    isUuid(message.instance) &&
+    isText(message.from) &&
+    isNumber(message.offer) &&
     typeof job === 'object' &&
     (job as object | null) !== null &&
     isUuid(job.id) &&

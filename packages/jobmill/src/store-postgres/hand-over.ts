@@ -1,9 +1,7 @@
 /**
- * Remote dispatch: leases a new job to an idle worker of another process without a claim. A worker that
- * becomes free offers itself to the process that last sent a notification for the queue. That process leases
- * its next job to the worker in the insert, and the lease arrives with the commit. All of this is best
- * effort: an offer is valid for one job and a few seconds, the database checks the instance and the queue,
- * and a lost message is recovered like a claim without a reply.
+ * Remote dispatch: leases a new job to an idle worker of another process without a claim. Everything here is
+ * best effort: the database checks the instance and the queue again, and a lost message is recovered like a
+ * claim without a reply. See docs/internals/postgres-store.md.
  */
 import { createHash } from 'node:crypto'
 import type { NewJob } from '../job/new-job.ts'
@@ -21,24 +19,24 @@ export interface HandOver {
 
 export interface HandOvers {
   /** Another process sent a notification for these queues. */
-  readonly notified: (from: string, queues: readonly string[]) => void
+  readonly onNotification: (from: string, queues: readonly string[]) => void
   readonly standBy: (offer: StandBy) => boolean
   readonly receive: (instance: string, take: (handed: HandedOver) => void) => () => void
   /** Handles a message on the channel of this process. */
-  readonly heard: (text: string) => void
+  readonly onMessage: (text: string) => void
   /** Uses up an offer for this job, if there is one. */
   readonly of: (job: NewJob) => HandOver | undefined
 }
 
-interface Ringer {
+interface Sender {
   readonly process: string
   readonly at: number
-  readonly told: Set<string>
+  readonly offeredKinds: Set<string>
 }
 
 /** An idle process may exit or find other work without withdrawing its offer. */
 const GOOD_FOR_MS = 10_000
-const MOST_RINGERS = 10_000
+const MOST_SENDERS = 10_000
 /** For each queue and kind. */
 const MOST_OFFERS = 100
 /**
@@ -67,7 +65,7 @@ export function handOvers(options: {
   /**
    * For each queue, the last process that sent a notification, and the kinds that this process offered to it.
    */
-  const ringers = new Map<string, Ringer>()
+  const senders = new Map<string, Sender>()
   const receivers = new Map<string, (handed: HandedOver) => void>()
   const offers = new Map<string, { readonly offered: Offered; readonly at: number }[]>()
   let handedAt = Number.NEGATIVE_INFINITY
@@ -75,44 +73,44 @@ export function handOvers(options: {
   const isGood = ({ at }: { readonly at: number }): boolean => platform.monotonic() - at < GOOD_FOR_MS
 
   /** A process that sends a notification had no offer for that job, so earlier offers to it are used up. */
-  function notified(from: string, queue: string): void {
+  function recordSender(from: string, queue: string): void {
     // Any role can send notifications for queues that do not exist, so the map is bounded.
-    if (ringers.size >= MOST_RINGERS) ringers.clear()
-    ringers.set(queue, { process: from, at: platform.monotonic(), told: new Set() })
+    if (senders.size >= MOST_SENDERS) senders.clear()
+    senders.set(queue, { process: from, at: platform.monotonic(), offeredKinds: new Set() })
   }
 
-  function offered(offer: Offered): void {
+  function storeOffer(offer: Offered): void {
     const key = keyOf(offer)
     const good = (offers.get(key) ?? []).filter(isGood).slice(1 - MOST_OFFERS)
     offers.set(key, [...good, { offered: offer, at: platform.monotonic() }])
   }
 
-  function brought(token: number, at: number, { offer, from, instance, job }: Brought): void {
-    notified(from, job.queue)
+  function deliver(token: number, at: number, { offer, from, instance, job }: Brought): void {
+    recordSender(from, job.queue)
     const rest = { timeoutMs: null, tags: [], metadata: null, orderKey: null }
     receivers.get(instance)?.({ offer, lease: insertedLeased({ ...job, ...rest }, token, at) })
   }
 
   return {
-    notified(from, queues) {
-      for (const queue of queues) notified(from, queue)
+    onNotification(from, queues) {
+      for (const queue of queues) recordSender(from, queue)
     },
     standBy(offer) {
-      const ringer = ringers.get(offer.queue)
-      if (ringer === undefined || !isGood(ringer) || ringer.told.has(offer.kind)) return false
-      ringer.told.add(offer.kind)
-      const told: Offered = { ...offer, from: me }
-      send(channelOf(ringer.process), JSON.stringify(told))
+      const sender = senders.get(offer.queue)
+      if (sender === undefined || !isGood(sender) || sender.offeredKinds.has(offer.kind)) return false
+      sender.offeredKinds.add(offer.kind)
+      const sent: Offered = { ...offer, from: me }
+      send(channelOf(sender.process), JSON.stringify(sent))
       return true
     },
     receive(instance, take) {
       receivers.set(instance, take)
       return () => void receivers.delete(instance)
     },
-    heard(text) {
-      const told = readHandOver(text)
-      if (told?.is === 'offer') offered(told.offer)
-      else if (told?.is === 'job') brought(told.token, told.at, told.brought)
+    onMessage(text) {
+      const message = readHandOver(text)
+      if (message?.is === 'offer') storeOffer(message.offer)
+      else if (message?.is === 'job') deliver(message.token, message.at, message.brought)
     },
     of({ id, kind, queue, priority, maxAttempts, payload }) {
       const key = keyOf({ queue, kind })

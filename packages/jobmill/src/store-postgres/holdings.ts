@@ -16,6 +16,6 @@ export function holdingsOfRow(row: Row, holdMs: number): Holding[] {
 
 /** The hold times of dedupe keys, by job id. */
 export function holdsOf(rows: readonly Row[]): Readonly<Record<string, number>> {
-  const told = rows.find((row) => row['holds'] !== null)?.['holds']
-  return (typeof told === 'string' ? JSON.parse(told) : (told ?? {})) as Record<string, number>
+  const holds = rows.find((row) => row['holds'] !== null)?.['holds']
+  return (typeof holds === 'string' ? JSON.parse(holds) : (holds ?? {})) as Record<string, number>
 }

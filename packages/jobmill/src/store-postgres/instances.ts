@@ -93,7 +93,7 @@ export async function deregister(context: Context, instance: string): Promise<nu
     if (hasStopped) await query(context.sql(MEMBERS_CHANGED), [])
     return handedBack
   })
-  counts.freed(rows)
+  counts.addFreed(rows)
   const jobs = rows.filter((row) => row['id'] !== null)
   for (const row of jobs) if (row['state'] === STATE_CODE.ready) counts.add(row['queue'], 1)
   notifyFor(context, counts)

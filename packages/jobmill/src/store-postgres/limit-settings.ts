@@ -146,7 +146,7 @@ export async function changeLimit(
   parts: LimitParts,
   by?: string,
 ): Promise<LimitRecord> {
-  const { record } = await reworked(
+  const { record } = await reworkByName(
     context,
     name,
     (before, limit) => {
@@ -164,7 +164,7 @@ export async function resetLimitOverrides(
   name: string,
   options: readonly string[] | null,
 ): Promise<string[]> {
-  const { before, after } = await reworked(context, name, (sources) => {
+  const { before, after } = await reworkByName(context, name, (sources) => {
     if (sources.code === null) throw notInCode('limit', name)
     return resetLimit(sources, options)
   })
@@ -181,7 +181,7 @@ interface Rework {
   readonly after: LimitSources
 }
 
-async function reworked(
+async function reworkByName(
   context: Context,
   name: string,
   change: (before: LimitSources, limit: LockedLimit) => LimitSources,

@@ -60,14 +60,14 @@ export async function limitedQueues(
   if (row['has_limited'] !== true) return []
   context.met.limited = true
   // Null if the statement did not request it.
-  if ((row['limited'] ?? null) !== null) return toldOf(row)
+  if ((row['limited'] ?? null) !== null) return limitedOf(row)
   const { queues, kinds } = asked
   const fields = JSON.stringify({ queues, kinds }).slice(1, -1)
-  const [told = {}] = await run(context, context.connection.query, LOOK, fields)
-  return toldOf(told)
+  const [reply = {}] = await run(context, context.connection.query, LOOK, fields)
+  return limitedOf(reply)
 }
 
-function toldOf(row: Row): LimitedQueue[] {
+function limitedOf(row: Row): LimitedQueue[] {
   const now = row['now'] as number
   return listOf<Row>(row['limited']).map((one) => {
     const limit = limitOf(one)

@@ -5,7 +5,7 @@
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Connection, Query } from './connection.ts'
-import { givingWay, WAIT_BRIEFLY } from './give-way.ts'
+import { migrateGivingWay, WAIT_BRIEFLY } from './give-way.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 const CREATE_LEDGER = `
@@ -32,7 +32,7 @@ export async function migrate(target: Target, migrations: readonly Migration[] =
   const { schema, sql } = target
   // A normal start finds everything migrated and takes no lock.
   if (await isMigrated(target, migrations)) return
-  await givingWay(target, async (query) => {
+  await migrateGivingWay(target, async (query) => {
     await lockMigrations(query, schema)
     await query(WAIT_BRIEFLY, [])
     if (!(await schemaExists(query, schema))) await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])

@@ -20,13 +20,9 @@ import { SCHEDULES } from './schema/schedules.ts'
 const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS, NOTIFIER, NAMES_VERSIONS]
 
 /**
- * The most frequent statements are functions. The server caches their plans in each session, so no call is
- * planned and no named statement is needed, even behind a pooler. Their plans do not depend on values or
- * table sizes and never scan a table.
- *
- * Each statement inside a function sees everything committed before that statement began. A function that
- * makes a decision reads first and then writes. It takes a row with the lock or delete that finds it, never
- * based on an earlier read.
+ * The most frequent statements are functions, whose plans the server caches in each session, even behind a
+ * pooler. A function that makes a decision reads first and then writes, and takes a row with the lock or
+ * delete that finds it. See docs/internals/postgres-store.md.
  */
 const FUNCTIONS = [
   OPEN_HEADS,

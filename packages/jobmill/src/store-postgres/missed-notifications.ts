@@ -9,8 +9,8 @@ export interface MissedNotifications {
    * Registers a wait for these queues. It ends with a wake-up for one of them, or when the returned function
    * is called.
    */
-  waits(queues: readonly string[]): () => void
-  notified(wakeUps: readonly WakeUp[] | 'all'): void
+  startWaiting(queues: readonly string[]): () => void
+  add(wakeUps: readonly WakeUp[] | 'all'): void
   /** Returns and removes the wake-ups for these queues. */
   take(queues: readonly string[]): WakeUp[]
   forget(queues: readonly string[]): void
@@ -42,12 +42,12 @@ export function missedNotifications(): MissedNotifications {
   }
 
   return {
-    waits(queues) {
+    startWaiting(queues) {
       const one = new Set(queues)
       waiting.add(one)
       return () => void waiting.delete(one)
     },
-    notified(wakeUps) {
+    add(wakeUps) {
       if (wakeUps === 'all') {
         any = waiting.size === 0
         waiting.clear()
@@ -56,7 +56,7 @@ export function missedNotifications(): MissedNotifications {
       const awake = wake(wakeUps)
       for (const wakeUp of wakeUps) {
         const { queue } = wakeUp
-        if (!awake.has(queue)) missed.set(queue, together(missed.get(queue) ?? [], wakeUp))
+        if (!awake.has(queue)) missed.set(queue, mergeWakeUps(missed.get(queue) ?? [], wakeUp))
       }
     },
     take(queues) {
@@ -69,7 +69,7 @@ export function missedNotifications(): MissedNotifications {
 }
 
 /** A repeated wake-up with more jobs replaces the earlier one. */
-function together(before: readonly WakeUp[], wakeUp: WakeUp): readonly WakeUp[] {
+function mergeWakeUps(before: readonly WakeUp[], wakeUp: WakeUp): readonly WakeUp[] {
   const others = before.filter(({ seed, skip }) => seed !== wakeUp.seed || skip !== wakeUp.skip)
   return others.length < MOST_NOTIFICATIONS ? [...others, wakeUp] : [wakeAll(wakeUp.queue)]
 }

@@ -136,10 +136,10 @@ export interface NamesOptions {
   readonly sql: (text: string) => string
   readonly platform: Pick<Platform, 'monotonic'>
   /** Called when the known ids became invalid: the database was restored, recreated or emptied. */
-  readonly replaced: () => Promise<void>
+  readonly onReplaced: () => Promise<void>
 }
 
-export function namesOf({ connection, sql, platform, replaced }: NamesOptions): Names {
+export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions): Names {
   let current = nameMap(NO_VERSION)
   let lookedAt = Number.NEGATIVE_INFINITY
 
@@ -161,7 +161,7 @@ export function namesOf({ connection, sql, platform, replaced }: NamesOptions): 
     if (version?.['known'] === true) return !(await keep(before, there))
     if (current !== before) return true
     current = there
-    if (before.version !== NO_VERSION) await replaced()
+    if (before.version !== NO_VERSION) await onReplaced()
     return true
   }
 

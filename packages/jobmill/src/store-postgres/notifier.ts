@@ -28,7 +28,7 @@ export interface NotifierOptions {
   /** See channelOf. If it rejects, remote dispatch is disabled. */
   readonly secret: () => Promise<string>
   /** Called for every notification, of this and other processes. */
-  readonly notified: (queues: readonly string[] | 'all') => void
+  readonly onNotification: (queues: readonly string[] | 'all') => void
 }
 
 export interface PostgresNotifier extends Omit<Notifier, 'notify'> {
@@ -51,7 +51,7 @@ export interface PostgresNotifier extends Omit<Notifier, 'notify'> {
 export interface NotifyAlong {
   readonly statement: Statement
   /** Wakes the waiting instances of this process, once the preceding statement has committed. */
-  readonly tell: () => void
+  readonly wakeLocal: () => void
 }
 
 const NOTIFY = 'SELECT pg_notify($1, $2)'
@@ -71,7 +71,7 @@ function cannotListen(cause: unknown): JobmillError {
 }
 
 export function createNotifier(options: NotifierOptions): PostgresNotifier {
-  const { url, channel, platform, connection, notified } = options
+  const { url, channel, platform, connection, onNotification } = options
   const me = platform.id()
   const local = waiters(platform)
   const missed = missedNotifications()
@@ -112,26 +112,26 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
         query_timeout: CONNECT_MS,
       })
     } catch (error) {
-      return failed(error)
+      return onFailure(error)
     }
     listener = client
     // Both events report a lost connection. Only the first one triggers the reconnect.
-    const lost = (): void => {
+    const onLost = (): void => {
       if (listener !== client) return
       listener = undefined
       listening = false
       secret = undefined
       client.removeAllListeners('notification')
       client.end().catch(() => {})
-      again()
+      reconnectLater()
     }
-    lose = lost
-    client.on('error', lost)
-    client.on('end', lost)
+    lose = onLost
+    client.on('error', onLost)
+    client.on('end', onLost)
     client.on('notification', (message) => {
       const text = message.payload ?? ''
-      if (message.channel === channel) heard(text)
-      else handOvers.heard(text)
+      if (message.channel === channel) onMessage(text)
+      else handOvers.onMessage(text)
     })
     try {
       await connectClient(client, { platform, waitMs: CONNECT_MS, isWanted: () => listener === client })
@@ -142,8 +142,8 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       if (!isOpening) wake('all')
       await listenHere(client)
     } catch (error) {
-      failed(error)
-      lost()
+      onFailure(error)
+      onLost()
     }
   }
 
@@ -156,24 +156,24 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     if (listener === client) secret = known
   }
 
-  function again(): void {
+  function reconnectLater(): void {
     retry?.cancel()
     if (isOpen) retry = platform.timer(RECONNECT_MS, () => void listen(), { unref: true })
   }
 
-  function failed(error: unknown): void {
+  function onFailure(error: unknown): void {
     failures += 1
     failure = error
     // Ends all waits. Callers wait again and get the error.
     if (failures === 2) local.end()
-    again()
+    reconnectLater()
   }
 
-  function heard(text: string): void {
+  function onMessage(text: string): void {
     const message = readMessage(text)
     if (message?.from === me) return
     if (message?.notifications !== undefined)
-      handOvers.notified(
+      handOvers.onNotification(
         message.from,
         message.notifications.map(({ queue }) => queue),
       )
@@ -181,9 +181,9 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   }
 
   function wake(wakeUps: readonly WakeUp[] | 'all'): void {
-    notified(wakeUps === 'all' ? wakeUps : wakeUps.map(({ queue }) => queue))
+    onNotification(wakeUps === 'all' ? wakeUps : wakeUps.map(({ queue }) => queue))
     local.wake(wakeUps)
-    missed.notified(wakeUps)
+    missed.add(wakeUps)
   }
 
   return {
@@ -210,7 +210,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       if (failures > 1) throw cannotListen(failure)
       const wakeUps = missed.take(options.queues)
       if (wakeUps.length > 0) return wakeUps
-      const over = missed.waits(options.queues)
+      const over = missed.startWaiting(options.queues)
       return local.wait(options).finally(over)
     },
     notify(notifications) {
@@ -221,7 +221,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       if (message === null) return null
       return {
         statement: { text: NOTIFY, values: [channel, messageText(message)] },
-        tell: () => wake(wakeUpsOf(message, listening)),
+        wakeLocal: () => wake(wakeUpsOf(message, listening)),
       }
     },
     forward(wakeUp) {

@@ -21,8 +21,8 @@ const MOST_BYTES = 7_500
 
 /** Omits a list of queues that is too long. Every instance then claims. */
 export function messageText({ from, seed, skip, notifications }: NotifyMessage): string {
-  const told = JSON.stringify({ from, seed, skip, notifications })
-  return Buffer.byteLength(told) <= MOST_BYTES ? told : JSON.stringify({ from, seed, skip })
+  const message = JSON.stringify({ from, seed, skip, notifications })
+  return Buffer.byteLength(message) <= MOST_BYTES ? message : JSON.stringify({ from, seed, skip })
 }
 
 const isNotification = ({ queue }: Notification): boolean => typeof queue === 'string'
@@ -33,9 +33,9 @@ const isNotification = ({ queue }: Notification): boolean => typeof queue === 's
  */
 export function readMessage(text: string): NotifyMessage | undefined {
   try {
-    const told = JSON.parse(text) as NotifyMessage
-    return typeof told.from === 'string' && (told.notifications ?? []).every(isNotification)
-      ? told
+    const message = JSON.parse(text) as NotifyMessage
+    return typeof message.from === 'string' && (message.notifications ?? []).every(isNotification)
+      ? message
       : undefined
   } catch {
     return undefined

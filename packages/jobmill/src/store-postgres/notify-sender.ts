@@ -97,12 +97,12 @@ export function notifySender(options: {
       next ??= newDraft()
       const { seed, skip, sums } = next
       addNotifications(sums, notifications)
-      const told = [...new Set(notifications.map(({ queue }) => queue))].map((queue) => ({
+      const merged = [...new Set(notifications.map(({ queue }) => queue))].map((queue) => ({
         queue,
         jobs: sums.get(queue) ?? null,
       }))
       start()
-      return { from: me, seed, skip, notifications: told }
+      return { from: me, seed, skip, notifications: merged }
     },
     along(notifications) {
       if (send === null || sending !== undefined || tooSoonFor() > 0) return null

@@ -29,7 +29,7 @@ export async function release(context: Context, items: readonly PermitOf[]): Pro
     .toSorted(byKey)
   const rows = await run(context, context.connection.query, RELEASE, `"items":${JSON.stringify(given)}`)
   const counts = readyCounts()
-  counts.freed(rows)
+  counts.addFreed(rows)
   notifyFor(context, counts)
   const found = new Set(
     rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])} ${String(row['token'])}`),

@@ -72,7 +72,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
    * A failed connection rejects a caller that was waiting when it started. Later callers get another
    * connection.
    */
-  function failed(error: unknown, setOutAfter: number): void {
+  function rejectWaiting(error: unknown, setOutAfter: number): void {
     const at = waiting.findIndex(({ n }) => n <= setOutAfter)
     if (at >= 0) waiting.splice(at, 1)[0]?.reject(error instanceof Error ? error : new Error(String(error)))
   }
@@ -113,7 +113,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     // Deferred, so that `coming` has its entry before the connection starts.
     const way: Promise<void> = Promise.resolve()
       .then(() => connect((client) => void coming.set(way, client)))
-      .catch((error: unknown) => failed(error, setOutAfter))
+      .catch((error: unknown) => rejectWaiting(error, setOutAfter))
       .finally(() => {
         coming.delete(way)
         connectForWaiting()

@@ -185,7 +185,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     platform,
     connection,
     secret: () => migrated.promise.then(() => readSecret(connection, sql)),
-    notified(queues) {
+    onNotification(queues) {
       lowest.disturb(queues)
       heads.disturb(queues)
     },
@@ -213,9 +213,9 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
       connection,
       sql,
       platform,
-      async replaced() {
+      async onReplaced() {
         for (const cursor of [lowest, heads, due]) cursor.clear()
-        await recovering.replaced()
+        await recovering.onReplaced()
         notifier.reconnect()
       },
     }),
@@ -230,7 +230,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     notifyAfterCommit: commits.add,
     notifyAlong: (notifications) => notifier.along(notifications),
     handOver: (job) => notifier.handOvers.of(job),
-    heard: (queues) => notifier.forget(queues),
+    forgetNotifications: (queues) => notifier.forget(queues),
   }
   return { context, notifier, commits, recovery: recovering }
 }

@@ -127,7 +127,7 @@ export async function declareQueues(context: Context, queues: readonly DeclaredQ
   const code = new Map(queues.flatMap(({ name, settings }) => (settings === null ? [] : [[name, settings]])))
   const changed = await withLimits(context, limits, async (query) => {
     const known = await rowsOf(context, query ?? context.connection.query, FIND, names)
-    if (known.length === names.length && known.every((row) => redeclared(row, code) === undefined)) return []
+    if (known.length === names.length && known.every((row) => redeclare(row, code) === undefined)) return []
     return inTransaction(context, query, (inside) => declareAll(context, inside, names, code))
   })
   if (changed.length > 0) context.notify(changed.map((queue) => ({ queue, jobs: null })))
@@ -144,7 +144,7 @@ async function declareAll(
   const fields = { queues: names.map((name) => ({ name })), defaults }
   const added = await run(context, query, ADD, JSON.stringify(fields).slice(1, -1))
   const rows = await rowsOf(context, query, LOCK, names)
-  const news = rows.flatMap((row) => redeclared(row, code) ?? [])
+  const news = rows.flatMap((row) => redeclare(row, code) ?? [])
   await save(context, query, news)
   const changed = news.filter(({ name, settings }) => {
     const before = rows.find((row) => row['name'] === name)
@@ -155,7 +155,7 @@ async function declareAll(
 }
 
 /** Undefined if the settings from code are unchanged. */
-function redeclared(row: Row, declared: ReadonlyMap<string, Partial<QueueSettings>>): Saved | undefined {
+function redeclare(row: Row, declared: ReadonlyMap<string, Partial<QueueSettings>>): Saved | undefined {
   const name = row['name'] as string
   const code = declared.get(name)
   if (code === undefined) return undefined

@@ -9,7 +9,7 @@ import { FIRST_DUE } from './due-floor.ts'
 import { kindsKey, rangeColumns } from './floors.ts'
 
 /** The result of jobmill.any_ready, as JSON text. */
-interface Told {
+interface AnyReady {
   readonly is_there: boolean
   /** The id of each queue; null for queues that were not read. */
   readonly open: readonly (number | null)[]
@@ -18,15 +18,15 @@ interface Told {
   readonly ms: number
 }
 
-export function isReady(told: unknown): boolean {
-  return typeof told === 'string' && (JSON.parse(told) as Told).is_there
+export function isReady(reply: unknown): boolean {
+  return typeof reply === 'string' && (JSON.parse(reply) as AnyReady).is_there
 }
 
 /** The fields of the parameter, and a function that evaluates the reply. */
 export function readHeartbeat(
   { floors, due, names, platform }: Context,
   { queues, kinds }: HeartbeatRequest,
-): { readonly fields: string; readonly tell: (row: Row) => void } {
+): { readonly fields: string; readonly evaluate: (row: Row) => void } {
   const key = kindsKey(names.current, kinds)
   const began = platform.monotonic()
   const looks = queues.map((queue) => floors.peek(queue, key, began))
@@ -40,20 +40,20 @@ export function readHeartbeat(
       range_ends,
       since: since ?? FIRST_DUE,
     }).slice(1, -1),
-    tell(row) {
-      const { look: told, next_due: nextDue, due_ms: dueMs, now: at } = row
+    evaluate(row) {
+      const { look: reply, next_due: nextDue, due_ms: dueMs, now: at } = row
       // The next due job may be far in the future, and an earlier one may still be added.
       const upTo = Math.min(Number(nextDue ?? at), Number(at))
-      due.seen({ from: since, upTo, ms: Number(dueMs), now: began })
-      if (typeof told !== 'string') return
-      const { is_there: isThere, open, last_seq: lastSeq, pages, ms } = JSON.parse(told) as Told
+      due.record({ from: since, upTo, ms: Number(dueMs), now: began })
+      if (typeof reply !== 'string') return
+      const { is_there: isThere, open, last_seq: lastSeq, pages, ms } = JSON.parse(reply) as AnyReady
       // If a job is ready, the following claim finds out more.
       if (isThere) return
       const now = platform.monotonic()
       for (const [at, queue] of queues.entries()) {
         if ((open[at] ?? null) === null) continue
         const wasFull = looks[at]?.isFull === true
-        floors.seen(queue, key, now, { wasFull, upTo: new Map(), lastSeq, lanes: [], leases: 0, pages, ms })
+        floors.record(queue, key, now, { wasFull, upTo: new Map(), lastSeq, lanes: [], leases: 0, pages, ms })
       }
     },
   }

@@ -10,13 +10,13 @@ export interface ReadyCounts {
   /** Pass 0 for a job in an order queue, so that an instance checks for a free order lock. */
   readonly add: (queue: unknown, jobs: number) => void
   /** Adds a READY_COUNTS value for ids of `map`: as text, or as the user's driver parsed it. */
-  readonly told: (ready: unknown, map: NameMap) => void
+  readonly addCounts: (ready: unknown, map: NameMap) => void
   /** Stores the transaction in which a statement ran. */
-  readonly ranIn: (row: Row | undefined) => void
+  readonly noteTransaction: (row: Row | undefined) => void
   /** The id of that transaction; null if nothing was written. */
   readonly xid: () => string | null
   /** Adds queues whose limit has budget again. `freed` comes from `freedFor` and is the same in every row. */
-  readonly freed: (rows: readonly Row[]) => void
+  readonly addFreed: (rows: readonly Row[]) => void
   readonly byQueue: ReadonlyMap<string, number>
   readonly freedQueues: ReadonlySet<string>
 }
@@ -33,15 +33,15 @@ export function readyCounts(): ReadyCounts {
     byQueue,
     freedQueues,
     add,
-    told(ready, map) {
+    addCounts(ready, map) {
       const counts: unknown = typeof ready === 'string' ? JSON.parse(ready) : ready
       for (const [id, jobs] of Object.entries(counts ?? {})) add(map.queues.name(Number(id)), Number(jobs))
     },
-    ranIn(row) {
+    noteTransaction(row) {
       if (typeof row?.['xid'] === 'string') xid = row['xid']
     },
     xid: () => xid,
-    freed(rows) {
+    addFreed(rows) {
       for (const queue of listOf<string>(rows[0]?.['freed'])) freedQueues.add(queue)
     },
   }

@@ -71,7 +71,7 @@ export async function reap(
     const counted = readyCounts()
     const marked = await run(context, query, markLost(limit), '')
     const taken = await run(context, query, TAKE_BACK, `"crashes":${crashesUntilDead}`)
-    counted.freed(taken)
+    counted.addFreed(taken)
     for (const row of taken) if (row['state'] === ready) counted.add(row['queue'], 1)
     const long = taken.filter((row) => Number(row['tries']) > DEFAULTS.historyPerJob)
     await trimHistory(
@@ -127,6 +127,6 @@ async function leave(
   marked: readonly Row[],
   counts: ReadyCounts,
 ): Promise<void> {
-  counts.freed(await run(context, query, LEAVE, idsField(marked.map((row) => String(row['id'])))))
+  counts.addFreed(await run(context, query, LEAVE, idsField(marked.map((row) => String(row['id'])))))
   await query(context.sql(MEMBERS_CHANGED), [])
 }

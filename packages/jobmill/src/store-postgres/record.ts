@@ -36,8 +36,8 @@ WITH ${GIVEN}, fresh AS (
 )
 SELECT ${NOW}`
 
-export async function record(context: Context, { source, seq, ...told }: Recording): Promise<void> {
-  const { deltas, own, events } = told
+export async function record(context: Context, { source, seq, ...recorded }: Recording): Promise<void> {
+  const { deltas, own, events } = recorded
   if (deltas.length + own.length + events.length === 0) return
   const fields = {
     source,

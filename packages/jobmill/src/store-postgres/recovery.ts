@@ -34,7 +34,7 @@ export interface Recovery {
   /** Runs `verb`. If tables were missing, restores them and runs it again, unless `isOnce` is set. */
   readonly run: <T>(verb: () => Promise<T>, isOnce: boolean) => Promise<T>
   /** Called when the database is another copy than before. */
-  readonly replaced: () => Promise<void>
+  readonly onReplaced: () => Promise<void>
 }
 
 export interface RecoveryOptions {
@@ -75,7 +75,7 @@ export function recovery(options: RecoveryOptions): Recovery {
       }
       return verb()
     },
-    async replaced() {
+    async onReplaced() {
       warn('queues, limits and schedules of this process are declared again')
       await connection.transaction(async (query) => {
         await lockMigrations(query, schema)

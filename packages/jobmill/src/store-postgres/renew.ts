@@ -42,7 +42,7 @@ export async function renew(context: Context, request: HeartbeatRequest): Promis
   const isLook = context.names.isLookDue()
   const statement = isLook ? HEARTBEAT_AND_NAMES : HEARTBEAT
   const [row = {}] = await run(context, query, statement, `${fields},${looked.fields}`)
-  looked.tell(row)
+  looked.evaluate(row)
   if (isLook) context.names.compare(row['names'])
   const limited = await limitedQueues(context, row, request)
   if (row['alive'] === true) return heartbeatOf(row, row, limited)

@@ -82,7 +82,7 @@ export function newSchedule(
 }
 
 /** Applies new definitions or overrides to a schedule. */
-export function changedSchedule(
+export function reviseSchedule(
   known: StoredSchedule,
   source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>,
 ): StoredSchedule {
@@ -94,7 +94,7 @@ export function changedSchedule(
 }
 
 /** A deleted schedule had no effective definition, so any new one is a change. */
-export function broughtBack(schedule: StoredSchedule): StoredSchedule {
+export function bringBack(schedule: StoredSchedule): StoredSchedule {
   return { ...schedule, deleted: false, planned: false, nextAt: null, revision: schedule.revision + 1 }
 }
 

@@ -18,8 +18,8 @@ import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 import { now } from './now.ts'
 import {
-  broughtBack,
-  changedSchedule,
+  bringBack,
+  reviseSchedule,
   createRows,
   lockSchedules,
   newSchedule,
@@ -75,20 +75,17 @@ async function declareOnce(
   const changed = known.flatMap((declared) => {
     const before = byName.get(declared.name)
     if (before === undefined) return []
-    const after = declaredAgain(before, declared)
+    const after = redeclare(before, declared)
     return isDeepStrictEqual(before, after) ? [] : [after]
   })
   await saveRows(context, query, changed)
 }
 
-function declaredAgain(
-  known: StoredSchedule,
-  { version, definition: code }: DeclaredSchedule,
-): StoredSchedule {
+function redeclare(known: StoredSchedule, { version, definition: code }: DeclaredSchedule): StoredSchedule {
   if (known.deleted && known.code === null)
-    return broughtBack({ ...known, code, version, operator: {}, stamps: {} })
+    return bringBack({ ...known, code, version, operator: {}, stamps: {} })
   // A deleted schedule stays deleted. A reset restores the definition that code has by then.
-  return version >= (known.version ?? 0) ? changedSchedule(known, { code, version }) : known
+  return version >= (known.version ?? 0) ? reviseSchedule(known, { code, version }) : known
 }
 
 export function createSchedule(
@@ -108,7 +105,7 @@ export function createSchedule(
     if (known?.deleted !== true) throw scheduleExists(name)
     const { code, version, revision } = known
     const operators = stampCreation(code, { definition, named, stamp })
-    const back = broughtBack({ ...fresh, ...operators, code, version, revision, createdAt: at })
+    const back = bringBack({ ...fresh, ...operators, code, version, revision, createdAt: at })
     await saveRows(context, query, [back])
     return recordOf(back, at)
   })
@@ -122,7 +119,7 @@ export function changeSchedule(
 ): Promise<ScheduleRecord> {
   return context.connection.transaction(async (query) => {
     const { at, known } = await lockOne(context, query, name)
-    const changed = changedSchedule(known, overrideSchedule(known, patch, { by: by ?? null, at }))
+    const changed = reviseSchedule(known, overrideSchedule(known, patch, { by: by ?? null, at }))
     if (!isDeepStrictEqual(known, changed)) await saveRows(context, query, [changed])
     return recordOf(changed, at)
   })
@@ -139,7 +136,7 @@ export function resetScheduleOverrides(
     if (known.code === null) throw notInCode('schedule', name)
     const left = resetSchedule(known, options)
     const dropped = droppedOptions(overridesOf(known), overridesOf(left))
-    const after = known.deleted ? broughtBack({ ...known, ...left }) : changedSchedule(known, left)
+    const after = known.deleted ? bringBack({ ...known, ...left }) : reviseSchedule(known, left)
     if (dropped.length > 0) await saveRows(context, query, [after])
     return dropped
   })

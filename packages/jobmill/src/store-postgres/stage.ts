@@ -95,7 +95,7 @@ async function stageDueJobs(context: Context, limit: number): Promise<readonly R
   const due = rows.filter((row) => row['queue_id'] !== null)
   const isAll = sum(due.map((row) => row['found'])) < limit
   const upTo = isAll ? Number(rows[0]?.['now']) : Math.max(...due.map((row) => Number(row['last_due'])))
-  context.due.seen({ from, upTo, ms: Number(rows[0]?.['ms']), now })
+  context.due.record({ from, upTo, ms: Number(rows[0]?.['ms']), now })
   return due
 }
 

@@ -1,7 +1,7 @@
 /**
  * Listing jobs: filters, pages, and a budget for scans. Each listing uses the order of its index, which is
- * the order that operators expect: scheduled by due time, ready in claim order, running by start, ended
- * newest first, all states by newest id first.
+ * what operators expect. Scheduled jobs are sorted by due time, ready jobs in claim order, and running jobs
+ * by start. Ended jobs come newest first, and all states together by newest id.
  */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'

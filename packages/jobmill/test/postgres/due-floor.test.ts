@@ -5,16 +5,16 @@ import { dueFloor } from '../../src/store-postgres/due-floor.ts'
 describe('postgres: the floor of what is due', () => {
   test('while looks are quick, all of them are full ones', () => {
     const due = dueFloor()
-    due.seen({ from: null, upTo: 7_000, ms: 5, now: 0 })
+    due.record({ from: null, upTo: 7_000, ms: 5, now: 0 })
     expect(due.from(1)).toBeNull()
   })
 
   test('P15 after one that took long, the next begin where it ended, until twenty times its time is over', () => {
     const due = dueFloor()
-    due.seen({ from: null, upTo: 7_000, ms: 100, now: 0 })
+    due.record({ from: null, upTo: 7_000, ms: 100, now: 0 })
     expect(due.from(1)).toBe(7_000)
-    due.seen({ from: 7_000, upTo: 8_000, ms: 1, now: 1 })
-    due.seen({ from: 7_000, upTo: 7_500, ms: 1, now: 1 })
+    due.record({ from: 7_000, upTo: 8_000, ms: 1, now: 1 })
+    due.record({ from: 7_000, upTo: 7_500, ms: 1, now: 1 })
     expect(due.from(1_999)).toBe(8_000)
     expect(due.from(2_000)).toBeNull()
   })

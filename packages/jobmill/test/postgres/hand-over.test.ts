@@ -276,28 +276,28 @@ describe('postgres: offers', () => {
   test('are made to who rang last, while that is not long ago', () => {
     const { overs, sent, pass } = alone()
     expect(overs.standBy(offer(1))).toBe(false)
-    overs.notified('first', ['a'])
-    overs.notified('second', ['a', 'b'])
+    overs.onNotification('first', ['a'])
+    overs.onNotification('second', ['a', 'b'])
     expect(overs.standBy(offer(2))).toBe(true)
     expect(sent).toEqual([['jobmill second', JSON.stringify({ ...offer(2), from: 'me' })]])
-    overs.notified('third', ['a'])
+    overs.onNotification('third', ['a'])
     pass(10_000)
     expect(overs.standBy(offer(3))).toBe(false)
   })
 
   test('are made to nobody once rings came for more queues than anybody has', () => {
     const { overs } = alone()
-    overs.notified('first', ['a'])
+    overs.onNotification('first', ['a'])
     const names = Array.from({ length: 9_999 }, (_, n) => `q${n}`)
-    overs.notified('second', names)
+    overs.onNotification('second', names)
     expect(overs.standBy(offer(1))).toBe(true)
-    overs.notified('second', ['one more'])
+    overs.onNotification('second', ['one more'])
     expect(overs.standBy({ ...offer(2), kind: 'other' })).toBe(false)
   })
 
   test('are used in their order, each once, and not when they are old', () => {
     const { overs, pass } = alone()
-    for (const number of [1, 2]) overs.heard(told(number))
+    for (const number of [1, 2]) overs.onMessage(told(number))
     const job = aJob({ queue: 'a' })
     const used = (): unknown => {
       const over = overs.of(job)
@@ -305,14 +305,14 @@ describe('postgres: offers', () => {
       return over === undefined ? undefined : (JSON.parse(over.message) as { offer: number }).offer
     }
     expect([used(), used(), used()]).toEqual([1, 2, undefined])
-    overs.heard(told(3))
+    overs.onMessage(told(3))
     pass(10_000)
     expect(used()).toBeUndefined()
   })
 
   test('do not pile up, and what is not understood is nothing', () => {
     const { overs, pass } = alone()
-    for (let number = 1; number <= 1_000; number += 1) overs.heard(told(number))
+    for (let number = 1; number <= 1_000; number += 1) overs.onMessage(told(number))
     const used = Array.from({ length: 1_000 }, () => {
       pass(5)
       return overs.of(aJob({ queue: 'a' }))
@@ -347,15 +347,15 @@ describe('postgres: offers', () => {
       { maxAttempts: 1.5 },
     ]
     const wrongJobs = wrong.map((one) => `1 2 ${JSON.stringify({ ...brought, job: { ...job, ...one } })}`)
-    for (const text of [...plain, ...numbered, ...wrongOffers, ...wrongJobs]) overs.heard(text)
+    for (const text of [...plain, ...numbered, ...wrongOffers, ...wrongJobs]) overs.onMessage(text)
     expect([overs.of(aJob({ queue: 'a' })), arrived]).toEqual([undefined, []])
-    overs.heard(`1 2 ${JSON.stringify(brought)}`)
+    overs.onMessage(`1 2 ${JSON.stringify(brought)}`)
     expect(arrived).toHaveLength(1)
   })
 
   test('are not used more often than every few milliseconds', () => {
     const { overs, pass } = alone()
-    for (const number of [1, 2]) overs.heard(told(number))
+    for (const number of [1, 2]) overs.onMessage(told(number))
     expect(overs.of(aJob({ queue: 'a' }))).toBeDefined()
     pass(4)
     expect(overs.of(aJob({ queue: 'a' }))).toBeUndefined()

@@ -132,8 +132,8 @@ describe('postgres notifier: sending', () => {
 describe('postgres notifier: rings that nobody waited for', () => {
   test('are told to the next who waits, as they rang, and once', () => {
     const missed = missedNotifications()
-    missed.notified([aWakeUp({ seed: 1 }), aWakeUp({ queue: 'b' })])
-    missed.notified([aWakeUp({ seed: 2, jobs: 5 })])
+    missed.add([aWakeUp({ seed: 1 }), aWakeUp({ queue: 'b' })])
+    missed.add([aWakeUp({ seed: 2, jobs: 5 })])
     expect(missed.take(['c'])).toEqual([])
     expect(missed.take(['a', 'c'])).toEqual([aWakeUp({ seed: 1 }), aWakeUp({ seed: 2, jobs: 5 })])
     expect(missed.take(['a'])).toEqual([])
@@ -142,29 +142,29 @@ describe('postgres notifier: rings that nobody waited for', () => {
 
   test('are not told when somebody who waited heard them, or a claim has looked since', () => {
     const missed = missedNotifications()
-    missed.waits(['a', 'b'])
-    missed.notified([aWakeUp()])
+    missed.startWaiting(['a', 'b'])
+    missed.add([aWakeUp()])
     // Whoever waited has gone to look: from here on it hears nothing.
-    missed.notified([aWakeUp({ seed: 2 }), aWakeUp({ queue: 'b' })])
+    missed.add([aWakeUp({ seed: 2 }), aWakeUp({ queue: 'b' })])
     expect(missed.take(['a'])).toEqual([aWakeUp({ seed: 2 })])
     missed.forget(['b'])
     expect(missed.take(['b'])).toEqual([])
-    const over = missed.waits(['a'])
+    const over = missed.startWaiting(['a'])
     over()
-    missed.notified([aWakeUp({ seed: 3 })])
+    missed.add([aWakeUp({ seed: 3 })])
     expect(missed.take(['a'])).toHaveLength(1)
   })
 
   test('are one when the same one grew, and for everybody when they are many or nobody knows for whom', () => {
     const missed = missedNotifications()
-    missed.notified([aWakeUp({ jobs: 1 })])
-    missed.notified([aWakeUp({ jobs: 4 })])
+    missed.add([aWakeUp({ jobs: 1 })])
+    missed.add([aWakeUp({ jobs: 4 })])
     expect(missed.take(['a'])).toEqual([aWakeUp({ jobs: 4 })])
-    for (let seed = 0; seed < 100; seed += 1) missed.notified([aWakeUp({ seed })])
+    for (let seed = 0; seed < 100; seed += 1) missed.add([aWakeUp({ seed })])
     const some = missed.take(['a'])
     expect(some.length).toBeLessThanOrEqual(16)
     expect(some).toContainEqual(aWakeUp({ jobs: null, seed: 0, passes: false }))
-    missed.notified('all')
+    missed.add('all')
     expect(missed.take(['a', 'b'])).toMatchObject([
       { queue: 'a', jobs: null },
       { queue: 'b', jobs: null },

@@ -139,7 +139,7 @@ describe('postgres plans: limits', () => {
     await client.end()
   })
   test('P13 a take finds the place of its holder, its job and its permit by their keys', async () => {
-    await expectIndexes(() => store.acquire([anAcquire('slow')]), 'place_pkey')
+    await expectIndexes(() => store.acquire([anAcquire('slow')]), 'limit_waiter_pkey')
     const [lease] = await claimed('few')
     const take = anAcquire('few', { holder: lease?.id ?? '', token: lease?.token ?? 0, instance: alive.id })
     await expectIndexes(() => store.acquire([take]), 'running_pkey', 'permit_pkey')
@@ -147,7 +147,7 @@ describe('postgres plans: limits', () => {
   })
   test('P13 keys are found by their names, and are in the way of nobody who reads limits', async () => {
     const takes = ['k1', 'k2', 'new'].map((key) => anAcquire('each', { key }))
-    await expectIndexes(() => store.acquire(takes), 'limit_pkey', 'place_pkey')
+    await expectIndexes(() => store.acquire(takes), 'limit_pkey', 'limit_waiter_pkey')
     await expectIndexes(() => store.drain('each', 5, 'another'), 'limit_pkey')
     await expectIndexes(() => store.limits(), 'limit_own', 'limit_key')
     await store.acquire(['a', 'b'].map((key) => anAcquire('some', { key })))
@@ -183,7 +183,7 @@ describe('postgres plans: schedules, figures and events', () => {
     const own = [{ scope: 'instance', resolution: 10_000, agoMs: 0, data } as const]
     const events = [{ type: 'a', agoMs: 0, queue: null, job: null, data: '{}' }]
     await expectIndexes(() => store.record({ source, seq: 1, deltas, own, events }))
-    await expectIndexes(() => store.rollUp(100), 'figure_pkey', 'metric_pkey')
+    await expectIndexes(() => store.rollUp(100), 'metric_delta_pkey', 'metric_pkey')
   })
   test('figures are a range of the primary key', async () => {
     // Nothing of a large table waits to be rolled up: that is read from end to end.

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { isJobmillError, type JobmillError } from '../../src/job/errors.ts'
-import { inOurWords, leavesConnectionUsable } from '../../src/store-postgres/errors.ts'
+import { toJobmillError, leavesConnectionUsable } from '../../src/store-postgres/errors.ts'
 import { commitError, storeError } from '../../src/store-sqlite/errors.ts'
 
 function answer(code: string, severity = 'ERROR'): pg.DatabaseError {
@@ -10,7 +10,7 @@ function answer(code: string, severity = 'ERROR'): pg.DatabaseError {
 }
 
 function said(error: unknown, sent = true): JobmillError {
-  const told = inOurWords(error, { sent })
+  const told = toJobmillError(error, { sent })
   if (!isJobmillError(told)) throw new Error(`passed through as it is: ${String(error)}`)
   return told
 }
@@ -74,7 +74,7 @@ describe('postgres', () => {
 
   test('D1 a defect of our own passes through as it is', () => {
     const defect = new TypeError('undefined is not a function')
-    expect(inOurWords(defect, { sent: true })).toBe(defect)
+    expect(toJobmillError(defect, { sent: true })).toBe(defect)
   })
 
   test('D1 a connection is used again only after an answer that leaves it as it was', () => {

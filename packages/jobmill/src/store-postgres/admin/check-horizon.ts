@@ -67,7 +67,7 @@ export async function horizon({ query }: Look, openForMs: number): Promise<Diagn
     (await query(text, values)) as readonly unknown[] as readonly T[]
   const diagnostics = [
     ...(await pinning(query, openForMs)).map(session),
-    ...(await rows<PreparedRow>(PREPARED, [openForMs])).map(prepared),
+    ...(await rows<PreparedRow>(PREPARED, [openForMs])).map(preparedTransaction),
     ...(await rows<SlotRow>(SLOTS, [])).map(slot),
   ]
   if (diagnostics.length > 0) return diagnostics
@@ -86,7 +86,7 @@ function session({ pid, application, name, state, query, open_for: openFor }: Se
   )
 }
 
-function prepared({ gid, owner, open_for: openFor }: PreparedRow): Diagnostic {
+function preparedTransaction({ gid, owner, open_for: openFor }: PreparedRow): Diagnostic {
   const name = pg.escapeLiteral(gid)
   return warning(
     'horizon',

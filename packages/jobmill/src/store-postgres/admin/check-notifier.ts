@@ -30,7 +30,7 @@ export async function notifier({
   try {
     await connectClient(client, { platform, waitMs: CONNECT_MS })
     if (await isDirect(client)) return [well('notifier', 'connected directly to the server')]
-    if (await isHeard(client, query, platform))
+    if (await isDelivered(client, query, platform))
       return [well('notifier', 'connected through a pooler in session mode')]
     return [
       warning(
@@ -59,7 +59,7 @@ async function isDirect(client: pg.Client): Promise<boolean> {
   return (client as pg.Client & { readonly processID?: number | null }).processID === rows[0]?.pid
 }
 
-async function isHeard(client: pg.Client, query: Query, platform: Platform): Promise<boolean> {
+async function isDelivered(client: pg.Client, query: Query, platform: Platform): Promise<boolean> {
   const heard = new AbortController()
   const channel = `jobmill doctor ${platform.id()}`
   client.on('notification', () => heard.abort())

@@ -12,7 +12,7 @@ function concurrently(statement: string): string {
   return statement.replace(/^CREATE (UNIQUE )?INDEX /, 'CREATE $1INDEX CONCURRENTLY ')
 }
 
-function mending(sql: (text: string) => string): Mending {
+function repairs(sql: (text: string) => string): Mending {
   const table = (part: string): string => sql(`jobmill.${tableOf(part)}`)
   return {
     missing(part, made) {
@@ -40,7 +40,7 @@ const FUNCTION =
 
 export async function drift({ query, schema, sql }: Look): Promise<Diagnostic[]> {
   const expected = expectedParts()
-  const found = driftDiagnostics(expected, await partsIn(query, schema), mending(sql))
+  const found = driftDiagnostics(expected, await partsIn(query, schema), repairs(sql))
   const invalid = (await invalidIndexes(query, schema)).filter((part) => expected.has(part))
   if (invalid.length === 0) return found
   return [

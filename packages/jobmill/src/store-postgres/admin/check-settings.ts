@@ -62,12 +62,12 @@ async function settingsOff(
 ): Promise<Diagnostic[]> {
   const rows = (await query(SETTINGS, [Object.keys(meaning)])) as readonly unknown[] as readonly Setting[]
   return rows.map((row) =>
-    broken(check, `${row.name} is off: ${meaning[row.name]}`, `Turn it on: ${turnedOn(row)}`),
+    broken(check, `${row.name} is off: ${meaning[row.name]}`, `Turn it on: ${statementToTurnOn(row)}`),
   )
 }
 
 /** A setting must be changed where it was turned off. */
-function turnedOn({ name, source, role, database }: Setting): string {
+function statementToTurnOn({ name, source, role, database }: Setting): string {
   const [ofRole, ofDatabase] = [pg.escapeIdentifier(role), pg.escapeIdentifier(database)]
   if (source === 'database') return `ALTER DATABASE ${ofDatabase} RESET ${name}`
   if (source === 'user') return `ALTER ROLE ${ofRole} RESET ${name}`

@@ -3,20 +3,20 @@ import pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
 import { connectClient } from '../connect-client.ts'
 import { endSoon } from '../end-client.ts'
-import { codeOf, inOurWords } from '../errors.ts'
+import { codeOf, toJobmillError } from '../errors.ts'
 import { schemaExists } from '../migrate.ts'
 import type { PostgresSettings } from '../options.ts'
 import { type Address, inMaintenanceDatabase, newClient } from '../server-address.ts'
 import { ENCODING } from '../server-version.ts'
-import { connected, connectedIfThere, type Site } from './reach.ts'
+import { withConnection, withConnectionIfThere, type Site } from './reach.ts'
 
 /** Error codes for a schema that already exists, checked before or after the insert. */
 const MADE_MEANWHILE = ['42P06', '23505']
 
 export async function create({ settings, schema, sql }: Site): Promise<boolean> {
-  const isThere = await connectedIfThere(settings, ({ query }) => query('SELECT 1', []))
+  const isThere = await withConnectionIfThere(settings, ({ query }) => query('SELECT 1', []))
   const isNew = isThere === null && (await createDatabase(settings))
-  return connected(settings, async ({ query }) => {
+  return withConnection(settings, async ({ query }) => {
     if (await schemaExists(query, schema)) return isNew
     try {
       await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
@@ -34,14 +34,14 @@ async function createDatabase(settings: PostgresSettings): Promise<boolean> {
   const name = newClient(settings.url).database ?? ''
   const maintenance = inMaintenanceDatabase(settings.url)
   try {
-    await alone(settings, maintenance, async (client) => {
+    await withOwnClient(settings, maintenance, async (client) => {
       const like = await likeTemplate(client)
       await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}${like}`)
     })
     return true
   } catch (error) {
     if (['42P04', '23505'].includes(codeOf(error) ?? '')) return false
-    if (codeOf(error) !== '42501') throw inOurWords(error, { sent: true })
+    if (codeOf(error) !== '42501') throw toJobmillError(error, { sent: true })
     throw new JobmillError('STORE_REFUSED', 'the database user may not create a database', {
       fix: 'Grant it the right (ALTER ROLE … CREATEDB), or create the database as another user',
       cause: error,
@@ -58,7 +58,7 @@ async function likeTemplate(client: pg.Client): Promise<string> {
 }
 
 /** CREATE DATABASE cannot run in a transaction, and our connections may start one for every statement. */
-async function alone(
+async function withOwnClient(
   { platform, deadlineMs }: PostgresSettings,
   address: Address,
   work: (client: pg.Client) => Promise<void>,

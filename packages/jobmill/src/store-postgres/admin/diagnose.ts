@@ -12,14 +12,14 @@ import { drift } from './check-schema.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
 import { newClient } from '../server-address.ts'
-import { connectedIfThere, type Look, type Site } from './reach.ts'
+import { withConnectionIfThere, type Look, type Site } from './reach.ts'
 
 export async function diagnose(
   site: Site,
   { openForMs = OPEN_FOR_MS }: DiagnoseOptions = {},
 ): Promise<Diagnostic[]> {
   const { settings } = site
-  const diagnostics = await connectedIfThere(settings, async ({ query }) => {
+  const diagnostics = await withConnectionIfThere(settings, async ({ query }) => {
     const look: Look = { ...site, query }
     const applied = await appliedTo(query, site)
     const schema = schemaDiagnostic(applied, MIGRATIONS)

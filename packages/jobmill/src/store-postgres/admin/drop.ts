@@ -13,7 +13,7 @@ import { appliedTo, lockMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { partsIn } from './catalog.ts'
 import { expectedParts } from './expected.ts'
-import { connectedIfThere, type Site } from './reach.ts'
+import { withConnectionIfThere, type Site } from './reach.ts'
 
 /** Limits the wait, because later statements on the table wait behind this lock. */
 const WAIT = `SET LOCAL lock_timeout = '2s'`
@@ -31,7 +31,7 @@ SELECT EXISTS (
 
 export async function drop(site: Site): Promise<Dropped> {
   const { settings, schema, sql } = site
-  const dropped = await connectedIfThere(settings, ({ transaction }) =>
+  const dropped = await withConnectionIfThere(settings, ({ transaction }) =>
     transaction(async (query) => {
       await lockMigrations(query, schema)
       await query(WAIT, [])

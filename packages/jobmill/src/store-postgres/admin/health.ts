@@ -3,7 +3,7 @@ import { shortened } from '../../store/amounts.ts'
 import { type DatabaseHealth, OPEN_FOR_MS, type TableHealth } from '../../store/admin.ts'
 import { pinning } from './check-horizon.ts'
 import { ourTables } from './expected.ts'
-import { connected, type Site } from './reach.ts'
+import { withConnection, type Site } from './reach.ts'
 
 const SERVER = `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes`
 
@@ -13,7 +13,7 @@ SELECT s.relname AS name, pg_total_relation_size(s.relid) AS bytes, s.n_live_tup
   FROM pg_stat_user_tables AS s WHERE s.schemaname = $1 AND s.relname = ANY ($2) ORDER BY 2 DESC, 1`
 
 export async function health({ settings, schema }: Site): Promise<DatabaseHealth> {
-  return connected(settings, async ({ query }) => {
+  return withConnection(settings, async ({ query }) => {
     const [server] = await query(SERVER, [])
     const tables = await query(TABLES, [schema, ourTables()])
     const sessions = await pinning(query, OPEN_FOR_MS)

@@ -18,7 +18,7 @@ export interface Look extends Site {
   readonly query: Query
 }
 
-export async function connected<T>(
+export async function withConnection<T>(
   { url, deadlineMs, platform }: PostgresSettings,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
@@ -30,13 +30,13 @@ export async function connected<T>(
   }
 }
 
-/** Like `connected`, but returns null if the database does not exist. */
-export async function connectedIfThere<T>(
+/** Like `withConnection`, but returns null if the database does not exist. */
+export async function withConnectionIfThere<T>(
   settings: PostgresSettings,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T | null> {
   try {
-    return await connected(settings, work)
+    return await withConnection(settings, work)
   } catch (error) {
     if (codeOf(error) === '3D000') return null
     throw error

@@ -3,9 +3,9 @@ import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
 import { appliedTo } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
-import { connectedIfThere, type Site } from './reach.ts'
+import { withConnectionIfThere, type Site } from './reach.ts'
 
 export async function schema(site: Site): Promise<SchemaStatus> {
-  const applied = await connectedIfThere(site.settings, ({ query }) => appliedTo(query, site))
+  const applied = await withConnectionIfThere(site.settings, ({ query }) => appliedTo(query, site))
   return schemaStatus(applied, MIGRATIONS)
 }

@@ -2,16 +2,10 @@
 import { LAST_SEQ, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
- * Moves jobs from ready to running, for queues without a limit and without quarantined jobs. Reads the given
- * ranges of `ready` in order, each from a scan cursor of its queue up to a priority. Locks rows in the order
- * of the primary key and skips locked ones. A locked row keeps its ctid until it is deleted, so the following
- * statements use the ctid. They look up each job individually, because a join could be planned as a scan of
- * all jobs. A token is drawn only if there is something to lease.
- *
- * In a lease, null stands for the default: no crash, first attempt, priority 0, enqueued when it became
- * ready. The last row is not a lease. Its `told` has the token, the time, the index pages read and the
- * duration. It also has the open queues, whether one of them has a limit, the last seq before the read, and
- * on request the last priority of each range. An instance that is not alive gets no row.
+ * Moves jobs from ready to running, for queues without a limit and without quarantined jobs. A locked row
+ * keeps its ctid until it is deleted, so the following statements use the ctid. They look up each job
+ * individually, because a join could be planned as a scan of all jobs. In a lease, null means the default.
+ * The last row is not a lease but a summary. See docs/internals/postgres-store.md.
  */
 export const CLAIM_READY = `
 CREATE FUNCTION jobmill.claim_ready(

@@ -2,9 +2,9 @@
 import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
- * Whether jobs of this queue and priority may start at once on a live instance: the queue is open, and no job
- * of the same or a better priority is ready. `walked` reports the result if the search for the first ready
- * job had to read far. Uses primary keys, in the given ranges of the queue.
+ * Whether jobs of this queue and priority may start at once on a live instance. The queue must be open, and
+ * no job of the same or a better priority may be ready. `walked` reports the result if the search for the
+ * first ready job had to read far. Uses primary keys, in the given ranges of the queue.
  */
 export const MAY_BEGIN = `
 CREATE FUNCTION jobmill.may_begin(
@@ -39,15 +39,10 @@ BEGIN
 END $$;`
 
 /**
- * Inserts new, due jobs of one queue, kind and priority, without keys, tags or other rare options. Most calls
- * are like this, and pass shared values once. Starting a list of values costs the server more than a short
- * insert, and each value half a microsecond.
- *
- * With `for_instance`, the first jobs are leased to it, up to `room`, if jobs may start there; `leased` is
- * their number. If the instance is in another process, that process listens on the channel `tell` and holds a
- * lock on its name, so that nothing is leased to a killed process. It receives the lease with the commit, as
- * "token at message". Commits with a NOTIFY wait for one lock, so only an idle process is notified this way,
- * one job at a time. The function reads no table itself, so its plans cannot go wrong.
+ * Inserts new, due jobs of one queue, kind and priority, without keys, tags or other rare options. With
+ * `for_instance`, the first jobs are leased to it, up to `room`; `leased` is their number. `tell` and
+ * `message` are for remote dispatch. The function reads no table itself, so its plans cannot go wrong. See
+ * docs/internals/postgres-store.md.
  */
 export const ENQUEUE_ALIKE = `
 CREATE FUNCTION jobmill.enqueue_alike(
