@@ -222,7 +222,7 @@ describe('jobs on sqlite', () => {
       '--payload: has no colon (got "user.id"). Pass a path, a colon and a value',
     ],
     [['retry', UNKNOWN, '--error', 'x'], '--error: stands beside the ids of jobs'],
-    [['list', '--error', ''], '--error: is empty'],
+    [['list', '--error', ''], '--error: must not be empty'],
   ])('%j is refused', async (args, text) => {
     const refused = await call(file().path, ['jobs', ...args])
     expect(refused.code).toBe(2)
