@@ -195,7 +195,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/notifier.ts',
     find: 'send: url === null ? null :',
     replace: 'send: url !== undefined ? null :',
-    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'hears the first ring already' },
+    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'receives the first notification' },
   },
   {
     name: 'sqlite: an acknowledgement before the commit is on the disk',

@@ -55,7 +55,7 @@ async function leading(
 
 describe.each(places)('examine the work on $name', ({ name, create }) => {
   const test = inTurns(name, places)
-  test('a database on which nobody works is well, and so is one with a process', async () => {
+  test('a database without processes is fine, and so is one with a process', async () => {
     const { store, diagnose } = await scene(create())
     expect(await diagnose()).toMatchObject([
       { check: 'instances', level: 'ok', says: 'no process is at work' },
@@ -69,7 +69,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     ])
   })
 
-  test('jobs that nobody takes, with nobody there and with somebody else', async () => {
+  test('unserved jobs, without processes and with others', async () => {
     const { store, troubles } = await scene(create())
     await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
     const says = '2 jobs of the kind "send" wait in the queue "mail", and no process takes them'

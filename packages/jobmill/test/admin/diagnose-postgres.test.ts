@@ -309,7 +309,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('a replication slot that nobody reads', async () => {
+  test('an inactive replication slot', async () => {
     const { run, troubles } = sound
     await run(`SELECT pg_create_logical_replication_slot('left_behind', 'pgoutput')`)
     onTestFinished(async () => void (await run(`SELECT pg_drop_replication_slot('left_behind')`)))
@@ -324,7 +324,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('dead rows, and a hot table that was much fuller once', async () => {
+  test('dead rows, and a bloated hot table', async () => {
     const { troubles, sql } = await migrated()
     const one = await client()
     await one.query(sql('INSERT INTO jobmill.tally SELECT 1, 1, 2, n FROM generate_series(1, 50001) AS n'))
@@ -396,7 +396,7 @@ describe('examine on postgres', () => {
     expect(await troubles({ notifier: false })).toEqual([])
   })
 
-  test('what a user may not look at is told, and the rest is looked at', async () => {
+  test('a check without privileges is reported, and the others still run', async () => {
     const { run, troubles, schema } = await migrated()
     await run(
       `CREATE ROLE blind LOGIN; GRANT SELECT ON jobmill.migration TO blind; REVOKE SELECT ON pg_prepared_xacts FROM public;
@@ -429,7 +429,7 @@ describe.skipIf(pooler === null)('examine on postgres behind PgBouncer', () => {
     expect(await troubles({ notifier: server.url }, 60_000, pooler?.url)).toEqual([])
   })
 
-  test('in session mode finds that rings arrive', async () => {
+  test('in session mode finds that notifications arrive', async () => {
     const { troubles } = sound
     expect(await troubles({}, 60_000, sessions?.url)).toEqual([])
   })

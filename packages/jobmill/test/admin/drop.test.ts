@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 describe.each(ALL)('drop on $name', (sites) => {
-  test('takes all that was made, and the store begins anew', async () => {
+  test('drops everything that was created, and the store starts empty', async () => {
     const { store, contents } = await migrated(sites)
     await store.open()
     await store.enqueue([aJob()])
@@ -38,7 +38,7 @@ describe.each(ALL)('drop on $name', (sites) => {
     expect(await contents()).toEqual(isTaken ? ['note'] : [])
   })
 
-  test('leaves what somebody else has put there', async () => {
+  test('keeps foreign objects', async () => {
     const { store, contents, run } = await migrated(sites)
     await run('CREATE TABLE TABLE:mine (id int)')
     await run('CREATE VIEW TABLE:my_view AS SELECT id FROM TABLE:mine')
@@ -46,7 +46,7 @@ describe.each(ALL)('drop on $name', (sites) => {
     expect((await contents()).map((name) => name.replace('jobmill_', ''))).toEqual(['mine', 'my_view'])
   })
 
-  test('takes nothing when something of somebody else depends on it, and names that', async () => {
+  test('drops nothing if a foreign object depends on it, and names that object', async () => {
     const { store, contents, run } = await migrated(sites)
     await run('CREATE VIEW TABLE:report AS SELECT count(*) AS n FROM TABLE:attempt')
     const before = await contents()

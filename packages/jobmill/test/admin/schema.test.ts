@@ -75,7 +75,7 @@ describe('schema of a database that is not there', () => {
     expect(found).toHaveLength(0)
   })
 
-  test('a server that is not there is told as such', async () => {
+  test('an unreachable server is reported as such', async () => {
     const store = postgres('postgres://nobody@127.0.0.1:1/nothing', { deadline: '5s' })
     await expect(store.tools.schema()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     await expect(store.tools.diagnose()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })

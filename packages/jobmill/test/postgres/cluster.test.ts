@@ -112,7 +112,7 @@ describe('postgres: permits', () => {
     expect(await held(name)).toBe(0)
   })
 
-  test('P15 of a job are forgotten when it goes on, so that it costs nothing more', async () => {
+  test('P15 of a job are deleted once it proceeds, so that it costs nothing more', async () => {
     await concurrency('forgotten', 5)
     const ends = [
       { to: 'ready' },
@@ -131,7 +131,7 @@ describe('postgres: permits', () => {
     expect(flags.rows).toEqual([{ flags: 0 }, { flags: 0 }, { flags: 0 }])
   })
 
-  test('P13 a take of a job that a transaction of the user is finishing waits, and nobody waits for it', async () => {
+  test('P13 an acquire for a job that a user transaction is finishing waits, without blocking other calls', async () => {
     await concurrency('finishing', 2)
     const [mine, other] = [await running('finishing'), await running('finishing')]
     const tx = await client()
@@ -246,7 +246,7 @@ describe('postgres: one connection is enough', () => {
     expect(await (await single()).claim(claim)).toMatchObject([{ queue: 'single' }])
   })
 
-  test('P12 for a tick whose job goes to a queue that nobody knows yet', async () => {
+  test('P12 for a tick whose job goes to a new queue', async () => {
     await store.createSchedule('single', aDefinition())
     const job = aJob({ queue: 'brand-new', kind: 'brand.new' })
     const ticked = await (await single()).tick([aTick('single', { fires: [{ at: 1, job }] })])

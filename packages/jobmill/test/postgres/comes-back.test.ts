@@ -61,7 +61,7 @@ describe('postgres comes back', () => {
       expect((await store.counts())[0]).toMatchObject({ ready: 2 })
     }))
 
-  test('P16 after a restart of the server, and after its crash, every verb goes on', () =>
+  test('P16 after a restart and after a crash of the server, every verb works again', () =>
     withStore('restarted', async (store) => {
       const me = anInstance({ leaseMs: 600_000 })
       await store.register(me)
@@ -84,7 +84,7 @@ describe('postgres comes back', () => {
       ])
     }))
 
-  test('P16 whoever waits is woken again once the notifier has reconnected', async () => {
+  test('P16 waiting callers are woken again once the notifier has reconnected', async () => {
     const there = postgres(server.url, { schema: 'notifier' })
     const here = postgres(server.url, { schema: 'notifier' })
     await there.open()
@@ -146,7 +146,7 @@ describe('postgres comes back', () => {
     }
   })
 
-  test('a server that cannot be reached is told as such, and open can be called again', async () => {
+  test('an unreachable server is reported as such, and open can be called again', async () => {
     const store = postgres(server.url, { schema: 'later', notifier: false })
     await server.kill()
     await expect(store.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })

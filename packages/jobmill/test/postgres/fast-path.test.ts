@@ -96,7 +96,7 @@ describe('postgres: the fast path', () => {
     expect(await countsOf('forgetting')).toMatchObject({ done: 25, running: 0 })
   })
 
-  test.each([false, true])('texts arrive as they were sent, with hand-off: %s', async (handsOff) => {
+  test.each([false, true])('texts arrive unchanged, with direct dispatch: %s', async (handsOff) => {
     const queue = handsOff ? 'texts-handed' : 'texts'
     const tags = ['a"b', String.raw`c\d`, '{x,y}', 'NULL', "it's", 'ü']
     const jobs = someJobs([

@@ -71,7 +71,7 @@ describe('postgres: floors', () => {
     expect(look(hints)).toEqual(FULL)
   })
 
-  test('a ring during a look is not forgotten by its end', () => {
+  test('a notification during a look still counts after its end', () => {
     const hints = floors()
     hints.record('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
     looked(hints, 1)
@@ -80,7 +80,7 @@ describe('postgres: floors', () => {
     expect(looked(hints, 3)).toEqual(FULL)
   })
 
-  test('P15 a full look that had far to walk comes again when twenty times its time is over, whatever rings', () => {
+  test('P15 an expensive full look is repeated after twenty times its duration, despite notifications', () => {
     const hints = floors()
     hints.record('q', '{1}', 0, seen({ lastSeq: 90, lanes: [7], pages: 4_000, ms: 100 }))
     hints.disturb(['q'])

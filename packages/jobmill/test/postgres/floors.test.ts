@@ -73,7 +73,7 @@ describe('postgres: what claims walk over', () => {
     expect(median(pages.slice(-20))).toBeLessThanOrEqual(1.5 * median(pages.slice(1, 21)))
   }, 60_000)
 
-  test('P15 jobs of a kind that nobody here runs are passed by: many cost what few cost', async () => {
+  test('P15 jobs of kinds that this process does not run are skipped: many cost as much as few', async () => {
     await enqueue('few', 1_000, 'foreign')
     await enqueue('many', 50_000, 'foreign')
     const settled = async (queue: string): Promise<number> => {
@@ -130,7 +130,7 @@ describe('postgres: what claims walk over', () => {
     expect((await claim('urgent', 1)).map(({ id }) => id)).toEqual([urgent.id])
   })
 
-  test('P7 what is ready in a queue that was paused is found when it goes on', async () => {
+  test('P7 ready jobs of a paused queue are found when it is resumed', async () => {
     const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())

@@ -43,7 +43,7 @@ function leasesOf(replies: readonly { readonly lease?: Lease }[]): Lease[] {
   return replies.flatMap(({ lease }) => lease ?? [])
 }
 
-describe('postgres: hand-off at the same moment as', () => {
+describe('postgres: direct dispatch concurrent with', () => {
   test('P2 other enqueues and claims: every job is leased once', async () => {
     const leased: string[] = []
     const sent: string[] = []
@@ -88,7 +88,7 @@ describe('postgres: hand-off at the same moment as', () => {
     expect(await store.claim(claimFrom('leaving'))).toHaveLength(10)
   })
 
-  test('P11 an id that exists hands off only what is new', async () => {
+  test('P11 with an existing id, only new jobs are dispatched', async () => {
     const [known, fresh] = someJobs([{ queue: 'known' }, { queue: 'known' }])
     if (known === undefined || fresh === undefined) throw new Error('two requests make two jobs')
     const first = await store.enqueue([known], { handOff: roomIn('known', 1) })
@@ -112,8 +112,8 @@ async function before<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
-describe('postgres: functions beside the statements of the release before', () => {
-  test('P2 P3 what one enqueues, claims or hands off, the other claims and ends', async () => {
+describe('postgres: functions together with the statements of the previous release', () => {
+  test('P2 P3 jobs that one enqueues, claims or dispatches, the other claims and ends', async () => {
     const earlier = postgres(url, { schema, notifier: false })
     await earlier.open()
     onTestFinished(() => earlier.close())

@@ -91,8 +91,8 @@ async function processOf(store: Store, schema: string) {
   return { admin, process, channel: channelOf(process, row?.value ?? '') }
 }
 
-describe('postgres: a job for an instance that stands by', () => {
-  test('P2 is leased to it as it is written and arrives there with its payload, once for each offer', async () => {
+describe('postgres: remote dispatch of a job', () => {
+  test('P2 leases it in the insert and delivers it with its payload, once for each offer', async () => {
     const { client, worker, instance, standBy, arrived, arrival, silence, stateOf } = await scene()
     expect(await standBy()).toBe(true)
     const [job, next] = [
@@ -119,7 +119,7 @@ describe('postgres: a job for an instance that stands by', () => {
     expect(arrived).toHaveLength(1)
   })
 
-  test('is offered once, until the other one rings or brings something', async () => {
+  test('offers a worker once, until the other process sends a notification or a job', async () => {
     const { client, standBy, arrival, silence, stateOf } = await scene()
     expect(await standBy()).toBe(true)
     expect(await standBy()).toBe(false)
@@ -163,7 +163,7 @@ describe('postgres: a job for an instance that stands by', () => {
     for (const job of jobs) expect(['ready', 'scheduled']).toContain(await at.stateOf(job))
   })
 
-  test('goes to a worker of the process that enqueues it, if there is one', async () => {
+  test('prefers a worker of the enqueuing process, if there is one', async () => {
     const { client, standBy, arrived, silence } = await scene()
     await standBy()
     const here = anInstance({ leaseMs: 3_600_000, kinds: ['work'] })
@@ -175,7 +175,7 @@ describe('postgres: a job for an instance that stands by', () => {
     expect(arrived).toEqual([])
   })
 
-  test('P4 is not leased to it when it listens no more, as when its process was killed', async () => {
+  test('P4 leases nothing to a process that no longer listens, for example after a kill', async () => {
     const { schema, client, worker, standBy, stateOf } = await scene()
     await standBy()
     const { admin, channel } = await processOf(worker, schema)
@@ -191,7 +191,7 @@ describe('postgres: a job for an instance that stands by', () => {
     expect(await stateOf(job)).toBe('ready')
   })
 
-  test('P4 nor when somebody else has just found that nobody listens', async () => {
+  test('P4 nor while another process finds out that it does not listen', async () => {
     const { schema, client, instance } = await scene()
     const [one, other] = [
       new pg.Client({ connectionString: url }),
@@ -215,7 +215,7 @@ describe('postgres: a job for an instance that stands by', () => {
     expect(leased).toEqual([0, 0])
   })
 
-  test('P1 is written without it when the database refuses that', async () => {
+  test('P1 inserts the job without remote dispatch if the database refuses it', async () => {
     const { schema, client, standBy, silence, arrived, stateOf } = await scene()
     await standBy()
     const admin = new pg.Client({ connectionString: url })
@@ -228,7 +228,7 @@ describe('postgres: a job for an instance that stands by', () => {
     expect([await stateOf(job), arrived]).toEqual(['ready', []])
   })
 
-  test('is spoken of where nobody listens who may only connect', async () => {
+  test('uses a channel that a role without access to the schema does not know', async () => {
     const { schema, client, worker, standBy, arrival, silence } = await scene()
     const [{ admin, process }, { process: other }] = [
       await processOf(client, schema),
@@ -273,7 +273,7 @@ const offer = (number: number): StandBy => ({ instance: SOMEBODY, queue: 'a', ki
 const told = (number: number): string => JSON.stringify({ ...offer(number), from: SOMEBODY })
 
 describe('postgres: offers', () => {
-  test('are made to who rang last, while that is not long ago', () => {
+  test('are made to the process that sent the last notification, if that is recent', () => {
     const { overs, sent, pass } = alone()
     expect(overs.standBy(offer(1))).toBe(false)
     overs.onNotification('first', ['a'])
@@ -285,7 +285,7 @@ describe('postgres: offers', () => {
     expect(overs.standBy(offer(3))).toBe(false)
   })
 
-  test('are made to nobody once rings came for more queues than anybody has', () => {
+  test('are not made after notifications for too many queues', () => {
     const { overs } = alone()
     overs.onNotification('first', ['a'])
     const names = Array.from({ length: 9_999 }, (_, n) => `q${n}`)

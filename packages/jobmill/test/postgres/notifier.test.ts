@@ -1,4 +1,4 @@
-/** The notifier between processes: what is said, what of it is heard, and that it comes to the same order everywhere. */
+/** The notifier between processes: what is sent, what is received, and that all processes compute the same order. */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -42,7 +42,7 @@ function slowSender() {
 }
 
 describe('postgres notifier: sending', () => {
-  test('P15 what is rung while a message is on its way goes out in the next, with the numbers added up', async () => {
+  test('P15 notifications during a send are merged into the next message, with the numbers added up', async () => {
     const { sender, messages, letGo } = slowSender()
     const first = sender.notify([{ queue: 'a', jobs: 1 }])
     const second = sender.notify([{ queue: 'a', jobs: 2 }])
@@ -62,7 +62,7 @@ describe('postgres notifier: sending', () => {
     expect(third.seed).not.toBe(first.seed)
   })
 
-  test('P15 rings that follow closely go out together, once a few milliseconds have passed', async () => {
+  test('P15 notifications in quick succession are sent together, once a few milliseconds have passed', async () => {
     const clock = { now: 0, waits: [] as { ms: number; task: () => void }[] }
     const platform = {
       ...systemPlatform,
@@ -90,7 +90,7 @@ describe('postgres notifier: sending', () => {
     expect(texts.map(readMessage)).toMatchObject([{ notifications: [{ queue: 'a', jobs: 5 }] }])
   })
 
-  test('a number that is not known makes the sum unknown, and one ring that names a queue twice tells it once', () => {
+  test('an unknown number makes the sum unknown, and a queue that is named twice is reported once', () => {
     const { sender } = slowSender()
     sender.notify([{ queue: 'x', jobs: 1 }])
     const notifications = [
@@ -101,14 +101,14 @@ describe('postgres notifier: sending', () => {
     expect(sender.notify([{ queue: 'a', jobs: 5 }]).notifications).toEqual([{ queue: 'a', jobs: null }])
   })
 
-  test('a ring that is handed on keeps its turn, and how many were asked before', async () => {
+  test('a forwarded wake-up keeps its seed and the number of instances already notified', async () => {
     const { sender, messages, letGo } = slowSender()
     sender.forward(aWakeUp({ seed: 77, skip: 3, jobs: 2 }))
     await letGo()
     expect(messages()).toEqual([{ from: 'me', seed: 77, skip: 3, notifications: [{ queue: 'a', jobs: 2 }] }])
   })
 
-  test('P15 more than can be handed on in time are dropped, and the next ring goes before them', async () => {
+  test('P15 wake-ups that cannot be forwarded in time are dropped, and the next notification goes first', async () => {
     const { sender, messages, letGo } = slowSender()
     sender.notify([{ queue: 'x', jobs: 1 }])
     for (let skip = 1; skip <= 500; skip += 1) sender.forward(aWakeUp({ skip }))
@@ -118,7 +118,7 @@ describe('postgres notifier: sending', () => {
     expect(messages()[1]?.notifications).toEqual([{ queue: 'y', jobs: 1 }])
   })
 
-  test('a message that is too long is for everybody, and so is one of another release', () => {
+  test('a message that is too long wakes every instance, and so does one of another release', () => {
     const notifications = Array.from({ length: 500 }, (_, n) => ({ queue: `queue-${n}`, jobs: 1 }))
     const text = messageText({ from: 'me', seed: 1, skip: 0, notifications })
     expect(text.length).toBeLessThan(8_000)
@@ -129,8 +129,8 @@ describe('postgres notifier: sending', () => {
   })
 })
 
-describe('postgres notifier: rings that nobody waited for', () => {
-  test('are told to the next who waits, as they rang, and once', () => {
+describe('postgres notifier: missed notifications', () => {
+  test('are delivered to the next wait, unchanged and once', () => {
     const missed = missedNotifications()
     missed.add([aWakeUp({ seed: 1 }), aWakeUp({ queue: 'b' })])
     missed.add([aWakeUp({ seed: 2, jobs: 5 })])
@@ -140,7 +140,7 @@ describe('postgres notifier: rings that nobody waited for', () => {
     expect(missed.take(['b'])).toHaveLength(1)
   })
 
-  test('are not told when somebody who waited heard them, or a claim has looked since', () => {
+  test('are not delivered if a waiter got them or a claim has looked since', () => {
     const missed = missedNotifications()
     missed.startWaiting(['a', 'b'])
     missed.add([aWakeUp()])
@@ -155,7 +155,7 @@ describe('postgres notifier: rings that nobody waited for', () => {
     expect(missed.take(['a'])).toHaveLength(1)
   })
 
-  test('are one when the same one grew, and for everybody when they are many or nobody knows for whom', () => {
+  test('are merged if one is repeated, and wake every instance if they are many or their queue is unknown', () => {
     const missed = missedNotifications()
     missed.add([aWakeUp({ jobs: 1 })])
     missed.add([aWakeUp({ jobs: 4 })])
@@ -183,7 +183,7 @@ async function opened(schema: string, notifier?: false): Promise<Store> {
 const wait = (store: Store) => store.wait({ queues: ['a'], timeoutMs: 15_000 })
 
 describe('postgres notifier: between handles', () => {
-  test('whoever has opened its store hears the first ring already, and all hear the same', async () => {
+  test('an open store receives the first notification, and all stores receive the same', async () => {
     const schema = freshSchema(url, 'notify')
     const [here, there] = [await opened(schema), await opened(schema)]
     const waits = [wait(here), wait(here), wait(there)]
@@ -193,7 +193,7 @@ describe('postgres notifier: between handles', () => {
     expect([second, third]).toEqual([first, first])
   })
 
-  test('a ring that is handed on is heard elsewhere, and not by who hands it on', async () => {
+  test('a forwarded wake-up reaches other processes, and not the one that forwards it', async () => {
     const schema = freshSchema(url, 'notify')
     const [here, there] = [await opened(schema), await opened(schema)]
     const mine = here.wait({ queues: ['a', 'end'], timeoutMs: 15_000 })
@@ -205,7 +205,7 @@ describe('postgres notifier: between handles', () => {
     expect(await mine).toMatchObject([{ queue: 'end', jobs: null }])
   })
 
-  test('without a notifier rings are heard in this handle, and nobody is told to hand them on', async () => {
+  test('without a notifier, notifications stay in this handle and are not forwarded', async () => {
     const store = await opened(freshSchema(url, 'notify'), false)
     const waits = wait(store)
     await store.enqueue([aJob({ queue: 'a' })])
@@ -213,14 +213,14 @@ describe('postgres notifier: between handles', () => {
     store.forward(aWakeUp())
   })
 
-  test('a job that waits in line rings too: somebody must look for its turn', async () => {
+  test('a job in an order queue notifies too, because its order lock must be checked', async () => {
     const store = await opened(freshSchema(url, 'notify'), false)
     const waits = wait(store)
     await store.enqueue([aJob({ queue: 'a', orderKey: 'o' })])
     expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
   })
 
-  test('P11 an enqueue that is sent again rings again: nobody may have been told of the first', async () => {
+  test('P11 a repeated enqueue notifies again, because the first notification may be lost', async () => {
     const store = await opened(freshSchema(url, 'notify'), false)
     const job = aJob({ queue: 'a' })
     await store.enqueue([job])
@@ -241,7 +241,7 @@ describe('postgres notifier: between handles', () => {
     expect(await waits).toMatchObject([{ queue: 'a', jobs: null }])
   })
 
-  test('what rings between a claim and the wait after it is heard, and what a claim has seen is not', async () => {
+  test('a notification between a claim and the next wait is delivered, and one before the claim is not', async () => {
     const store = await opened(freshSchema(url, 'notify'), false)
     const me = anInstance()
     await store.register(me)

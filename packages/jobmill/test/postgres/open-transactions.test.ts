@@ -114,7 +114,7 @@ describe('postgres: one connection is enough', () => {
     ])
   })
 
-  test('P5 for a reap that follows deaths up, on a handle that knows no names yet; and it rings', async () => {
+  test('P5 for a reap that enqueues follow-ups, on a handle that knows no names yet; and it notifies', async () => {
     const [queue, kind] = ['fatal', 'fatal.kind']
     const instance = anInstance({ queues: [queue], kinds: [kind], onDead: [kind], leaseMs: 600_000 })
     await store.register(instance)

@@ -138,14 +138,14 @@ describe('postgres plans: limits', () => {
     await expectIndexes(() => client.query({ text, values: [items.map(({ id }) => id)] }), 'permit_holder')
     await client.end()
   })
-  test('P13 a take finds the place of its holder, its job and its permit by their keys', async () => {
+  test('P13 an acquire finds the waiter row, the job and the permit of its holder by their keys', async () => {
     await expectIndexes(() => store.acquire([anAcquire('slow')]), 'limit_waiter_pkey')
     const [lease] = await claimed('few')
     const take = anAcquire('few', { holder: lease?.id ?? '', token: lease?.token ?? 0, instance: alive.id })
     await expectIndexes(() => store.acquire([take]), 'running_pkey', 'permit_pkey')
     await expectIndexes(() => store.release([take]), 'permit_holder')
   })
-  test('P13 keys are found by their names, and are in the way of nobody who reads limits', async () => {
+  test('P13 keys are found by their names, and do not slow down reads of limits', async () => {
     const takes = ['k1', 'k2', 'new'].map((key) => anAcquire('each', { key }))
     await expectIndexes(() => store.acquire(takes), 'limit_pkey', 'limit_waiter_pkey')
     await expectIndexes(() => store.drain('each', 5, 'another'), 'limit_pkey')
@@ -166,7 +166,7 @@ describe('postgres plans: limits', () => {
     expectIndexes(() => store.assign([{ instance: alive.id, queue: 'slow', workers: 3 }]), 'slot_pkey'))
 })
 
-describe('postgres plans: schedules, figures and events', () => {
+describe('postgres plans: schedules, metrics and events', () => {
   test('P12 a tick finds its schedule and its instants by their keys', async () => {
     await store.createSchedule('new', aDefinition({ kind: 'known', queue: 'slow' }))
     const fires = [{ at: 5, job: aJob({ kind: 'known', queue: 'slow' }) }]
@@ -185,7 +185,7 @@ describe('postgres plans: schedules, figures and events', () => {
     await expectIndexes(() => store.record({ source, seq: 1, deltas, own, events }))
     await expectIndexes(() => store.rollUp(100), 'metric_delta_pkey', 'metric_pkey')
   })
-  test('figures are a range of the primary key', async () => {
+  test('metrics are a range of the primary key', async () => {
     // Nothing of a large table waits to be rolled up: that is read from end to end.
     while ((await store.rollUp(10_000)) > 0);
     const from = 4_000_000_000_000

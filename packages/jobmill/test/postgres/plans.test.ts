@@ -80,9 +80,9 @@ describe('postgres plans', () => {
 
   test('P15 a claim walks the primary key of ready', () =>
     expectIndexes(() => store.claim({ ...claim, quarantined: 'skip' }), 'ready_pkey', 'job_pkey'))
-  test('P15 a claim of suspects walks their partial index', () =>
+  test('P15 a claim of quarantined jobs reads their partial index', () =>
     expectIndexes(() => store.claim({ ...claim, quarantined: 'only' }), 'ready_quarantined'))
-  test('P15 stage walks the due times, and one step of each line that was called', () =>
+  test('P15 stage reads the due times, and the first job of each order queue with a check', () =>
     expectIndexes(() => store.stage(500), 'later_pkey', 'order_queue_pkey'))
   test('P4 reap finds the expired by their index and their jobs by the instance', () =>
     expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
@@ -173,7 +173,7 @@ describe('postgres plans', () => {
     const plans = await plansOf(store, () => store.results(ids))
     expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
   })
-  test('the look for kinds that nobody serves walks the front of each queue in its own order', async () => {
+  test('the search for unserved kinds reads the front of each queue in its order', async () => {
     await expectIndexes(() => store.unservedKinds(), 'ready_pkey')
     const [plan] = await plansOf(store, () => store.unservedKinds())
     // In the order of the index, or the whole queue would be read and sorted first.

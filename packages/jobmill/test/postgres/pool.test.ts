@@ -54,7 +54,7 @@ describe('postgres pool', () => {
     clients.give(two, true)
   })
 
-  test('has whoever comes when all are taken wait for the first that is given back, in their order', async () => {
+  test('makes callers wait for a returned connection when all are in use, in order of arrival', async () => {
     const clients = aPool({ most: 1 })
     const first = await clients.take()
     const got: number[] = []
@@ -107,7 +107,7 @@ describe('postgres pool', () => {
     await expect(Promise.resolve(clients.take())).rejects.toThrow('over')
   })
 
-  test('a connect that fails is told to whoever it was made for, and to nobody who came later', async () => {
+  test('a failed connect rejects the caller it was made for, and no later one', async () => {
     const sockets: Socket[] = []
     const clients = aPool({ url: await aSocketServer((socket) => void sockets.push(socket)), most: 1 })
     const early = Promise.resolve(clients.take()).then(() => 'got one', told)
@@ -121,7 +121,7 @@ describe('postgres pool', () => {
     expect(await late).toMatch(/terminated|ECONNRESET/)
   })
 
-  test('a connect that fails after its caller was served otherwise is told to nobody', async () => {
+  test('a failed connect is ignored if its caller got another connection', async () => {
     const sockets: Socket[] = []
     const clients = aPool({
       url: await aSocketServer((socket) => {
@@ -202,7 +202,7 @@ describe('postgres pool', () => {
     expect((await store.counts())[0]).toMatchObject({ ready: 2 })
   })
 
-  test('P15 a job whose statement lost its name is rung for all the same', async () => {
+  test('P15 a job whose statement lost its name is still notified', async () => {
     const schema = freshSchema(url, 'names')
     // So that no ring comes too soon after another, and waits.
     const platform = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() * 1_000 }

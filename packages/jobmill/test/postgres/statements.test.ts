@@ -171,7 +171,7 @@ describe('postgres: statements', () => {
     expect(sent).toEqual(['SELECT', 'WITH'])
   })
 
-  test('P15 without limits an enqueue, a claim and a finish are one call each, with hand-off and forgetting too', async () => {
+  test('P15 without limits an enqueue, a claim and a finish are one call each, also with direct dispatch and forget', async () => {
     const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())
