@@ -7,12 +7,15 @@ import type { Shape } from './command.ts'
 
 /** What the library says, and what we say instead. */
 const PHRASES: readonly (readonly [string, string])[] = [
-  ['name it in the option limits or create it with mill.limits.create', 'make it with jobmill limits set'],
+  [
+    'declare it in the option limits, or create it with mill.limits.create',
+    'make it with jobmill limits set',
+  ],
   ['Change it with mill.limits.change, or delete it first', 'Give the same command again'],
   ["Pass one, such as { key: 'chat:42' }", 'Give --key chat:42'],
   ['use another limit with perKey: true', 'make another limit with --per-key'],
   ['list() tells those that there are', 'jobmill schedules list tells those that there are'],
-  ["Give { rate: 50, per: '1m' } or { concurrency: 5 }", 'Give --rate 50 --per 1m, or --concurrency 5'],
+  ["Pass { rate: 50, per: '1m' } or { concurrency: 5 }", 'Give --rate 50 --per 1m, or --concurrency 5'],
   [
     'Pass "next" of the previous page, with the same state filter',
     'Give what the page before ended with, and the same --state',
@@ -21,13 +24,13 @@ const PHRASES: readonly (readonly [string, string])[] = [
     "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
     'Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d',
   ],
-  ['Numbers are milliseconds; give a length of time, not an instant', 'Use at most 3650d'],
-  ['contradicts runAt', 'contradicts --run-at'],
-  ['is longer than backoff.max', 'is longer than --backoff-max'],
-  ['is shorter than backoff.base', 'is shorter than --backoff-base'],
+  ['Pass a length of time in milliseconds, not an instant', 'Use at most 3650d'],
+  ['cannot be combined with runAt', 'cannot be combined with --run-at'],
+  ['longer than backoff.max', 'longer than --backoff-max'],
+  ['shorter than backoff.base', 'shorter than --backoff-base'],
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],
-  ['Give a Date, milliseconds since 1970, or text such as', 'Give text such as'],
-  ['Give an object, such as { traceId }', `Give an object, such as '{"traceId":"4bf9"}'`],
+  ['Pass a Date, milliseconds since 1970, or text such as', 'Pass text such as'],
+  ['Pass an object, such as { traceId }', `Pass an object, such as '{"traceId":"4bf9"}'`],
 ]
 
 export function inOwnWords(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {

@@ -1,6 +1,6 @@
 /**
- * One lane of enqueues: calls that are made together share a write, and so do those that arrive while writes are on their way. Nothing
- * waits for a timer: when the lane is free a call is sent at once, and under load the batches grow by themselves.
+ * Batches enqueue calls. Calls made together share one write, and so do calls that arrive while writes are in
+ * flight. There is no timer: a call is sent at once when a slot is free, and batches grow under load.
  */
 import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -11,7 +11,7 @@ import { sendUntilKnown, type Send } from './send-until-known.ts'
 const MOST_ITEMS = 1_000
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** One call of a user: all of its jobs are written, or none. */
+/** One `enqueue` call. Its jobs are written all or none. */
 export interface Call {
   readonly jobs: readonly NewJob[]
   readonly bytes: number
@@ -22,14 +22,17 @@ export interface Call {
 export interface BatcherOptions {
   readonly send: Send
   readonly platform: Platform
-  /** How many writes may be on their way at once. */
+  /** How many writes may be in flight at once. */
   readonly width: number
-  /** Two jobs that share one of these cannot stand in one write: a given id, or a dedupe key. Left out where no job has any. */
+  /**
+   * Ids and dedupe keys of a job. Two jobs that share one cannot go into the same write. Omitted where jobs
+   * have neither.
+   */
   readonly identities?: (job: NewJob) => readonly string[]
-  /** Whether ids in this lane may exist already. */
+  /** Whether ids in this batcher may already exist in the database. */
   readonly mayRepeat: boolean
-  /** A call is about to be answered, one way or the other. */
-  readonly answered: (call: Call) => void
+  /** Called just before a call is resolved or rejected. */
+  readonly onAnswered: (call: Call) => void
 }
 
 export interface Batcher {
@@ -39,12 +42,15 @@ export interface Batcher {
 const NONE: readonly string[] = []
 
 export function batcher(options: BatcherOptions): Batcher {
-  const { answered, identities } = options
+  const { onAnswered, identities } = options
   const waiting: Call[] = []
-  let onTheirWay = 0
+  let inFlight = 0
   let scheduled = false
 
-  /** As many waiting calls as fit, in their order. One that clashes with a call before it waits for the next write. */
+  /**
+   * Takes as many waiting calls as fit, in order. A call that clashes with an earlier one waits for the next
+   * write.
+   */
   function nextBatch(): Call[] {
     const batch: Call[] = []
     const taken = new Set<string>()
@@ -69,19 +75,22 @@ export function batcher(options: BatcherOptions): Batcher {
       const replies = await sendUntilKnown(options.send, jobs, options.mayRepeat, options.platform)
       let at = 0
       for (const call of batch) {
-        answered(call)
+        onAnswered(call)
         call.resolve(replies.slice(at, (at += call.jobs.length)))
       }
     } catch (error) {
-      await refused(batch, error)
+      await reject(batch, error)
     }
   }
 
-  /** Trouble with the database is everybody's. An error in the data is one call's: halves find out whose, and spare the others. */
-  async function refused(batch: readonly Call[], error: unknown): Promise<void> {
+  /**
+   * A database error rejects every call of the batch. A data error belongs to one call: the batch is split in
+   * halves until that call is isolated, so that the other calls succeed.
+   */
+  async function reject(batch: readonly Call[], error: unknown): Promise<void> {
     if (batch.length === 1 || (isJobmillError(error) && error.retryable)) {
       for (const call of batch) {
-        answered(call)
+        onAnswered(call)
         call.reject(error)
       }
       return
@@ -92,21 +101,22 @@ export function batcher(options: BatcherOptions): Batcher {
   }
 
   function pump(): void {
-    while (onTheirWay < options.width && waiting.length > 0) {
-      onTheirWay += 1
+    while (inFlight < options.width && waiting.length > 0) {
+      inFlight += 1
       void write(nextBatch()).finally(() => {
-        onTheirWay -= 1
+        inFlight -= 1
         schedule()
       })
     }
   }
 
   /**
-   * After those that are about to call: whoever was answered by one write often calls again at once, all of them in step, so that they are behind one
-   * another in the queue of microtasks and can share the next. A turn of the event loop would be no better, and cost an idle call its time.
+   * Defers the pump by one microtask. Callers resolved by one write often call again at once, so their calls
+   * queue up as microtasks and can share the next write. Waiting a full event loop turn would only delay an
+   * idle call.
    */
   function schedule(): void {
-    if (scheduled || waiting.length === 0 || onTheirWay >= options.width) return
+    if (scheduled || waiting.length === 0 || inFlight >= options.width) return
     scheduled = true
     void Promise.resolve().then(() => {
       scheduled = false

@@ -1,4 +1,4 @@
-/** Enqueue as users call it: typed by the job, validated, routed, and acknowledged after the commit. */
+/** `mill.enqueue`: typed by the job definition, validated, routed, and acknowledged after the commit. */
 import type { JobDefinition } from '../job/definition.ts'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
@@ -16,22 +16,22 @@ import type { Results } from './results.ts'
 
 export interface ClientTools<Tx> extends RequestTools {
   readonly enqueuer: Enqueuer<Tx>
-  /** The kinds that this process knows. */
+  /** The kinds that are defined in this process. */
   readonly kinds: readonly string[]
   readonly results: Results
   readonly platform: Platform
   readonly emit: Emit
   readonly tracing: Tracing | null
-  /** A promise while the store is not open yet; throws when it never will be again. */
+  /** Returns a promise while the store is opening; throws after the store was closed. */
   readonly open: () => Promise<void> | undefined
-  /** Some of what was enqueued waits for its turn. */
+  /** Called when an enqueued job may have to wait in an order queue. */
   readonly lineGrew: () => void
-  /** These queues got something from this process: whoever is free here need not wait to be chosen. */
+  /** Called with the queues that received jobs from this process, so that its free workers claim at once. */
   readonly written: (queues: Iterable<string>) => void
 }
 
 export interface Client<Tx> {
-  // By its definition last: of several ways to call it, compilers explain why the last one does not fit.
+  // The overload by definition comes last, because compilers report why the last overload does not match.
   enqueue(
     kind: string,
     payload: unknown,
@@ -42,7 +42,7 @@ export interface Client<Tx> {
     payload: Input,
     options?: EnqueueOptions & { readonly tx?: Tx },
   ): Promise<EnqueuedJob<Result>>
-  /** All of them, or none. */
+  /** Writes all of the jobs, or none. */
   enqueueMany(
     kind: string,
     items: readonly EnqueueItem<unknown>[],
@@ -53,9 +53,15 @@ export interface Client<Tx> {
     items: readonly EnqueueItem<Input>[],
     options?: { readonly tx?: Tx },
   ): Promise<EnqueuedJob<Result>[]>
-  /** The queues that got something in a transaction of a user's since this was last asked: nobody rang for them. */
+  /**
+   * Returns and clears the queues that received jobs inside a caller's transaction. No notification was sent
+   * for them.
+   */
   readonly takeUnnotified: () => string[]
-  /** Checked and complete, and not written: for jobs that are written together with something else. */
+  /**
+   * Validates and completes jobs without writing them, for callers that write them together with something
+   * else.
+   */
   readonly prepare: (
     target: Target,
     items: readonly EnqueueItem<unknown>[],
@@ -63,18 +69,20 @@ export interface Client<Tx> {
   ) => readonly NewJob[] | Promise<readonly NewJob[]>
 }
 
-/** A transaction that was over before the store was open: what is missing is not the transaction. */
+/**
+ * The transaction ended before the store was open. The missing `open()` is the cause, not the transaction.
+ */
 function openedTooLate(error: unknown): never {
   if (!isJobmillError(error) || error.code !== 'TX_INVALID') throw error
-  throw new JobmillError('STORE_CLOSED', 'the store was not open when the transaction was given', {
-    fix: 'Call open() or start() of the mill before the first transaction',
+  throw new JobmillError('STORE_CLOSED', 'the store was not open yet when the transaction was passed', {
+    fix: 'Call mill.open() or mill.start() before the first transaction',
     cause: error,
   })
 }
 
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const { enqueuer, platform, emit, results, payloadLimitBytes, tracing } = tools
-  const looked = new Set<string>()
+  const checkedKinds = new Set<string>()
   const unnotified = new Set<string>()
   const mintId = (): string => platform.id()
   const one = { mintId, payloadLimitBytes, placeOf: () => 'job' }
@@ -84,7 +92,9 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     return prepareAtOnce(target, items, many ? each : one, tools)
   }
 
-  /** The same for jobs that are written together with something else: their trace is that of whoever prepares them. */
+  /**
+   * As `prepare`, for jobs that are written together with something else. They belong to the caller's trace.
+   */
   function prepareTraced(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
     const early = prepare(target, items, many)
     if (tracing === null) return early
@@ -92,7 +102,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     return early instanceof Promise ? early.then(traced) : traced(early)
   }
 
-  /** `all` makes the answer of what was written: one promise for the whole call. */
+  /** `all` turns the written jobs into the return value, so that one promise serves the whole call. */
   async function write<Answer>(
     target: Target,
     items: readonly EnqueueItem<unknown>[],
@@ -100,7 +110,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     many: boolean,
     all: (jobs: EnqueuedJob[]) => Answer,
   ): Promise<Answer> {
-    // Nothing is awaited that need not be: see requestsFor.
+    // Awaits only where necessary: see requestsFor.
     const opening = tools.open()
     if (opening !== undefined) await opening
     const early =
@@ -110,11 +120,11 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const how = { tx, mayRepeat }
     const writing = tracing === null ? enqueuer.write(jobs, how) : writeTraced(tracing, jobs, how)
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
-    look(target)
+    warnOfTypo(target)
     if (tx !== undefined) for (const { queue } of jobs) unnotified.add(queue)
-    else if (!replies.every(isHandedOff)) tools.written(queuesToLookAt(jobs, replies))
+    else if (!replies.every(isDispatched)) tools.written(queuesToLookAt(jobs, replies))
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
-    return all(jobs.map((job, at) => told(job, replies[at], tx !== undefined)))
+    return all(jobs.map((job, at) => emitEnqueued(job, replies[at], tx !== undefined)))
   }
 
   async function enqueueWith(
@@ -122,12 +132,12 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     payload: unknown,
     options: EnqueueOptions & { readonly tx?: Tx },
   ): Promise<EnqueuedJob<never>> {
-    checkObject(options, 'options', "{ delay: '10m' }, or leave it out")
+    checkObject(options, 'options', "{ delay: '10m' }, or omit it")
     const { tx, ...own } = options
     return write(target, [{ ...own, payload }], tx, false, only)
   }
 
-  /** Apart, so that without tracing no call pays for what this one closes over. */
+  /** A separate function, so that calls without tracing do not pay for its closure. */
   function writeTraced(
     by: Tracing,
     jobs: readonly NewJob[],
@@ -136,15 +146,15 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     return by.enqueue(jobs, (own) => enqueuer.write(own, how))
   }
 
-  /** A typo in a name makes a job that waits for ever. */
-  function look(target: Target): void {
-    if (typeof target !== 'string' || looked.has(target)) return
-    looked.add(target)
+  /** Reports a kind that looks like a typo, because no worker would ever run such a job. */
+  function warnOfTypo(target: Target): void {
+    if (typeof target !== 'string' || checkedKinds.has(target)) return
+    checkedKinds.add(target)
     const near = tools.definition(target) === undefined ? nearest(target, tools.kinds) : undefined
     if (near !== undefined) emit('kind-unknown', { kind: target, near })
   }
 
-  function told(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {
+  function emitEnqueued(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {
     const { kind, queue } = job
     const id = reply?.id ?? job.id
     const outcome = reply?.outcome ?? 'enqueued'
@@ -178,14 +188,14 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
 }
 
 function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
-  if (job === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+  if (job === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no answer')
   return job as EnqueuedJob<never>
 }
 
-/** Handed to a worker of this process as it was written. */
-const isHandedOff = ({ lease }: Enqueued): boolean => lease !== undefined
+/** Whether direct dispatch gave the job to a worker of this process as it was written. */
+const isDispatched = ({ lease }: Enqueued): boolean => lease !== undefined
 
-/** Where a job may wait for a worker. */
+/** The queues with jobs that still need a worker. */
 function queuesToLookAt(jobs: readonly NewJob[], replies: readonly Enqueued[]): ReadonlySet<string> {
   const queues = new Set<string>()
   jobs.forEach(({ queue }, at) => {

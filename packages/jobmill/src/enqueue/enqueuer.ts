@@ -1,6 +1,6 @@
 /**
- * Enqueue as users call it: everything is checked first, ids are minted here, and calls that come at the same time share
- * statements without sharing their fate.
+ * Validates jobs, mints their ids, and writes them in batches. Calls made at the same time share statements,
+ * but each call succeeds or fails on its own.
  */
 import { JobmillError } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -18,11 +18,11 @@ export interface EnqueuerOptions {
   readonly payloadLimitBytes?: number
   /** For tests: timers and ids. */
   readonly platform?: Platform
-  /** For a process that also works: its free workers for jobs that are about to be written. */
+  /** For a process that also runs jobs: offers its free workers to jobs that are about to be written. */
   readonly offer?: (jobs: readonly NewJob[]) => Offer | undefined | Promise<Offer | undefined>
 }
 
-/** What an instance would run at once of a write, and how it hears what became of it. */
+/** The direct dispatch that an instance offers for one write, with callbacks for its outcome. */
 interface Offer {
   readonly handOff: HandOff
   readonly accepted: (replies: readonly Enqueued[]) => void
@@ -49,34 +49,36 @@ const keyOf = ({ dedupe }: NewJob): string[] => (dedupe === null ? [] : [dedupe.
 
 export interface Enqueuer<Tx> {
   /**
-   * Resolves after the commit, one answer per job; all jobs of a call are written, or none. With `tx`, a transaction of yours, the
-   * jobs exist when you commit it and never did when you roll it back.
+   * Resolves after the commit with one answer per job; a call writes all of its jobs or none. With `tx`, the
+   * jobs exist once that transaction commits, and never if it rolls back.
    */
   readonly enqueue: (
     requests: readonly JobRequest[],
     options?: { readonly tx?: Tx | undefined },
   ) => Promise<Enqueued[]>
-  /** The same for jobs that were prepared already; `mayRepeat` when some of their ids were given by the user. */
+  /**
+   * As `enqueue`, for jobs that are already prepared. Set `mayRepeat` when the caller chose some of the ids.
+   */
   readonly write: (
     jobs: readonly NewJob[],
     options: { readonly tx?: Tx | undefined; readonly mayRepeat: boolean },
   ) => Promise<Enqueued[]>
 }
 
-/** Calls that wait for a write keep their payloads in memory, so there must be an end to it. */
+/** Waiting calls keep their payloads in memory, so their number is bounded. */
 const MOST_WAITING_ITEMS = 100_000
 const MOST_WAITING_BYTES = 256 * 1024 * 1024
 
-/** One per store and process: what it lets share a statement are the calls made through it. */
+/** Create one per store and process: only calls made through the same enqueuer share statements. */
 export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOptions = {}): Enqueuer<TxOf<S>> {
   checkObjectKeys(options, 'options', ['payloadLimitBytes', 'platform', 'offer'])
   const { payloadLimitBytes, platform = systemPlatform } = options
   const mintId = (): string => platform.id()
   const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
-  // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
+  // The return type already restricts `tx` to the transaction type of this store.
   const target: Store = store
   const send: Send = (jobs, how) => {
-    // Never for a second try: what the first one wrote may be running already.
+    // Never offer workers on a resend: jobs written by the first send may already be running.
     if (how.mayRepeat) return target.enqueue(jobs, how)
     const offer = options.offer?.(jobs)
     return offer instanceof Promise
@@ -84,8 +86,9 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
       : sendWith(target, jobs, offer)
   }
 
-  // Jobs with a dedupe key have lanes of their own: an open transaction of a user's that holds the key would stop everyone.
-  const writing = { send, platform, answered }
+  // Jobs with a dedupe key get their own batchers. A caller's open transaction that holds the key would
+  // otherwise block every enqueue.
+  const writing = { send, platform, onAnswered }
   const fresh = batcher({ ...writing, width: 2, mayRepeat: false })
   const keyed = batcher({ ...writing, width: 1, mayRepeat: false, identities: keyOf })
   const given = batcher({ ...writing, width: 1, mayRepeat: true, identities: (job) => [job.id] })
@@ -97,7 +100,7 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   })
   const waiting = { items: 0, bytes: 0 }
 
-  function answered({ jobs, bytes }: Call): void {
+  function onAnswered({ jobs, bytes }: Call): void {
     waiting.items -= jobs.length
     waiting.bytes -= bytes
   }
@@ -108,10 +111,10 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
     return withKeys ? keyed : fresh
   }
 
-  function written(jobs: readonly NewJob[], bytes: number, mayRepeat: boolean): Promise<Enqueued[]> {
+  function writeInBatch(jobs: readonly NewJob[], bytes: number, mayRepeat: boolean): Promise<Enqueued[]> {
     if (waiting.items + jobs.length > MOST_WAITING_ITEMS || waiting.bytes + bytes > MOST_WAITING_BYTES) {
-      const fix = 'Enqueue no faster than the database writes: await the calls before'
-      const what = `${waiting.items} jobs wait to be written already`
+      const fix = 'Await earlier calls before you enqueue more'
+      const what = `${waiting.items} jobs are already waiting to be written`
       return Promise.reject(new JobmillError('OVERLOADED', what, { fix }))
     }
     waiting.items += jobs.length
@@ -125,7 +128,9 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
     if (jobs.length === 0) return Promise.resolve([])
     const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
     if (bytes > MOST_WAITING_BYTES) return Promise.reject(callTooLarge(bytes))
-    return tx === undefined ? written(jobs, bytes, mayRepeat) : target.enqueue(jobs, { tx, mayRepeat: true })
+    return tx === undefined
+      ? writeInBatch(jobs, bytes, mayRepeat)
+      : target.enqueue(jobs, { tx, mayRepeat: true })
   }
 
   return {

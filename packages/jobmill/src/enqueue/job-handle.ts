@@ -1,4 +1,4 @@
-/** A job as something to wait for. */
+/** Job handles, which await the result of a job. */
 import { durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
@@ -13,13 +13,13 @@ export interface HandleTools {
   readonly platform: Platform
 }
 
-/** `mayAppear`: enqueued in a transaction that may not be committed yet. */
+/** `mayAppear`: the job was enqueued in a transaction that may not be committed yet. */
 export function jobHandle<Result>(id: string, tools: HandleTools, mayAppear = false): JobHandle<Result> {
   const checked = checkId(id, 'id')
   return { id: checked, result: (options) => resultOf<Result>(checked, options, tools, mayAppear) }
 }
 
-/** The same of a job that was just enqueued: nobody mistyped its id. */
+/** The handle of a job that was just enqueued. Its id needs no check. */
 export function enqueuedJob(
   id: string,
   outcome: EnqueuedJob['outcome'],
@@ -37,7 +37,7 @@ async function resultOf<Result>(
 ): Promise<Result> {
   checkObjectKeys(options, 'options', ['timeout', 'signal'])
   const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
-  const answer = await ended(id, tools, { timeoutMs, signal: options.signal, mayAppear })
+  const answer = await awaitEnd(id, tools, { timeoutMs, signal: options.signal, mayAppear })
   return valueOf(id, answer) as Result
 }
 
@@ -47,7 +47,7 @@ interface Waiting {
   readonly mayAppear: boolean
 }
 
-function ended(
+function awaitEnd(
   id: string,
   { results, platform }: HandleTools,
   { timeoutMs, signal, mayAppear }: Waiting,
@@ -68,7 +68,7 @@ function ended(
         : platform.timer(timeoutMs, () =>
             fail(
               new JobmillError('RESULT_TIMEOUT', `job ${id} did not end within ${timeoutMs} ms`, {
-                fix: 'It goes on; await it again, or give it more time',
+                fix: 'Await the result again, or raise the timeout: the job keeps running',
               }),
             ),
           )
@@ -86,7 +86,7 @@ function valueOf(id: string, answer: JobResult | null): unknown {
     throw new JobmillError('JOB_UNKNOWN', 'no job has this id', {
       field: 'id',
       value: shown(id),
-      fix: 'Check the id and the database: the job may have been deleted, or belong to another database',
+      fix: 'Check the id: the job may have been deleted, or be in another database',
     })
   }
   if (answer.state === 'dead') throw new JobmillError('JOB_DEAD', `job ${id} is dead: ${reasonOf(answer)}`)
@@ -100,7 +100,7 @@ function valueOf(id: string, answer: JobResult | null): unknown {
   )
 }
 
-/** Its own full stop would be a second one. */
+/** Drops the final period, because the error message adds its own. */
 function reasonOf({ error }: JobResult): string {
-  return (error ?? 'for no reason that was given').replace(/\.$/, '')
+  return (error ?? 'no reason given').replace(/\.$/, '')
 }

@@ -1,4 +1,7 @@
-/** The jobs of one call, checked and as JSON. A large call is prepared in slices, between which the event loop turns. */
+/**
+ * Validates the jobs of one call and encodes them as JSON. A large call is prepared in slices that yield to
+ * the event loop.
+ */
 import type { EnqueueItem } from '../job/handle.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { checkJobsPerCall, type JobRequest, prepareJobs, type PrepareOptions } from '../job/prepare-jobs.ts'
@@ -9,12 +12,15 @@ export interface CallOptions extends PrepareOptions {
   readonly placeOf: (index: number) => string
 }
 
-/** JSON that takes about 10 ms to check and write. */
+/** JSON that takes about 10 ms to validate and encode. */
 const SLICE_BYTES = 256 * 1024
 const FIRST_ITEMS = 4
 const MOST_ITEMS = 1_000
 
-/** In one go: what is written in a transaction on SQLite must be written before the call returns. */
+/**
+ * Prepares everything synchronously: on SQLite, an enqueue in a transaction must write before the call
+ * returns.
+ */
 export function prepareAtOnce(
   target: Target,
   items: readonly EnqueueItem<unknown>[],
@@ -27,7 +33,10 @@ export function prepareAtOnce(
     : prepareJobs(requests, how)
 }
 
-/** The same in slices. A promise only when there is more than one, or the schema gives one. */
+/**
+ * As prepareAtOnce, in slices. Returns a promise only if there are several slices or the schema is
+ * asynchronous.
+ */
 export function prepareInSlices(
   target: Target,
   items: readonly EnqueueItem<unknown>[],
@@ -53,7 +62,7 @@ export function prepareInSlices(
       if (bytes >= sliceEnd) return nextTurn(tools.platform).then(proceed)
       const to = jobs.length + itemsAtATime(jobs.length, bytes)
       const requests = requestsFor(target, items, how.placeOf, tools, jobs.length, to)
-      // A schema that takes its time is asked for all of the items at once.
+      // An asynchronous schema validates all of the items at once.
       if (requests instanceof Promise) return restAtOnce(requests, to)
       add(requests)
     }
@@ -69,7 +78,7 @@ export function prepareInSlices(
   return proceed()
 }
 
-/** Few while it is not known how large they are. */
+/** Starts with a few items, until their average size is known. */
 function itemsAtATime(done: number, bytes: number): number {
   if (done === 0) return FIRST_ITEMS
   return Math.max(1, Math.min(MOST_ITEMS, Math.floor((SLICE_BYTES * done) / Math.max(1, bytes))))

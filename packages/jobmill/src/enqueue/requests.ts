@@ -1,4 +1,7 @@
-/** From what a user says to what is prepared: the kind's own defaults, its route, its schema. */
+/**
+ * Turns the items of an enqueue call into requests: applies the defaults of the kind, its route and its
+ * schema.
+ */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -9,7 +12,7 @@ import type { JobRequest } from '../job/prepare-jobs.ts'
 import { fitted, type Schema } from '../job/schema.ts'
 
 export interface RequestTools {
-  /** What this process knows of a kind. */
+  /** The definition of a kind in this process, if there is one. */
   readonly definition: (kind: string) => AnyJob | undefined
   readonly queueOf: (kind: string) => string
   readonly payloadLimitBytes: number
@@ -18,8 +21,8 @@ export interface RequestTools {
 export type Target = string | JobKind
 
 /**
- * The requests of the items from one index to another, checked against the schema of their kind. A promise only when the schema gives one: an enqueue in a transaction on SQLite must have
- * written before it returns.
+ * Validates the items from one index to another against the schema of their kind. Returns a promise only when
+ * the schema does, because on SQLite an enqueue in a transaction must write before it returns.
  */
 export function requestsFor(
   target: Target,
@@ -32,14 +35,14 @@ export function requestsFor(
   const definition = typeof target === 'string' ? tools.definition(target) : checkDefinition(target)
   const kind = typeof target === 'string' ? target : target.kind
   if (!Array.isArray(items)) {
-    throw new JobmillError('OPTION_INVALID', 'is not an array', {
+    throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field: 'items',
       value: shown(items),
-      fix: 'Give [{ payload }, { payload, delay }, …]',
+      fix: 'Pass [{ payload }, { payload, delay }, …]',
     })
   }
   const requests: JobRequest[] = []
-  // By index rather than with map: a hole in the array is refused, not passed on.
+  // A loop by index, because `map` would skip a hole in the array instead of refusing it.
   for (let at = from; at < Math.min(to, items.length); at += 1) {
     const item = items[at] as EnqueueItem<unknown>
     requests.push(requestFor(kind, definition, item, placeOf(at), tools))
@@ -48,7 +51,7 @@ export function requestsFor(
   if (schema === undefined) return requests
   const checks = requests.flatMap(({ payload }, at) => {
     const index = from + at
-    const check = fits(schema, payload, { field: `${placeOf(index)}.payload`, index }, tools)
+    const check = checkFits(schema, payload, { field: `${placeOf(index)}.payload`, index }, tools)
     return check === undefined ? [] : [check]
   })
   return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)
@@ -56,10 +59,10 @@ export function requestsFor(
 
 function checkDefinition(target: unknown): AnyJob {
   if (isDefinition(target)) return target
-  throw new JobmillError('OPTION_INVALID', 'is neither a job nor the name of a kind', {
+  throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
     field: 'job',
     value: shown(target),
-    fix: "Give what defineJob returned, or a kind such as 'email.send'",
+    fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
   })
 }
 
@@ -74,41 +77,44 @@ function requestFor(
     throw new JobmillError('OPTION_INVALID', 'has no payload', {
       field: at,
       value: shown(item),
-      fix: 'Give { payload, …options }; null is a payload too',
+      fix: 'Pass { payload, …options }; use null for an empty payload',
     })
   }
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
   const queue = own.queue ?? definition?.queue ?? queueOf(kind)
-  // Most kinds have no defaults, and then one copy is enough.
+  // Most kinds have no defaults, so one copy is enough.
   if (definition?.priority === undefined && definition?.maxAttempts === undefined)
     return { ...own, queue, kind }
   const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = definition
   return { priority, maxAttempts, ...own, queue, kind }
 }
 
-/** With the short form written out. */
+/** Expands `dedupeKey` to `dedupe`. */
 function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown> {
   const { dedupeKey, ...own } = item
   if (dedupeKey === undefined) return own
   if (own.dedupe === undefined) return { ...own, dedupe: { key: dedupeKey } }
-  throw new JobmillError('OPTION_CONFLICT', 'contradicts dedupe', {
+  throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with dedupe', {
     field: `${at}.dedupeKey`,
     value: shown(dedupeKey),
-    fix: 'Give dedupe with its key, or dedupeKey alone',
+    fix: 'Pass dedupe with its key, or dedupeKey alone',
   })
 }
 
 const DATES =
-  'A payload is stored as JSON, where a Date is a string: use z.iso.datetime() or z.coerce.date() in the schema, not z.date()'
+  'Use z.iso.datetime() or z.coerce.date() in the schema instead of z.date(): a payload is stored as JSON, where a Date is a string'
 
-/** Looked for only when a payload was refused, and JSON has kept it, so that it has no cycles. */
+/** Called only for a refused payload that was encoded as JSON before, so it has no cycles. */
 function hasDate(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return value instanceof Date || Object.values(value).some(hasDate)
 }
 
-/** As the handler will see it: after its way through JSON. What would be refused then is refused now. */
-function fits(
+/**
+ * Validates the payload after a round trip through JSON, as the handler will see it. This refuses at enqueue
+ * time what would be refused at run time.
+ */
+function checkFits(
   schema: Schema,
   payload: unknown,
   { field, index }: { readonly field: string; readonly index: number },

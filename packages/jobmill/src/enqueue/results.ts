@@ -1,30 +1,33 @@
 /**
- * Awaits the ends of jobs, of any process: one statement per period for everything that is awaited here, and none when nobody waits. A job that ends in this
- * process is told of at once.
+ * Awaits the results of jobs from any process. One statement per period reads all awaited results, and none
+ * runs while there are no waiters. A job that ends in this process settles its waiters at once.
  */
 import { isJobmillError } from '../job/errors.ts'
 import { isEnded } from '../job/state.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { JobResult } from '../store/job-record.ts'
 
-/** Null: there is no such job. */
+/** Null: the job does not exist. */
 type Answer = JobResult | null
 
 interface Waiter {
-  /** A job that was enqueued in a transaction of the user's is not there before it commits. */
+  /** A job that was enqueued in a caller's transaction does not exist before it commits. */
   readonly mayAppear: boolean
   settle(answer: Answer): void
   fail(error: unknown): void
 }
 
 export interface Results {
-  /** Adds a waiter; what it returns takes it away again. */
+  /** Adds a waiter; the returned function removes it. */
   readonly add: (id: string, waiter: Waiter) => () => void
-  /** This process has just written the end of a job; `isKept` when the database knows it for a while. */
+  /**
+   * Called when this process has written the end of a job. `isKept`: the database retains the job for a
+   * while.
+   */
   readonly ended: (result: JobResult, isKept: boolean) => void
-  /** These may be other jobs by now, or none. */
+  /** Drops cached results of ids that may have been deleted or reused. */
   readonly forget: (ids: readonly string[]) => void
-  /** Whoever still waits is told this. */
+  /** Rejects all remaining waiters with this error. */
   readonly stop: (error: unknown) => void
 }
 
@@ -37,8 +40,9 @@ export function results(
 ): Results {
   const waiters = new Map<string, Set<Waiter>>()
   /**
-   * What was done here a moment ago, so that awaiting one job after the other need not ask for each. Of jobs that are kept only from the first time that somebody awaits
-   * one: most processes never do, and it is a tenth of what a job costs.
+   * Results of jobs that ended here recently, so that awaiting one job after another needs no statement each.
+   * Jobs that the database retains are cached only after the first await: most processes never await a
+   * result, and caching costs a tenth of a job.
    */
   let recent = new Map<string, JobResult>()
   let before = new Map<string, JobResult>()
@@ -57,20 +61,20 @@ export function results(
     timer = null
     isAsking = true
     askedAt = platform.monotonic()
-    // Who comes while the question is on its way wants to know what is true from then on.
+    // A waiter added while the statement is in flight must not be settled by its answer, which may be older.
     const asking = [...waiters].map(([id, set]) => [id, [...set]] as const)
     try {
       const answers = await read(asking.map(([id]) => id))
-      asking.forEach(([id, those], at) => hear(id, answers[at] ?? null, those))
+      asking.forEach(([id, those], at) => settleWaiters(id, answers[at] ?? null, those))
     } catch (error) {
-      // Trouble passes; whoever does not want to wait for that gave a time.
+      // Retryable errors pass, so the next period tries again. A caller that cannot wait sets a timeout.
       if (!isJobmillError(error) || !error.retryable) failAll(error)
     }
     isAsking = false
     arm()
   }
 
-  function hear(id: string, answer: Answer, those: Iterable<Waiter> = waiters.get(id) ?? []): void {
+  function settleWaiters(id: string, answer: Answer, those: Iterable<Waiter> = waiters.get(id) ?? []): void {
     for (const waiter of those) {
       if (waiters.get(id)?.has(waiter) !== true) continue
       if (answer === null ? waiter.mayAppear : !isEnded(answer.state)) continue
@@ -95,10 +99,10 @@ export function results(
   }
 
   function remember(result: JobResult): void {
-    // Only done is for good, and a large result would cost more memory than a question.
+    // Only `done` is final, and caching a large result would cost more memory than reading it costs time.
     if (result.state !== 'done' || (result.result ?? '').length > LARGEST_RECENT) return
     recent.set(result.id, result)
-    // All older ones at once: a map is slow to find its oldest entry once many before that were deleted.
+    // Drops the older half at once: a Map is slow to find its oldest entry after many deletions.
     if (recent.size < MOST_RECENT / 2) return
     before = recent
     recent = new Map()
@@ -119,7 +123,7 @@ export function results(
     },
     ended(result, isKept) {
       if (wasAwaited || !isKept) remember(result)
-      if (waiters.size > 0) hear(result.id, result)
+      if (waiters.size > 0) settleWaiters(result.id, result)
     },
     forget(ids) {
       for (const id of ids) {

@@ -1,6 +1,6 @@
 /**
- * A write whose answer was lost is sent again under the same ids until it is known what became of it: a retry after an
- * unknown commit makes no second job.
+ * Resends a write whose answer was lost, under the same ids, until its outcome is known. A retry after an
+ * unknown commit creates no second job.
  */
 import { isJobmillError, type JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -10,7 +10,9 @@ import type { Enqueued } from '../store/replies.ts'
 
 export type Send = (jobs: readonly NewJob[], options: { readonly mayRepeat: boolean }) => Promise<Enqueued[]>
 
-/** Waits between sends of a write whose outcome is unknown; after the last one the caller is told. */
+/**
+ * Pauses between sends of a write whose outcome is unknown. After the last one, the caller gets the error.
+ */
 const RESEND_AFTER_MS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800]
 
 export async function sendUntilKnown(
@@ -25,8 +27,8 @@ export async function sendUntilKnown(
       return await send(jobs, { mayRepeat: mayRepeat || unknown !== undefined })
     } catch (error) {
       if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') unknown = error
-      // Once one outcome is unknown, no later refusal says anything of that first write. What may pass is tried
-      // again; otherwise the caller is told the truth, which is that the jobs may have been written.
+      // After one unknown outcome, a later refusal does not show whether the first write committed. Retryable
+      // errors are retried; any other error is reported as OUTCOME_UNKNOWN.
       else if (unknown === undefined) throw error
       else if (!isJobmillError(error) || !error.retryable) throw unknown
     }

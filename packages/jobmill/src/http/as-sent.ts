@@ -9,13 +9,13 @@ const NAMED = /^(?:limit|queue)$/
 /** What the library says, and what we say instead. */
 const PHRASES: readonly (readonly [string, string])[] = [
   [
-    'name it in the option limits or create it with mill.limits.create',
-    'name it in the option limits or create it with POST /api/limits',
+    'declare it in the option limits, or create it with mill.limits.create',
+    'declare it in the option limits, or create it with POST /api/limits',
   ],
   ['mill.limits.change', 'PATCH /api/limits/{name}'],
   ["such as { key: 'chat:42' }", 'such as { "key": "chat:42" }'],
   ['list() tells those that there are', 'GET /api/schedules tells those that there are'],
-  ['Give a Date, milliseconds since 1970', 'Give milliseconds since 1970'],
+  ['Pass a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],
 ]
 
 /** In an address a filter is its parameters. */

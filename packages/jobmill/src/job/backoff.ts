@@ -1,4 +1,4 @@
-/** How long a failed job waits for its next attempt. */
+/** Backoff: the delay before the next attempt of a failed job. */
 import { BOUNDS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
@@ -6,7 +6,10 @@ import { checkObjectKeys } from './known-keys.ts'
 import { checkOneOf } from './numbers.ts'
 import type { QueueSettings } from './queue-settings.ts'
 
-/** `full`: anything between nothing and the whole wait, so that jobs that failed together do not come back together. */
+/**
+ * `full` picks a random delay between 0 and the whole backoff, so that jobs that failed together do not retry
+ * together.
+ */
 export type Jitter = 'full' | 'none'
 
 export interface Failure {
@@ -16,16 +19,19 @@ export interface Failure {
   readonly error: unknown
 }
 
-/** What a kind says of its own; what it leaves out is the queue's. */
+/** The backoff of a kind. The queue's settings fill in what it omits. */
 export type Backoff =
-  /** Always the same wait (jitter `none` unless said otherwise). */
+  /** A constant delay (jitter defaults to `none`). */
   | { readonly fixed: Duration; readonly jitter?: Jitter }
-  /** `base` after the first failure, doubled after each further one, up to `max` (jitter `full` unless said otherwise). */
+  /**
+   * Exponential: `base` after the first failure, doubled after each further one, up to `max` (jitter defaults
+   * to `full`).
+   */
   | { readonly base?: Duration; readonly max?: Duration; readonly jitter?: Jitter }
-  /** As it says. */
+  /** Computed by a function. */
   | ((failure: Failure) => Duration)
 
-/** The same, checked: what `retryDelayMs` works with. */
+/** A validated `Backoff`, the input of `retryDelayMs`. */
 export type BackoffPlan =
   | { readonly fixedMs: number; readonly jitter: Jitter }
   | { readonly baseMs: number | undefined; readonly maxMs: number | undefined; readonly jitter: Jitter }
@@ -44,7 +50,7 @@ export function backoffPlan(backoff: Backoff, field: string): BackoffPlan {
   const baseMs = backoff.base === undefined ? undefined : durationMs(backoff.base, `${field}.base`)
   const maxMs = backoff.max === undefined ? undefined : durationMs(backoff.max, `${field}.max`)
   if (baseMs !== undefined && maxMs !== undefined && baseMs > maxMs) {
-    throw new JobmillError('OPTION_CONFLICT', 'is longer than backoff.max', {
+    throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
       field: `${field}.base`,
       value: shown(backoff.base),
       fix: 'Raise max or lower base',
@@ -60,7 +66,10 @@ function jitterOf(jitter: Jitter | undefined, otherwise: Jitter, field: string):
 
 type Curve = Pick<QueueSettings, 'backoffEnabled' | 'backoffBaseMs' | 'backoffMaxMs'>
 
-/** `random` is a number in [0, 1). The queue's switch is the operator's, and off means at once, whatever the kind says. */
+/**
+ * `random` is in [0, 1). When an operator disables backoff for the queue, retries are immediate, whatever the
+ * kind says.
+ */
 export function retryDelayMs(
   plan: BackoffPlan | undefined,
   queue: Curve,
@@ -75,7 +84,10 @@ export function retryDelayMs(
   return jittered(doubled(base, max, failure.attempt - 1), plan?.jitter ?? 'full', random)
 }
 
-/** A function of the user's that throws, or names no duration, must not make a failure unwritable. */
+/**
+ * If the user's function throws or returns no valid duration, fall back to the queue's backoff, so that the
+ * failure can still be written.
+ */
 function askedMs(
   plan: (failure: Failure) => Duration,
   queue: Curve,

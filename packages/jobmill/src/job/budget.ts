@@ -1,19 +1,14 @@
 /**
- * The arithmetic of limits: pure, and the same for every store, which locks the row of the limit around it. Instants are the database's.
- *
- * A rate is kept as the instant at which all that was granted so far is paid for (`paidAt`). A grant moves it by `amount × perMs / rate`; it may run ahead
- * of now by the burst. So whatever happens, in any window t no more than burst + rate × t is granted. A holder that need not wait longer than it is
- * ready to is granted its instant and waits for it where it is; others get a place in a line, which is only a hint when to come back: nothing is paid
- * for until it is used, so nothing is lost when the holder never comes. While there is a line, what gathers is for those in it, and newcomers take only
- * what would overflow: else one who needs many at once would be overtaken for ever.
+ * The arithmetic of limits. It is pure and the same for both stores, which lock the row of the limit around
+ * it. Instants are the database's. docs/internals/decisions/waiting-for-a-limit.md explains it.
  */
 import { DEFAULTS } from './defaults.ts'
 import type { ConcurrencySettings, LimitSettings, RateSettings } from './limit.ts'
 
-/** What is kept of a limit. For a concurrency limit `paidAt` means nothing. */
+/** The stored state of a limit. `paidAt` is unused by concurrency limits. */
 export interface BudgetState {
   readonly paidAt: number
-  /** Where the line of those who were sent away ends; in the past when there is none. */
+  /** When the last reserved place in line is due; in the past when there is no line. */
   readonly reservedUntil: number
   /** Nothing is granted before this instant. */
   readonly drainedUntil: number
@@ -23,9 +18,9 @@ export const EMPTY_BUDGET: BudgetState = Object.freeze({ paidAt: 0, reservedUnti
 
 export interface Ask {
   readonly amount: number
-  /** 0: it only tries, and takes no place in the line. */
+  /** 0: try once, without a place in line. */
   readonly waitUpToMs: number
-  /** Whether it was sent away before: then it goes before newcomers. */
+  /** Whether it was given a place in line before. It is then served before newcomers. */
   readonly hasPlace: boolean
 }
 
@@ -39,7 +34,7 @@ export interface Answered {
   readonly answers: readonly Answer[]
 }
 
-/** Asks are answered in their order. `held` is how many permits are out; of a rate it means nothing. */
+/** Answers the requests in order. `held` is the number of permits in use; rates ignore it. */
 export function answer(
   settings: LimitSettings,
   state: BudgetState,
@@ -69,11 +64,12 @@ function answerRate(
       state = { ...state, paidAt }
       return { outcome: 'granted', waitMs }
     }
-    // It is nearly its turn.
+    // Its place is nearly due.
     const nearMs = 2 * Math.max(DEFAULTS.limitWaitMs, costMs)
     if (ask.hasPlace && waitMs <= nearMs) return later(waitMs - leadMs(ask, costMs), true)
     if (ask.waitUpToMs === 0) return later(waitMs, ask.hasPlace)
-    // Also for one whose place a drain made worthless: else all of them would come back together, again and again.
+    // Also for requests whose place a drain made worthless. They would otherwise all come back at the same
+    // time, again and again.
     const placeAt = Math.max(state.reservedUntil, now + waitMs)
     const freeAt = Math.max(now, state.drainedUntil)
     const reservedUntil = placeAt + ask.amount * costMs
@@ -85,7 +81,10 @@ function answerRate(
   return { state, answers }
 }
 
-/** Who comes back comes a little before its token: what it is late by is not lost then. No earlier than it is ready to wait for. */
+/**
+ * A request comes back slightly before its token, so that a late arrival wastes nothing. It comes back no
+ * earlier than it is willing to wait.
+ */
 function leadMs(ask: Ask, costMs: number): number {
   return Math.min(DEFAULTS.limitWaitMs, ask.waitUpToMs, Math.max(LEAST_LEAD_MS, 2 * costMs))
 }
@@ -104,7 +103,8 @@ function answerConcurrency(
       out += ask.amount
       return { outcome: 'granted', waitMs: 0 }
     }
-    // Nobody knows when a permit comes back. Who was sent away comes back one after the other, not all at once.
+    // The release of a permit cannot be predicted, so waiting requests come back one after another, not all
+    // at once.
     const placeAt = Math.max(state.reservedUntil, now + PERMIT_AGAIN_MS, state.drainedUntil) + PERMIT_APART_MS
     const inMs = Math.min(placeAt - now, Math.max(DEFAULTS.limitLineMs, state.drainedUntil - now))
     if (ask.waitUpToMs === 0) return later(inMs, false)
@@ -122,7 +122,7 @@ function later(inMs: number, takesPlace: boolean): Answer {
   return { outcome: 'later', inMs: Math.max(1, Math.ceil(inMs)), takesPlace }
 }
 
-/** Whole tokens or permits that could be taken at once now. */
+/** The number of whole tokens or permits that can be acquired now. */
 export function available(
   settings: LimitSettings,
   state: BudgetState,
@@ -134,20 +134,26 @@ export function available(
   return Math.max(0, Math.floor(settings.burst - (aheadMs * settings.amount) / settings.perMs))
 }
 
-/** An instant with fractions of a millisecond is exact to a quarter of a microsecond: a sum of them may miss a whole token by that. */
+/**
+ * Tolerance for fractions of a millisecond. Sums of instants are exact to a quarter of a microsecond, so they
+ * can miss a whole token by that much.
+ */
 const HAIR_MS = 0.001
 
 function atLeastHair(ms: number): number {
   return ms < HAIR_MS ? 0 : ms
 }
 
-/** After `amount` of what `available` told was taken, by a claim from a queue that this limit is attached to. */
+/**
+ * The state after a claim acquired `amount` of what `available` returned, for a limit that is attached to a
+ * queue.
+ */
 export function spent(settings: LimitSettings, state: BudgetState, amount: number, now: number): BudgetState {
   if (settings.type === 'concurrency' || amount === 0) return state
   return { ...state, paidAt: Math.max(state.paidAt, now) + (amount * settings.perMs) / settings.amount }
 }
 
-/** How long until one can be taken: 0 for now, null when only a release can tell. */
+/** Milliseconds until one can be acquired: 0 for now, null when that depends on a release. */
 export function nextInMs(
   settings: LimitSettings,
   state: BudgetState,
@@ -160,7 +166,7 @@ export function nextInMs(
   return Math.max(drainedMs, Math.ceil(state.paidAt + costMs - settings.burst * costMs - now - HAIR_MS), 1)
 }
 
-/** Nothing is granted for so long; what had gathered is gone. Never shortens a drain that lasts longer. */
+/** Grants nothing for `forMs` and drops unused tokens. Never shortens a longer drain. */
 export function drained(
   settings: LimitSettings,
   state: BudgetState,
@@ -169,13 +175,17 @@ export function drained(
 ): BudgetState {
   const drainedUntil = Math.max(state.drainedUntil, now + forMs)
   if (settings.type === 'concurrency') return { ...state, drainedUntil }
-  // When its time is over one token is there at once, and the others come at the rate: a full burst would run into the next refusal.
+  // When the drain ends, one token is available at once and the rest arrive at the rate. A full burst would
+  // run into the next refusal.
   const gone = forMs === 0 ? settings.burst : settings.burst - 1
   const spentAll = drainedUntil + gone * (settings.perMs / settings.amount)
   return { ...state, drainedUntil, paidAt: Math.max(state.paidAt, spentAll) }
 }
 
-/** What was granted and is not paid for yet counts at the new rate; a drain lasts as long as it did. The line is forgotten: it was made for the old one. */
+/**
+ * The state after a settings change. Tokens granted but not yet paid for count at the new rate, and a drain
+ * keeps its end. The line is dropped, because it was computed for the old settings.
+ */
 export function changed(
   before: LimitSettings,
   after: LimitSettings,

@@ -1,4 +1,4 @@
-/** What a handler is given. */
+/** The context object that a handler receives. */
 import type { Duration } from './duration.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './handle.ts'
 import type { JobKind } from './job-kind.ts'
@@ -9,18 +9,19 @@ export interface JobInfo {
   readonly kind: string
   readonly queue: string
   readonly priority: number
-  /** 1 at the first run. */
+  /** 1 on the first run. */
   readonly attempt: number
   readonly maxAttempts: number
-  /** How often a process died while running it. */
+  /** How many times a process crashed while running this job. */
   readonly crashes: number
-  /** Milliseconds since the epoch, by the database's clock. */
+  /** Milliseconds since the epoch, by the database clock. */
   readonly enqueuedAt: number
   readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>> | null
   readonly orderKey: string | null
   /**
-   * The fence of this attempt: higher at every claim. Hand it to outside systems that can refuse an older one.
+   * The lease token (fencing token) of this attempt; it rises with every claim. Pass it to external systems
+   * that can refuse an older one.
    */
   readonly token: number
 }
@@ -32,7 +33,7 @@ export interface InstanceInfo {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Kept with the attempt, up to 64 KiB of it; fields are anything JSON can keep. */
+/** Stored with the attempt, up to 64 KiB. Fields can be any JSON value. */
 export interface JobLog {
   (message: string, fields?: Readonly<Record<string, unknown>>): void
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void
@@ -41,7 +42,7 @@ export interface JobLog {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** As `mill.enqueue`, and `withCompletion`. */
+/** As `mill.enqueue`, plus `withCompletion`. */
 export interface EnqueueInside {
   (kind: string, payload: unknown, options?: OptionsInside): Promise<JobHandle>
   <Input, Result>(
@@ -70,11 +71,11 @@ export interface EnqueueManyInside {
 }
 
 export interface OptionsInside extends EnqueueOptions {
-  /** A transaction of yours: the job exists when you commit it. */
+  /** Your own transaction: the job exists once you commit it. */
   readonly tx?: unknown
   /**
-   * Written in the transaction that makes this job done, and not at all when this attempt ends any other way. Its id is the one that it will have,
-   * unless somebody holds its dedupe key by then.
+   * Writes the job in the transaction that marks this job done, and not at all if this attempt ends
+   * otherwise. The returned id is final unless another job holds the dedupe key by then.
    */
   readonly withCompletion?: boolean
 }
@@ -90,39 +91,45 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown> {
   /** Short for `job.attempt`. */
   readonly attempt: number
   /**
-   * Fires when the handler should stop. Its reason is an `Interruption` with `why`: cancelled, timeout, shutdown or lease-lost. Pass it on to whatever
-   * you call; what then throws ends the attempt as it should.
+   * Aborts when the handler should stop. Its reason is an `Interruption` with `why`: cancelled, timeout,
+   * shutdown or lease-lost. Pass it to everything you call: the AbortError that they throw ends the attempt
+   * correctly.
    */
   readonly signal: AbortSignal
-  /** Notes how far it is: a percentage, or anything JSON can keep. Stored within a second; the last one counts. */
+  /** Reports progress: a percentage, or any JSON value. Stored within a second; the last value wins. */
   readonly progress: (value: unknown) => void
   readonly log: JobLog
-  /** Milliseconds since the epoch, by the clock of this process: in tests the one that the test moves. */
+  /** Milliseconds since the epoch, by the clock of this process. In tests, this is the fake clock. */
   readonly now: () => number
   readonly instance: InstanceInfo
   readonly enqueue: EnqueueInside
   readonly enqueueMany: EnqueueManyInside
-  /** Budgets that all processes share: `await limit.acquire('smtp')`. */
+  /** Limits shared by all processes: `await limit.acquire('smtp')`. */
   readonly limit: LimitInside
   /**
-   * The error text of the attempt before this one; null at the first attempt. Read from the store when it is called, so that jobs that never ask
-   * pay nothing: `if ((await previousError())?.includes('quota')) …`
+   * The error text of the previous attempt; null on the first attempt. Read from the store when called, so
+   * jobs that do not call it pay nothing: `if ((await previousError())?.includes('quota')) …`
    */
   readonly previousError: () => Promise<string | null>
-  /** Ends the attempt here, by throwing: due again after a while, and the attempt is not spent. `return snooze('1m')` tells the compiler too. */
+  /**
+   * Ends the attempt by throwing. The job runs again after this time, and the attempt is not spent. Write
+   * `return snooze('1m')` to let the compiler see the exit.
+   */
   readonly snooze: (time: Duration) => never
   /**
-   * Writes this job as done in your own transaction, together with whatever else you do there; jobs enqueued `withCompletion` too. Throws
+   * Marks this job done in your own transaction, together with the jobs enqueued `withCompletion`. Throws
    * LEASE_LOST when the attempt no longer holds its lease. If you roll back, the attempt counts as failed.
    */
   readonly complete: (tx: Tx, result?: Result) => Promise<void>
 }
 
-/** What `onDead` of a kind is given: as a handler of its own, plus what died. */
+/** The context of `onDead`: that of a handler, plus the dead job. */
 export interface DeadContext<Payload = unknown> extends Omit<JobContext<Payload>, 'payload' | 'complete'> {
-  /** As it was stored, not held against the schema: not fitting may be what it died of. */
+  /**
+   * The payload as stored, not validated against the schema: a mismatch may be the reason why the job died.
+   */
   readonly payload: Payload
-  /** The job that died; `job` is the one that runs this. */
+  /** The dead job; `job` is the one that runs `onDead`. */
   readonly dead: {
     readonly id: string
     readonly kind: string

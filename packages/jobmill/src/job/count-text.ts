@@ -1,4 +1,4 @@
-/** Numbers with what they count, as people write them. */
+/** Formats numbers and counts for people. */
 
 /** `1,100` */
 export function number(n: number): string {

@@ -1,9 +1,12 @@
-/** What is written down for an attempt that nobody ended: its instance stopped renewing. */
+/** The errors recorded for attempts whose instance stopped renewing its lease. */
 
-/** The same attempt once its instance has registered again: its process never went away. */
+/** For an attempt whose instance registered again: its process never crashed. */
 export const NO_CRASH = 'lease expired while its process was still alive: not counted as a crash'
 
-/** What is added when the process stood still: that is counted, because a handler of it may have blocked the event loop. */
+/**
+ * Added when the process was blocked. That counts as a crash, because a handler may have blocked the event
+ * loop.
+ */
 export const STOOD_STILL =
   ': its process stood still for longer than its lease, because a handler blocked the event loop or the process was stopped'
 
@@ -14,7 +17,7 @@ export function crashError(crashes: number): string {
   return `${BEFORE}${crashes}${AFTER}`
 }
 
-/** The same text in SQL, for a statement that counts the crash itself. */
+/** The same text as an SQL expression, for a statement that increments the crash count. */
 export function crashErrorSql(crashes: string): string {
   return `'${BEFORE}' || ${crashes} || '${AFTER}'`
 }

@@ -1,5 +1,6 @@
 /**
- * The policy: from how an attempt ended to what becomes of the job. Pure, so that every case stands in one table test.
+ * The retry policy: maps the end of an attempt to the next state of the job. Pure, so that one table test
+ * covers every case.
  */
 import { type BackoffPlan, retryDelayMs } from './backoff.ts'
 import { DEFAULTS } from './defaults.ts'
@@ -11,24 +12,24 @@ import type { Dead, Snooze, Throttled } from './thrown.ts'
 
 /** Every way in which an attempt can end. */
 export type Ended =
-  /** `notKept` says why the result is missing: the work happened all the same. */
+  /** `notKept` says why the result is missing; the work itself was done. */
   | { readonly how: 'returned'; readonly result: string | null; readonly notKept?: string }
   | { readonly how: 'failed'; readonly error: unknown }
   | { readonly how: 'snoozed'; readonly thrown: Snooze }
   | { readonly how: 'throttled'; readonly thrown: Throttled }
   | { readonly how: 'failed-permanently'; readonly thrown: Dead }
-  /** It threw after it was asked to stop. */
+  /** The handler threw after its signal was aborted. */
   | { readonly how: 'interrupted'; readonly by: Interruption; readonly error: unknown }
-  /** The payload does not fit, so the handler never ran. */
+  /** The payload did not match the schema, so the handler never ran. */
   | { readonly how: 'unfit'; readonly error: unknown }
 
 export interface Circumstances {
   readonly attempt: number
   readonly maxAttempts: number
   readonly backoff: BackoffPlan | undefined
-  /** Since it was enqueued, by the clock of the database. */
+  /** Since the job was enqueued, by the database clock. */
   readonly ageMs: number
-  /** What the kind's `retryIf` says of the error. */
+  /** The answer of the kind's `retryIf` for this error. */
   readonly mayRetry: boolean
   readonly queue: Pick<
     QueueSettings,
@@ -38,7 +39,7 @@ export interface Circumstances {
   readonly random: number
 }
 
-/** The part of a finish that is policy; `store/finish.ts` says what its words do. */
+/** The part of a finish that is policy; `store/finish.ts` documents the transitions. */
 export interface Decision {
   readonly outcome: Outcome
   readonly transition:
@@ -76,7 +77,7 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
   }
 }
 
-/** All that it needs to know is whether anything is kept. */
+/** Takes only the settings that decide whether the done job is retained. */
 export function done(
   { result, notKept }: Extract<Ended, { readonly how: 'returned' }>,
   { retainDoneMs, keepDone }: Pick<QueueSettings, 'retainDoneMs' | 'keepDone'>,
@@ -97,15 +98,16 @@ function failed(outcome: 'failed' | 'timed-out', error: unknown, circumstances: 
 }
 
 /**
- * A payload of the next release comes to a process of the release before while they are replaced. Such a job is young, and goes back without a charge, so that
- * a process that knows its payload can take it. One that is older has met its release: it spends its attempts like any job that fails.
+ * During a rolling deploy, a process of the old release may claim a payload of the new one. A young job
+ * returns to the queue without spending an attempt, so that a new process can claim it. For an older job this
+ * is a normal failure.
  */
 function unfit(error: unknown, circumstances: Circumstances): Decision {
   if (circumstances.ageMs >= DEFAULTS.unfitFreeMs)
     return failed('failed', error, { ...circumstances, mayRetry: true })
   const { attempt, maxAttempts, backoff, queue, random } = circumstances
   const waitMs = retryDelayMs(backoff, queue, { attempt, maxAttempts, error }, random)
-  // A backoff that is switched off must not make the processes pass the job around without a pause.
+  // When backoff is disabled, this keeps processes from passing the job around without a pause.
   const delayMs = Math.max(waitMs, DEFAULTS.unfitPauseMs)
   return {
     outcome: 'failed',
@@ -114,12 +116,15 @@ function unfit(error: unknown, circumstances: Circumstances): Decision {
   }
 }
 
-/** It keeps its place: nothing is claimed from its queue until the cool-down is over, and then it is the first again. */
+/**
+ * The job keeps its place: its queue claims nothing until the cool-down ends, and then this job is first
+ * again.
+ */
 function throttled(thrown: Throttled, { queue }: Circumstances): Decision {
   const error = errorText(thrown)
   const outcome = 'throttled'
   const forMs = thrown.retryAfterMs
-  // No cool-down asked for: behind the others, or it would spin at the head of its queue.
+  // Without a cool-down the job moves behind the others, or it would spin at the head of its queue.
   if (forMs === 0) return { outcome, error, transition: { to: 'scheduled', delayMs: 0, refund: true } }
   const transition = { to: 'ready' } as const
   if (forMs !== null) return { outcome, error, transition, cool: { forMs } }
@@ -137,8 +142,9 @@ function interrupted(by: Interruption, error: unknown, circumstances: Circumstan
   if (by.why === 'timeout') return failed('timed-out', error, circumstances)
   if (by.why === 'cancelled')
     return { outcome: 'cancelled', transition: { to: 'cancelled' }, error: by.message }
-  // Who blocked the loop is not known, so whoever threw because of it pays: or it would block for ever, alone and unseen.
+  // It is unknown which handler blocked the event loop, so each interrupted attempt counts as failed. A
+  // handler that blocks every time would otherwise be retried without end.
   if (by.blocked) return failed('failed', by, circumstances)
-  // Neither the job's fault nor its end: it goes back to its place, and the attempt is not spent.
+  // The interruption is not the job's fault: it returns to its place, and the attempt is not spent.
   return { outcome: 'interrupted', transition: { to: 'ready' }, error: errorText(error) }
 }

@@ -1,4 +1,4 @@
-/** `defineJob`: a kind, what its payload looks like, the handler, and the policy for when it fails. */
+/** `defineJob`: a kind with its payload schema, its handler, and its retry policy. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Service } from '../platform/service.ts'
 import { type Backoff, type BackoffPlan, backoffPlan } from './backoff.ts'
@@ -15,20 +15,20 @@ import { onDeadKind } from './on-dead.ts'
 import { isSchema, type Schema } from './schema.ts'
 import type { Stored } from './stored.ts'
 
-/** What a kind says of all its jobs; a single job may say otherwise for the first four. */
+/** The options of a kind that apply to all of its jobs. A single job may override the first three. */
 export interface JobPolicy {
-  /** The queue its jobs go to. Left out: as the mill routes the kind. */
+  /** The queue of its jobs. Omitted: the mill's route for the kind. */
   readonly queue?: string
   readonly priority?: number
   readonly maxAttempts?: number
-  /** How long one attempt may take. Left out: as long as it takes. */
+  /** How long one attempt may take. Omitted: no timeout. */
   readonly timeout?: Duration
   readonly backoff?: Backoff
-  /** False: this error makes the job dead at once. */
+  /** Returns false to make the job dead at once for this error. */
   readonly retryIf?: (error: unknown, job: JobInfo) => boolean
 }
 
-/** `Input` is what `enqueue` takes, `Result` what `result()` gives. */
+/** `Input` is the payload type of `enqueue`, `Result` the type that `result()` resolves to. */
 export interface JobDefinition<in Input = never, out Result = unknown> extends JobKind<Input, Result> {
   readonly queue: string | undefined
   readonly payload: Schema | undefined
@@ -40,9 +40,9 @@ export interface JobDefinition<in Input = never, out Result = unknown> extends J
   readonly retryIf: ((error: unknown, job: JobInfo) => boolean) | undefined
   readonly run: (context: JobContext) => unknown
   readonly onDead: ((context: DeadContext) => unknown) | undefined
-  /** What the handler needs alive while jobs run, such as children. */
+  /** Something the handler needs while jobs run, such as child processes. */
   readonly service: Service | undefined
-  /** Whether the handler enforces a timeout that this payload names. `timeoutMs`, a default then, does not apply to it. */
+  /** Whether the handler enforces a timeout that this payload names. If so, `timeoutMs` does not apply. */
   readonly hasOwnTimeout?: (payload: unknown) => boolean
 }
 
@@ -54,12 +54,15 @@ interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> ext
   readonly payload: PayloadSchema
   readonly result?: StandardSchemaV1<Awaited<Returned>, Kept>
   readonly run: (context: JobContext<StandardSchemaV1.InferOutput<PayloadSchema>>) => Returned
-  /** Runs once for every way into dead, as a job of its own. */
+  /** Runs as a job of its own, once each time a job becomes dead. */
   readonly onDead?: (context: DeadContext<StandardSchemaV1.InferInput<PayloadSchema>>) => unknown
   readonly service?: Service
 }
 
-/** What `defineJob<Payload>(…)` takes, which is nothing: with the type at the handler, the result keeps its own. */
+/**
+ * Makes `defineJob<Payload>(…)` a compile error with a hint. With the type on the handler, the result type is
+ * inferred.
+ */
 type AnnotateTheHandler<Payload> = readonly [
   'Write run({ payload }: JobContext<Payload>) instead of defineJob<Payload>(…).',
   Payload,
@@ -74,13 +77,15 @@ interface Plain<Payload, Returned, Kept> extends JobPolicy {
   readonly service?: Service
 }
 
-/** The compiler infers all type arguments or none, so a payload type alone would lose the type of the result. */
+/**
+ * TypeScript infers all type arguments or none, so passing only the payload type would lose the result type.
+ */
 export function defineJob<Payload>(options: AnnotateTheHandler<Payload>): JobDefinition<Payload>
 /** With a schema, the types of payload and result follow from it. */
 export function defineJob<PayloadSchema extends StandardSchemaV1, Returned, Kept = Awaited<Returned>>(
   options: WithSchema<PayloadSchema, Returned, Kept> & MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
 ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, Stored<Kept>>
-/** Without one, say what the payload is: `run({ payload }: JobContext<{ to: string }>)`. */
+/** Without a schema, annotate the handler: `run({ payload }: JobContext<{ to: string }>)`. */
 export function defineJob<Payload, Returned, Kept = Awaited<Returned>>(
   options: Plain<Payload, Returned, Kept> & MustBeJson<Payload>,
 ): JobDefinition<Payload, Stored<Kept>>
@@ -102,7 +107,7 @@ export function defineJob(given: unknown): AnyJob {
     timeoutMs: options.timeout === undefined ? undefined : timeoutMs(options.timeout, `${at}.timeout`),
     backoff: options.backoff === undefined ? undefined : backoffPlan(options.backoff, `${at}.backoff`),
     retryIf: checkRetryIf(options.retryIf, `${at}.retryIf`),
-    // The types of payload and result are the caller's to know; from here on they are carried and not looked into.
+    // Only the caller knows the types of payload and result. From here on they are opaque.
     run: run.bind(options) as JobDefinition['run'],
     onDead: options.onDead?.bind(options) as JobDefinition['onDead'],
     service: options.service,
@@ -130,16 +135,16 @@ export function isDefinition(value: unknown): value is AnyJob {
 }
 
 function notAFunction(field: string, value: unknown): JobmillError {
-  return new JobmillError('HANDLER_INVALID', 'is not a function', {
+  return new JobmillError('HANDLER_INVALID', 'must be a function', {
     field,
     value: shown(value),
-    fix: 'Give a function that takes a context',
+    fix: 'Pass a function that takes a context',
   })
 }
 
 function checkOnDead(onDead: unknown, kind: string, at: string): void {
   if (typeof onDead !== 'function') throw notAFunction(`${at}.onDead`, onDead)
-  // The kind that runs it is longer by a few characters.
+  // The kind that runs onDead is a few characters longer.
   checkName(onDeadKind(kind), `${at}.kind with onDead`)
 }
 
@@ -150,10 +155,10 @@ function checkRetryIf(retryIf: JobPolicy['retryIf'], field: string): JobPolicy['
 
 function checkSchema(schema: unknown, field: string): Schema | undefined {
   if (schema === undefined || isSchema(schema)) return schema
-  throw new JobmillError('OPTION_INVALID', 'is not a schema', {
+  throw new JobmillError('OPTION_INVALID', 'must be a schema', {
     field,
     value: shown(schema),
-    fix: 'Give a Standard Schema, such as z.object({ … }) of zod 4 or v.object({ … }) of valibot 1',
+    fix: 'Pass a Standard Schema, such as z.object({ … }) of zod 4 or v.object({ … }) of valibot 1',
   })
 }
 

@@ -1,4 +1,4 @@
-/** Durations and instants as users write them: milliseconds or text such as `'90s'` and `'1h30m'`. */
+/** Parses durations and instants: milliseconds, or text such as `'90s'` and `'1h30m'`. */
 import { BOUNDS } from './defaults.ts'
 import { JobmillError, shown } from './errors.ts'
 
@@ -8,11 +8,11 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, 
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 
-/** Milliseconds, rounded to whole ones. 0 is allowed; negative, endless and over ten years are not. */
+/** Milliseconds, rounded to whole ones. 0 is allowed; negative, infinite and more than ten years are not. */
 export function durationMs(value: unknown, field: string): number {
   const ms = typeof value === 'string' ? parse(value) : value
   if (typeof ms !== 'number' || !Number.isFinite(ms)) {
-    throw new JobmillError('DURATION_INVALID', 'is not a duration', {
+    throw new JobmillError('DURATION_INVALID', 'must be a duration', {
       field,
       value: shown(value),
       fix: "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
@@ -22,20 +22,20 @@ export function durationMs(value: unknown, field: string): number {
     throw new JobmillError('DURATION_INVALID', 'must not be negative', {
       field,
       value: shown(value),
-      fix: 'Use 0 for at once',
+      fix: 'Use 0 for no delay',
     })
   }
   if (ms > BOUNDS.durationMs) {
-    throw new JobmillError('DURATION_INVALID', 'is longer than ten years', {
+    throw new JobmillError('DURATION_INVALID', 'must not be longer than ten years', {
       field,
       value: shown(value),
-      fix: 'Numbers are milliseconds; give a length of time, not an instant',
+      fix: 'Pass a length of time in milliseconds, not an instant',
     })
   }
   return Math.round(ms)
 }
 
-/** The shortest text that `durationMs` reads as this, in one unit. */
+/** The shortest text in one unit that `durationMs` parses to this value. */
 export function durationText(ms: number): string {
   const [unit, size] = Object.entries(UNIT_MS).findLast(([, each]) => ms >= each && ms % each === 0) ?? [
     'ms',
@@ -44,18 +44,18 @@ export function durationText(ms: number): string {
   return `${ms / size}${unit}`
 }
 
-/** As `durationMs`, and longer than 0: how long something may take. */
+/** As `durationMs`, but must be greater than 0. */
 export function timeoutMs(value: unknown, field: string): number {
   const ms = durationMs(value, field)
   if (ms > 0) return ms
-  throw new JobmillError('DURATION_INVALID', 'is not longer than 0', {
+  throw new JobmillError('DURATION_INVALID', 'must be longer than 0', {
     field,
     value: shown(value),
-    fix: 'Leave it out for no timeout',
+    fix: 'Omit it for no timeout',
   })
 }
 
-/** As `durationMs`, and `'forever'` (written out, never a magic number) becomes null. */
+/** As `durationMs`, but turns `'forever'` into null. */
 export function durationOrForever(value: unknown, field: string): number | null {
   return value === 'forever' ? null : durationMs(value, field)
 }
@@ -69,7 +69,7 @@ function parse(text: string): number {
   return total
 }
 
-/** An instant that a user names: a Date, milliseconds since the epoch, or ISO 8601 text with its zone. */
+/** Parses an instant: a Date, milliseconds since the epoch, or ISO 8601 text with a time zone. */
 export function instantAt(value: unknown, field: string): number {
   if (typeof value === 'string' && ISO_WITHOUT_ZONE.test(value)) {
     throw new JobmillError('INSTANT_INVALID', 'has no time zone', {
@@ -80,20 +80,20 @@ export function instantAt(value: unknown, field: string): number {
   }
   const at = toInstant(value)
   if (Number.isNaN(at)) {
-    throw new JobmillError('INSTANT_INVALID', 'is not an instant', {
+    throw new JobmillError('INSTANT_INVALID', 'must be an instant', {
       field,
       value: shown(value),
-      fix: "Give a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
+      fix: "Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
     })
   }
   if (at < 0 || at > BOUNDS.lastInstantAt) {
-    throw new JobmillError('INSTANT_INVALID', 'lies before 1970 or after 2199', {
+    throw new JobmillError('INSTANT_INVALID', 'must be between 1970 and 2199', {
       field,
       value: shown(value),
-      fix: 'Numbers are milliseconds since 1970',
+      fix: 'Pass milliseconds since 1970',
     })
   }
-  // An instant in seconds would be long ago, and the job would run at once.
+  // An instant in seconds would be in the distant past, and the job would run at once.
   if (typeof value === 'number' && at >= SECONDS_FROM && at < SECONDS_BEFORE) {
     throw new JobmillError(
       'INSTANT_INVALID',
@@ -101,7 +101,7 @@ export function instantAt(value: unknown, field: string): number {
       {
         field,
         value: shown(value),
-        fix: 'Numbers are milliseconds since 1970: multiply by 1,000',
+        fix: 'Multiply it by 1,000 to get milliseconds since 1970',
       },
     )
   }
@@ -112,7 +112,7 @@ export function instantAt(value: unknown, field: string): number {
 const SECONDS_FROM = 100_000_000
 const SECONDS_BEFORE = 100_000_000_000
 
-// A text without a zone would mean another instant on every machine.
+// Text without a time zone would mean a different instant on every machine.
 const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
 const ISO_WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/
 
@@ -124,7 +124,7 @@ function toInstant(value: unknown): number {
   return Number.NaN
 }
 
-/** Date.parse takes 30 February for 2 March. */
+/** Date.parse accepts 30 February as 2 March. */
 function isDay(day: string): boolean {
   const at = Date.parse(`${day}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)

@@ -1,12 +1,15 @@
-/** An error and all its causes as one text that fits in a row: the first line and the root cause survive any cut. */
+/**
+ * Formats an error and its causes as one text that fits in a row. Truncation keeps the first line and the
+ * root cause.
+ */
 import { DEFAULTS } from './defaults.ts'
 
-/** Causes that are shown; of a longer chain the first ones and the root. */
+/** How many causes are shown; a longer chain shows the first ones and the root. */
 const MOST_CAUSES = 10
-/** Of an AggregateError: how many of its errors are shown, and how many of them inside each other. */
+/** For an AggregateError: how many of its errors are shown, and how deep they may nest. */
 const MOST_GATHERED = 10
 const MOST_NESTED = 3
-/** Where a chain without end is given up. */
+/** How far a cyclic or endless chain of causes is followed. */
 const DEEPEST = 1_000
 
 /** `Error: could not send\n  caused by: Error: connect ECONNREFUSED` … at most `limit` characters. */
@@ -38,13 +41,13 @@ function causeOf(error: unknown): unknown {
   }
 }
 
-/** Also those of another realm, as test runners and `vm` make them. */
+/** Also accepts errors of another realm, as test runners and `vm` create them. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
 }
 
 function oneError(error: unknown, around: readonly unknown[]): string {
-  // What was thrown comes from anywhere. It must not make a failure unwritable, even when reading it throws.
+  // Anything can be thrown. The failure must be written even when reading the error throws.
   try {
     if (!isError(error)) return asText(typeof error === 'object' ? JSON.stringify(error) : error)
     const message = asText(error.message)
@@ -52,11 +55,11 @@ function oneError(error: unknown, around: readonly unknown[]): string {
     const inner = 'errors' in error && Array.isArray(error.errors) ? error.errors : []
     return inner.length === 0 ? text : `${text} [${gathered(inner, [...around, error])}]`
   } catch {
-    return 'something was thrown that cannot be read'
+    return 'unreadable error'
   }
 }
 
-/** The errors of an AggregateError. */
+/** Formats the errors of an AggregateError. */
 function gathered(errors: readonly unknown[], around: readonly unknown[]): string {
   if (around.length > MOST_NESTED) return '…'
   const texts = errors
@@ -66,17 +69,17 @@ function gathered(errors: readonly unknown[], around: readonly unknown[]): strin
   return [...texts, ...(left > 0 ? [`… ${left} more`] : [])].join('; ')
 }
 
-/** Names and messages are texts by type only, and a symbol would throw in a template. */
+/** Names and messages are strings by type only, and a symbol would throw in a template. */
 function asText(value: unknown): string {
   return String(value)
 }
 
-/** A text from anywhere as one that every database takes, at most as long as a stored error unless another limit is given. */
+/** Makes any text safe to store. The default limit is that of a stored error. */
 export function storableText(text: string, limit: number = DEFAULTS.errorLimitChars): string {
   return cut(storable(text), limit)
 }
 
-/** Without what a database refuses in a text. */
+/** Removes what a database refuses in a text. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '\u{fffd}').toWellFormed()
 }
@@ -86,12 +89,12 @@ function shortened(lines: readonly string[], limit: number): string {
   if (whole.length <= limit) return whole
   if (lines.length === 1) return cut(whole, limit)
   const before = lines.slice(0, -1).join('\n')
-  // Half for the root cause, and what the others leave of the rest.
+  // The root cause gets half, plus what the other causes leave of the rest.
   const root = cut(`\n${lines.at(-1) ?? ''}`, Math.max(Math.floor(limit / 2), limit - before.length))
   return cut(before, limit - root.length) + root
 }
 
-/** At most `length` characters, the last one a … when something is missing, and no half of a surrogate pair. */
+/** At most `length` characters, ending in … when truncated, without half of a surrogate pair. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text
   if (length <= 0) return ''

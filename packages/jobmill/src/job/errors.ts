@@ -1,57 +1,55 @@
 /**
- * The one error class of Jobmill and the catalogue of its codes.
- * docs/reference/errors.md lists the same codes in the same order; a test compares the two.
+ * The only error class of Jobmill, and the catalog of its codes. docs/reference/errors.md lists the same
+ * codes in the same order; a test compares the two.
  */
 
 export const ERRORS = {
-  ATTEMPT_ENDED: 'The attempt has ended, so nothing more can be written on its behalf',
-  CURSOR_INVALID: 'The cursor of a page was not made by this kind of listing',
-  DATA_REFUSED: 'The database will never take a value of this call',
-  DURATION_INVALID: 'A duration is not one, or is out of bounds',
+  ATTEMPT_ENDED: 'The attempt has ended and can no longer write',
+  CURSOR_INVALID: 'The cursor does not belong to this list',
+  DATA_REFUSED: 'The database rejected a value; retrying cannot succeed',
+  DURATION_INVALID: 'A duration is malformed or out of range',
   DUTY_UNKNOWN: 'No duty has this name',
-  HANDLER_INVALID: 'What was given as a handler is not a function',
+  HANDLER_INVALID: 'A handler is not a function',
   ID_INVALID: 'A job id is not a UUID',
-  ID_REPEATED: 'The same job id stands twice in one call',
-  INSTANT_INVALID: 'An instant is not one, or is out of bounds',
+  ID_REPEATED: 'The same job id appears twice in one call',
+  INSTANT_INVALID: 'An instant is malformed or out of range',
   JOB_CANCELLED: 'The job was cancelled, so it has no result',
   JOB_DEAD: 'The job is dead, so it has no result',
   JOB_UNKNOWN: 'No job has this id',
   KIND_REPEATED: 'Two jobs have the same kind',
   LEASE_LOST: 'The attempt no longer holds its lease, so its write was refused',
-  LIMIT_IN_USE: 'A queue draws on this limit, so it cannot be deleted',
+  LIMIT_IN_USE: 'A queue uses this limit, so it cannot be deleted',
   LIMIT_UNKNOWN: 'No limit has this name',
-  MILL_NOT_STARTED: 'The mill was not started, and this needs it to work',
+  MILL_NOT_STARTED: 'The call needs a started mill',
   MILL_STOPPED: 'The mill was stopped',
-  TRANSFER_REFUSED: 'A database is not as a move needs it: workers are alive, or it is not empty',
-  NAME_INVALID: 'The name of a queue, kind, key, tag or schema cannot be used',
-  NUMBER_INVALID: 'A number is not whole, or is out of bounds',
-  OPTIONS_INVALID: 'Some options of a mill cannot be used; `problems` lists all of them',
+  TRANSFER_REFUSED: 'A database is not ready for a transfer: workers are running, or the target is not empty',
+  NAME_INVALID: 'The name of a queue, kind, key, tag or schema is invalid',
+  NUMBER_INVALID: 'A number is not a whole number or is out of range',
+  OPTIONS_INVALID: 'Some options of the mill are invalid; `problems` lists all of them',
   OPTION_CONFLICT: 'Two options contradict each other',
-  OPTION_INVALID: 'An option has a value that cannot be used',
-  OPTION_UNKNOWN: 'There is no option of this name',
-  OUTCOME_UNKNOWN:
-    'The database did not say what became of a write that was sent: it may or may not have been committed',
-  OVERLOADED: 'More work waits to be written than this process may keep in memory',
-  PAYLOAD_INVALID: 'A payload or result does not fit its schema',
-  PAYLOAD_NOT_JSON: 'A value cannot be kept as JSON',
-  PAYLOAD_TOO_LARGE: 'A value is larger than the limit once written as JSON',
-  QUEUES_MISSING: 'There is no queue that this process would serve',
+  OPTION_INVALID: 'An option has an invalid value',
+  OPTION_UNKNOWN: 'No option has this name',
+  OUTCOME_UNKNOWN: 'The connection was lost during a write, which may or may not have been committed',
+  OVERLOADED: 'Too many jobs are waiting in memory to be written',
+  PAYLOAD_INVALID: 'A payload or result does not match its schema',
+  PAYLOAD_NOT_JSON: 'A value cannot be stored as JSON',
+  PAYLOAD_TOO_LARGE: 'A value exceeds the size limit as JSON',
+  QUEUES_MISSING: 'This process has no queue to serve',
   QUEUE_UNKNOWN: 'No queue has this name',
   RESULT_NOT_KEPT: 'The job is done, but its result could not be stored',
-  RESULT_TIMEOUT: 'The job did not end in the time that was given; it goes on',
-  SCHEDULE_EXISTS: 'There is a schedule of this name already',
-  SCHEDULE_INVALID: 'When a schedule is to run cannot be read, or names no time zone',
+  RESULT_TIMEOUT: 'The job did not end within the timeout; it keeps running',
+  SCHEDULE_EXISTS: 'A schedule with this name already exists',
+  SCHEDULE_INVALID: 'The time of a schedule is malformed or has no time zone',
   SCHEDULE_UNKNOWN: 'No schedule has this name',
-  SCHEMA_CHANGED: 'A migration that was applied differs from the one in this release',
+  SCHEMA_CHANGED: 'An applied migration differs from the one in this release',
   SCHEMA_NEWER: 'The database was migrated by a newer release',
   SCHEMA_OUTDATED: 'The database lacks tables or migrations that this release needs',
-  STORE_BUSY: 'The database refused the write for now; the same call may succeed shortly',
+  STORE_BUSY: 'The database is busy; the same call may succeed shortly',
   STORE_CLOSED: 'The store is not open',
-  STORE_REFUSED:
-    'The database refused the user, the password, the name of the database or the right to do this',
-  STORE_UNAVAILABLE: 'The database cannot be reached, or cannot do its work; nothing was written',
-  STORE_UNSUPPORTED: 'This version or setting of the database cannot keep the promises',
-  TX_INVALID: 'What was given as a transaction cannot run statements',
+  STORE_REFUSED: 'The database refused the user, the password, the database name or the permission',
+  STORE_UNAVAILABLE: 'The database is unreachable or cannot serve requests; nothing was written',
+  STORE_UNSUPPORTED: 'This version or setting of the database cannot uphold the guarantees',
+  TX_INVALID: 'The value passed as a transaction cannot run statements',
   TX_ROLLED_BACK: 'The transaction that completed the job was not committed',
 } as const
 
@@ -64,7 +62,10 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'STORE_UNAVAILABLE',
 ])
 
-/** As an answer to HTTP: 400, a mistake in what was given, unless it says otherwise. The HTTP API and `error.statusCode` share it. */
+/**
+ * The HTTP status of each code; 400 (invalid input) where it is not listed. The HTTP API and
+ * `error.statusCode` share it.
+ */
 const STATUS_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   DUTY_UNKNOWN: 404,
   JOB_UNKNOWN: 404,
@@ -82,7 +83,7 @@ const STATUS_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   DATA_REFUSED: 422,
   PAYLOAD_INVALID: 422,
   OVERLOADED: 429,
-  // What the program did wrong, or a job that failed: not the fault of whoever sent a request.
+  // Program errors and failed jobs: the sender of the request is not at fault.
   HANDLER_INVALID: 500,
   JOB_DEAD: 500,
   KIND_REPEATED: 500,
@@ -110,20 +111,21 @@ export function statusCodeOf(code: ErrorCode): number {
 }
 
 export interface ErrorDetails {
-  /** Which input is meant, as a path: `payload.user.id`, `jobs[3].queue`. */
+  /** The path of the input: `payload.user.id`, `jobs[3].queue`. */
   readonly field?: string
-  /** What was given, shortened. */
+  /** The value that was passed, shortened. */
   readonly value?: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly fix?: string
   /** Position of the item in a bulk call. */
   readonly index?: number
   readonly cause?: unknown
-  /** Of several options at once. */
+  /** For several invalid options at once. */
   readonly problems?: readonly object[]
 }
 
-// A symbol rather than instanceof: two copies of the package in one process still know each other's errors.
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's
+// errors.
 const BRAND = Symbol.for('jobmill.error')
 
 export class JobmillError extends Error {
@@ -147,12 +149,12 @@ export class JobmillError extends Error {
     Object.defineProperty(this, BRAND, { value: true })
   }
 
-  /** What an HTTP server should answer with: the error handlers of Fastify, Express and others read it. */
+  /** The status for an HTTP response; the error handlers of Fastify, Express and others read it. */
   get statusCode(): number {
     return statusCodeOf(this.code)
   }
 
-  /** True when the same call may succeed if it is made again. */
+  /** True when the same call may succeed if it is repeated. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code)
   }
@@ -162,7 +164,10 @@ export function isJobmillError(error: unknown): error is JobmillError {
   return typeof error === 'object' && error !== null && BRAND in error
 }
 
-/** What the call carries is at fault: it will never succeed. Trouble with the database passes, a full disk or a lost right included. */
+/**
+ * Whether the input of the call is at fault, so that it can never succeed. Database errors can pass,
+ * including a full disk or a missing permission.
+ */
 export function isDataError(error: unknown): boolean {
   return isJobmillError(error) && !error.retryable && !error.code.startsWith('STORE_')
 }
@@ -178,14 +183,16 @@ function ended(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-/** What another door than the library says instead: of the field, of what is wrong with it, and of what to do. */
+/**
+ * Translates an error for another interface, such as the CLI or the HTTP API: its field name and its texts.
+ */
 export interface OtherWords {
   readonly field?: (field: string) => string
-  /** For a sentence, or what to do about it. */
+  /** Applied to the sentence and to the fix. */
   readonly text?: (text: string) => string
 }
 
-/** The same error in the words of whoever was called: options of a command, fields of a request. */
+/** Rebuilds an error in the terms of another interface: command-line options, or fields of a request. */
 export function retold(error: JobmillError, words: OtherWords): JobmillError {
   const { code, index, problems, cause, value } = error
   const { field: nameOf = same, text = same } = words
@@ -202,16 +209,16 @@ export function retold(error: JobmillError, words: OtherWords): JobmillError {
     cause: cause ?? error,
   })
   alsoNaming(told, also.map(nameOf))
-  // It stands in the sentence already.
+  // The sentence already contains the value, so the constructor must not append it again.
   return Object.defineProperty(told, 'value', { value, enumerable: true })
 }
 
 const same = (text: string): string => text
 
-/** Further fields that a sentence names, each as `; field: `, in their order. */
+/** Further fields that a sentence names, each as `; field: `, in order. */
 const ALSO_NAMED = new WeakMap<JobmillError, readonly string[]>()
 
-/** For a sentence about several fields: `retold` gives all of them their other name. */
+/** For a sentence about several fields: `retold` translates all of their names. */
 export function alsoNaming(error: JobmillError, fields: readonly string[]): JobmillError {
   if (fields.length > 0) ALSO_NAMED.set(error, fields)
   return error
@@ -235,7 +242,7 @@ export function pathOf(parent: string, key: string): string {
   return parent === '' ? key : `${parent}.${key}`
 }
 
-/** What was given, in a form short enough for a message. */
+/** A value in a form short enough for a message. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'function') return 'a function'
@@ -249,9 +256,9 @@ function quoted(text: string): string {
   return JSON.stringify(short(text))
 }
 
-/** At most 40 characters; a pair of surrogates counts as one and is never cut. */
+/** At most 40 characters. A surrogate pair counts as one and is never split. */
 function short(text: string): string {
-  // No character takes more than two units, so a long text is not taken apart as a whole.
+  // No character takes more than two code units, so slicing first avoids splitting a long text as a whole.
   const characters = Array.from(text.slice(0, 82).toWellFormed())
   return characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : characters.join('')
 }

@@ -1,4 +1,6 @@
-/** What happened to jobs, queues and the process. Events flow outward only: no listener can change what happens. */
+/**
+ * Lifecycle events of jobs, queues and the process. Listeners only observe: they cannot change the outcome.
+ */
 import type { InterruptionCause } from './interruption.ts'
 import type { TraceIds } from './tracing.ts'
 
@@ -11,23 +13,30 @@ export interface JobRef {
 export interface AttemptRef extends JobRef {
   readonly attempt: number
   readonly maxAttempts: number
-  /** Of the span that it runs in; only when jobs are traced. */
+  /** The span of the attempt; only when tracing is enabled. */
   readonly trace?: TraceIds
 }
 
-/** By type. `at` is the wall clock of this process. */
+/** The fields of each event type. `at` is the wall clock of this process. */
 export interface EventTable {
   enqueued: JobRef & { readonly outcome: 'enqueued' | 'replaced' }
-  /** A kind that this process has no job for, and that reads like one that it has: perhaps a typo. Told once for each. */
+  /**
+   * The kind is not defined in this process but resembles one that is: perhaps a typo. Emitted once per kind.
+   */
   'kind-unknown': { readonly kind: string; readonly near: string }
   /** Nothing was written: the job with this id holds the dedupe key. */
   duplicate: JobRef
-  /** `waitedMs` is how long it was ready before it was claimed, by the database's clock. */
+  /**
+   * `waitedMs` is the queue latency: how long the job was ready before it was claimed, by the database clock.
+   */
   started: AttemptRef & { readonly crashes: number; readonly waitedMs: number }
   progress: AttemptRef & { readonly value: unknown }
-  /** Done. `totalMs` is the time since it was enqueued, waits and earlier attempts included. */
+  /** The job is done. `totalMs` is the time since it was enqueued, including waits and earlier attempts. */
   finished: AttemptRef & { readonly ranMs: number; readonly totalMs: number; readonly notKept: string | null }
-  /** Failed, and due again. `stack` is where, with the stacks of its causes; left out when no error with a stack was thrown. */
+  /**
+   * The attempt failed and will be retried. `stack` contains the stack traces of the error and its causes;
+   * omitted when the thrown value has none.
+   */
   retried: AttemptRef & {
     readonly ranMs: number
     readonly delayMs: number
@@ -36,24 +45,30 @@ export interface EventTable {
   }
   snoozed: AttemptRef & { readonly ranMs: number; readonly delayMs: number }
   throttled: AttemptRef & { readonly ranMs: number; readonly retryAfterMs: number | null }
-  /** An attempt took too long; `retried` or `dead` follows. */
+  /** An attempt exceeded its timeout; `retried` or `dead` follows. */
   'timed-out': AttemptRef & { readonly ranMs: number }
-  /** Without `ranMs`, it did not run here. */
+  /** `ranMs` is omitted when the job was not running here. */
   cancelled: AttemptRef & { readonly ranMs?: number; readonly reason: string }
-  /** Without `ranMs`, it did not run here: the reaper found it. */
+  /** `ranMs` is omitted when the reaper marked the job dead. */
   dead: AttemptRef & { readonly ranMs?: number; readonly error: string; readonly stack?: string }
-  /** Stopped by a shutdown or a lost lease, and handed back with the attempt refunded. Without `ranMs`, its handler goes on. */
+  /**
+   * Stopped by a shutdown or a lost lease, and returned to the queue with the attempt refunded. `ranMs` is
+   * omitted while the handler is still running.
+   */
   interrupted: AttemptRef & { readonly ranMs?: number; readonly why: InterruptionCause }
-  /** Claimed, never started, and handed back. */
+  /** Claimed but never started, and returned to the queue. */
   released: AttemptRef
-  /** The write of an attempt was refused: somebody else has the job. Counted once for each attempt. */
+  /** A write of the attempt was refused because another instance holds the job. Emitted once per attempt. */
   'lease-lost': AttemptRef
-  /** Was asked to stop a while ago and still runs; its slot stays taken. */
+  /** The handler was asked to stop a while ago and still runs; it keeps its worker busy. */
   stuck: AttemptRef & { readonly why: InterruptionCause; readonly sinceMs: number }
   'queue-cooling': { readonly queue: string; readonly forMs: number }
   'queue-resumed': { readonly queue: string }
   'queue-changed': { readonly queue: string }
-  /** What code says of a queue, limit or schedule is not what counts: an operator overrode it, or another release started later. Emitted at a start. */
+  /**
+   * The value in code of a queue, limit or schedule is not in effect: an operator overrode it, or another
+   * release started later. Emitted at start.
+   */
   'settings-differ': {
     readonly what: 'queue' | 'limit' | 'schedule'
     readonly name: string
@@ -61,41 +76,48 @@ export interface EventTable {
     readonly code: unknown
     readonly stored: unknown
     readonly isInCode: boolean
-    /** Null when nobody overrode it. */
+    /** Null without an override. */
     readonly override: { readonly by: string | null; readonly at: number | null } | null
   }
-  /** Nothing is granted from a limit for a while: an upstream has said so. */
+  /** A limit grants nothing for a while, because an upstream refused calls. */
   'limit-drained': {
     readonly limit: string
-    /** Null when it is not one that counts for each key by itself. */
+    /** Null unless the limit counts each key separately. */
     readonly key: string | null
     readonly forMs: number
   }
-  /** A planned instant of a schedule was served. `skipped`: the job with this id, of an earlier one, has not ended yet. */
+  /**
+   * A tick of a schedule was served. `skipped`: the job with this id, of an earlier tick, has not ended yet.
+   */
   'schedule-fired': {
     readonly schedule: string
     readonly plannedAt: number
     readonly id: string
     readonly outcome: 'enqueued' | 'skipped'
   }
-  /** Instants of a schedule that passed without being served, as its policy says. */
+  /** Ticks that passed without being served, according to the `missed` policy of the schedule. */
   'schedule-missed': { readonly schedule: string; readonly missed: number }
-  /** A schedule cannot be served; the others are. */
+  /** A schedule cannot be served; the other schedules are not affected. */
   'schedule-failing': { readonly schedule: string; readonly error: unknown }
-  /** Jobs of processes that died were taken back. */
+  /** The reaper returned the jobs of crashed processes to their queues. */
   reaped: {
     readonly instances: readonly string[]
     readonly jobs: readonly (JobRef & { readonly state: string })[]
   }
-  /** The database believed that this instance ran jobs which it does not: their claim's answer was lost. They were handed back. */
+  /**
+   * The database had leases for jobs that this instance does not run, because the answer to a claim was lost.
+   * They were returned to the queue.
+   */
   'leases-found': { readonly jobs: number }
   /**
-   * This instance could not renew in time, or was found dead: it has nothing until it is back. `blocked`: not because the database was away, but because
-   * this process stood still.
+   * This instance could not renew its lease in time and holds no jobs until it registers again. `blocked`:
+   * the event loop was blocked or the process was stopped, rather than the database unreachable.
    */
   'instance-lost': { readonly instance: string; readonly jobs: number; readonly blocked: boolean }
   'instance-back': { readonly instance: string }
-  /** A call to the database failed and is made again. Told when a part begins to fail, and not for every try. */
+  /**
+   * Calls to the database fail and are retried. Emitted when a component starts to fail, not for every retry.
+   */
   'store-failing': { readonly part: string; readonly error: unknown }
   'store-back': { readonly part: string }
   'duty-started': {
@@ -105,19 +127,19 @@ export interface EventTable {
     readonly forAll: boolean
   }
   'duty-stopped': { readonly duty: string; readonly passes: number }
-  /** A pass that did something. */
+  /** A pass that changed something. */
   'duty-done': {
     readonly duty: string
     readonly counts: Readonly<Record<string, number>>
     readonly tookMs: number
   }
-  /** A pass failed and is made again. Told when that begins, and not for every try. */
+  /** A pass failed and will be retried. Emitted for the first failure only. */
   'duty-failing': { readonly duty: string; readonly error: unknown; readonly failures: number }
   'duty-back': { readonly duty: string; readonly failures: number }
-  /** This instance does a duty for the whole cluster from now on, and no longer. */
+  /** This instance now performs a duty for the whole cluster (`leading`), or no longer does (`led`). */
   leading: { readonly duty: string }
   led: { readonly duty: string }
-  /** The workers of queues were split anew over the instances. */
+  /** The workers of queues were redistributed over the instances. */
   rebalanced: { readonly changed: number }
   'mill-started': {
     readonly instance: string
@@ -125,7 +147,10 @@ export interface EventTable {
     readonly kinds: readonly string[]
   }
   'mill-stopping': { readonly running: number; readonly graceMs: number }
-  /** The grace period of a stop was over while jobs ran. They were told to end, and are returned to the queue. `isAbandoned`: its handler goes on. */
+  /**
+   * The grace period of a stop ended while jobs were running. Their signals were aborted, and they return to
+   * the queue. `isAbandoned`: the handler is still running.
+   */
   'grace-expired': { readonly jobs: readonly (AttemptRef & { readonly isAbandoned: boolean })[] }
   'mill-stopped': {
     readonly finished: number
@@ -140,5 +165,5 @@ export type MillEvent<Type extends EventType = EventType> = {
   [T in Type]: Readonly<EventTable[T]> & { readonly type: T; readonly at: number }
 }[Type]
 
-/** Tells an event. Costs next to nothing when nobody listens, and never throws. */
+/** Emits an event. Costs almost nothing without listeners, and never throws. */
 export type Emit = <Type extends EventType>(type: Type, event: EventTable[Type]) => void

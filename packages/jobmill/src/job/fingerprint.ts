@@ -1,13 +1,13 @@
 /**
- * Which errors are the same one: those of one kind whose first lines have the same shape. The shape is the line with what varies from one job to the
- * next replaced: `<n>` stands for numbers, uuids and other ids, `<text>` for what is quoted, and `<email>`, `<url>` and `<path>` for those.
- *
- * The shape of a shape is itself. What stands next to a placeholder, or before the … of a cut, is therefore left as it is: it is
- * the rest of something that was replaced or cut already.
+ * Groups errors: two errors are the same if their kind and the shape of their first line match. The shape
+ * replaces what varies between jobs: `<n>` for numbers and ids, `<text>` for quoted text, and `<email>`,
+ * `<url>` and `<path>`.
+ * The shape of a shape is itself. Text next to a placeholder, or before the … of a truncation, therefore
+ * stays as it is: it is the rest of something already replaced or truncated.
  */
 import { createHash } from 'node:crypto'
 
-/** No line that we store is longer. */
+/** No stored line is longer. */
 const MOST_READ = 4_096
 const MOST_SHAPE = 200
 const HASH_DIGITS = 16
@@ -27,13 +27,16 @@ export function fingerprintOf(kind: string, error: string | null): Fingerprint {
 
 const PLACEHOLDER = /<(?:n|text|email|url|path)>/
 
-/** The longest piece of a shape that stands in every error of that shape, letter for letter; empty when there is none. */
+/** The longest literal part of a shape, which every error of that shape contains; empty if there is none. */
 export function literalOf(shape: string): string {
   const pieces = shape.split(new RegExp(`${PLACEHOLDER.source}|…$`)).map((piece) => piece.trim())
   return pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest), '')
 }
 
-/** A placeholder, an address, a quote, a run of characters without any that separate, or one that does. Each is looked at once. */
+/**
+ * Matches a placeholder, a URL, a quote, a run of characters without separators, or one separator. Each
+ * character is scanned once.
+ */
 const TOKEN = new RegExp(
   `(?<kept>${PLACEHOLDER.source})|(?<url>(?<![>…])[a-z][a-z0-9+.-]{0,19}://[^\\s"'\`<>]+)|(?<quote>["'\`])|(?<chunk>[^\\s"'\`<>=,;|()[\\]{}:]+)|.`,
   'gisu',
@@ -58,7 +61,7 @@ export function shapeOf(error: string): string {
       shape += isRest ? withoutNumbers(chunk) : chunkShape(chunk)
     }
   }
-  // One number, or a list of them that is longer in another job.
+  // Collapses a list of numbers, whose length may vary between jobs, to one.
   return cut(shape.replaceAll(/<n>(?:[.,] ?<n>)+/g, '<n>'))
 }
 
@@ -76,7 +79,7 @@ const NESTED = /[/\\][^/\\]+(?:[/\\]|\.\w+$)/
 const NUMBER = /^-?\d+(?:\.\d+)*(?:e[+-]?\d+)?$/i
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 const HEX = /(?<![a-z0-9])(?:0x)?[0-9a-f]{8,}(?![a-z0-9])/gi
-/** Longer than words are, with a digit: a token, or something encoded. */
+/** Longer than a word and with a digit: a token, or something encoded. */
 const LONG = /^(?=.*\d)[\w+/.~-]{32,}$/
 
 function chunkShape(chunk: string): string {
@@ -92,7 +95,10 @@ function withoutNumbers(chunk: string): string {
   return chunk.replaceAll(/(?:^-)?\d+(?:\.\d+)*(?:e[+-]?\d+)?/gi, '<n>')
 }
 
-/** Whether a quote begins something, and where that ends: an apostrophe stands between letters and does neither. In one walk over the line. */
+/**
+ * Finds the end of a quoted text. An apostrophe between letters neither starts nor ends one. Scans the line
+ * once.
+ */
 function closingQuotes(line: string): (at: number) => number | undefined {
   const none = new Set<string>()
   return (at) => {
@@ -100,7 +106,7 @@ function closingQuotes(line: string): (at: number) => number | undefined {
     if (none.has(quote) || isInside(line[at - 1], '>')) return undefined
     for (let end = line.indexOf(quote, at + 1); end !== -1; end = line.indexOf(quote, end + 1))
       if (!isInside(line[end + 1], '<')) return end
-    // Nor does any later one end.
+    // No later quote of this type can close either.
     none.add(quote)
     return undefined
   }

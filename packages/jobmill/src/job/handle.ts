@@ -1,26 +1,30 @@
-/** What enqueueing gives back, and what it accepts. */
+/** The return values and the options of `enqueue`. */
 import type { Duration } from './duration.ts'
 import type { JobRequest } from './prepare-jobs.ts'
 
 export interface ResultOptions {
-  /** How long to wait, then RESULT_TIMEOUT. Left out: as long as it takes. */
+  /** How long to wait before RESULT_TIMEOUT. Omitted: no timeout. */
   readonly timeout?: Duration
-  /** Stops the waiting, not the job. */
+  /** Stops waiting, not the job. */
   readonly signal?: AbortSignal
 }
 
-/** One job, from wherever it is looked at. */
+/** A reference to one job. */
 export interface JobHandle<Result = unknown> {
   readonly id: string
   /**
-   * What the handler returned, once the job is done; works from any process. JOB_DEAD with the error when it died, JOB_CANCELLED with the
-   * reason, JOB_UNKNOWN when there is no such job, RESULT_NOT_KEPT when the work was done and its result could not be stored.
+   * Resolves to the return value of the handler once the job is done, in any process. Rejects with JOB_DEAD,
+   * JOB_CANCELLED, JOB_UNKNOWN if there is no such job, or RESULT_NOT_KEPT if the work is done but its result
+   * could not be stored.
    */
   result(options?: ResultOptions): Promise<Result>
 }
 
 export interface EnqueuedJob<Result = unknown> extends JobHandle<Result> {
-  /** `duplicate`: nothing was written, this is the job that holds the dedupe key. `replaced`: it has the new payload and due time. */
+  /**
+   * `duplicate`: nothing was written, and this is the job that holds the dedupe key. `replaced`: that job now
+   * has the new payload and due time.
+   */
   readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
 }
 
@@ -29,7 +33,7 @@ export interface EnqueueOptions extends Omit<JobRequest, 'kind' | 'payload'> {
   readonly dedupeKey?: string
 }
 
-/** One of many: a payload and what is special about it. */
+/** One item of `enqueueMany`: a payload and its own options. */
 export interface EnqueueItem<Input> extends EnqueueOptions {
   readonly payload: Input
 }

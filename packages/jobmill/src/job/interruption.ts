@@ -1,14 +1,17 @@
-/** Why a handler was asked to stop: what `signal.reason` is, and what an aborted call inside the handler throws. */
+/**
+ * Why a handler was asked to stop. It is the `signal.reason`, and what an aborted call inside the handler
+ * throws.
+ */
 
 export const INTERRUPTIONS = ['cancelled', 'timeout', 'shutdown', 'lease-lost'] as const
 export type InterruptionCause = (typeof INTERRUPTIONS)[number]
 
-// A symbol rather than instanceof: two copies of the package in one process still know each other's.
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
 const BRAND = Symbol.for('jobmill.interruption')
 
 export class Interruption extends Error {
   readonly why: InterruptionCause
-  /** The event loop stood still past the lease: some handler of this process blocked it. */
+  /** The event loop was blocked for longer than the lease, by some handler of this process. */
   readonly blocked: boolean
 
   constructor(why: InterruptionCause, message: string, { blocked = false } = {}) {

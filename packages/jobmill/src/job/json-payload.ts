@@ -1,6 +1,6 @@
-/** Payload types that survive JSON, checked by the compiler: a `Date` would reach the handler as a string. */
+/** Compile-time check that a payload type survives JSON: a `Date` would reach the handler as a string. */
 
-/** What JSON turns into something else, or drops. Classes are found by their methods. */
+/** Types that JSON changes or drops. Class instances are recognized by their methods. */
 type NotJson =
   | bigint
   | symbol
@@ -18,7 +18,10 @@ interface Refused {
   readonly [NOT_JSON]: never
 }
 
-/** The type itself where it is JSON, and what no value has where it is not. Mapped lazily, so that types may be recursive. */
+/**
+ * The type itself if it is JSON, otherwise a type without values. Mapped lazily, so that types can be
+ * recursive.
+ */
 type Jsonable<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null
@@ -27,14 +30,14 @@ type Jsonable<T> = unknown extends T
       ? Refused
       : T extends readonly unknown[]
         ? { [Key in keyof T]: Jsonable<T[Key]> }
-        : // A property that is undefined is left out of the JSON, as if it were optional.
+        : // JSON omits a property that is undefined, as if it were optional.
           {
             [Key in keyof T]: undefined extends T[Key]
               ? Jsonable<Exclude<T[Key], undefined>> | undefined
               : Jsonable<T[Key]>
           }
 
-/** Nothing to add for a type that is JSON; a property that says what is wrong for one that is not. */
+/** Adds nothing for a JSON type; for any other type, adds a property that explains the problem. */
 export type MustBeJson<T> = [T] extends [never]
   ? unknown
   : [T] extends [Jsonable<T>]

@@ -1,53 +1,56 @@
 /**
- * Values as JSON text, without loss: what `JSON.stringify` would drop or turn into null in silence is
- * refused by the path where it stands.
+ * Encodes values as JSON without loss. Anything that `JSON.stringify` would silently drop or turn into null
+ * is refused, with its path.
  */
 import { BOUNDS } from './defaults.ts'
 import { isJobmillError, JobmillError, pathOf, shown } from './errors.ts'
 
-/** The JSON text of `value`; throws with the path of the first part that JSON cannot keep. */
+/** The JSON text of `value`; throws with the path of the first part that JSON cannot represent. */
 export function jsonText(
   value: unknown,
   field: string,
   limitBytes: number,
-  fix = 'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes',
+  fix = 'Store the data elsewhere and pass a reference, or raise payloadLimitBytes',
 ): string {
   const room = { left: limitBytes, limitBytes, field, fix }
   const text = checkedText(value, field, room)
-  // A character takes three bytes at most: what is that short need not be counted.
+  // A character takes at most three bytes, so a short text needs no exact count.
   if (text.length * 3 <= limitBytes) return text
   const bytes = Buffer.byteLength(text)
   if (bytes > limitBytes) throw tooLarge(field, String(bytes), limitBytes, fix)
   return text
 }
 
-/** For what is JSON text already: a result or a note of progress. */
+/** Validates text that already is JSON: a result or a progress value. */
 export function checkJsonText(text: unknown, field: string, limitBytes: number): void {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0
   if (bytes > limitBytes)
-    throw tooLarge(field, String(bytes), limitBytes, 'Keep the data elsewhere and return a reference')
+    throw tooLarge(field, String(bytes), limitBytes, 'Store the data elsewhere and return a reference')
   try {
     if (typeof text === 'string') JSON.parse(text)
     else throw new TypeError('not a text')
   } catch (cause) {
-    throw new JobmillError('PAYLOAD_NOT_JSON', 'is not the text of a JSON value', {
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'must be JSON text', {
       field,
       value: shown(text),
-      fix: 'Pass what JSON.stringify gives',
+      fix: 'Pass the output of JSON.stringify',
       cause,
     })
   }
 }
 
 function tooLarge(field: string, bytes: string, limitBytes: number, fix: string): JobmillError {
-  return new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limitBytes} bytes as JSON`, {
+  return new JobmillError('PAYLOAD_TOO_LARGE', `exceeds ${limitBytes} bytes as JSON`, {
     field,
     value: `${bytes} bytes`,
     fix,
   })
 }
 
-/** What may still come. Each part takes at least as many bytes as it is counted here, so that a walk ends early in what is far too large. */
+/**
+ * The remaining byte budget. Each part takes at least as many bytes as counted here, so a far too large value
+ * ends the walk early.
+ */
 interface Room {
   left: number
   readonly limitBytes: number
@@ -64,10 +67,10 @@ function checkedText(value: unknown, field: string, room: Room): string {
   try {
     if (isPlain(value, 0, room)) {
       const text = JSON.stringify(value)
-      // What no text may have is escaped in JSON, and hardly anything else is.
+      // Characters that PostgreSQL refuses are escaped in JSON, and hardly any others are.
       if (!text.includes('\\u')) return text
     }
-    // All that came before fits in JSON.
+    // Everything before this point fits in JSON, so the size is the problem.
     if (room.left < 0) throw full(room)
     room.left = left
     checkPart(value, field, '', [], room)
@@ -83,15 +86,15 @@ function checkedText(value: unknown, field: string, room: Room): string {
 }
 
 /**
- * Whether JSON keeps all of it, texts aside. A quick look at what most payloads are; the thorough one below has the last word on everything else, and finds
- * the path of what is refused.
+ * A fast check for typical payloads: whether JSON represents all of it, apart from the content of strings.
+ * checkPart decides everything else, and finds the path of what is refused.
  */
 function isPlain(value: unknown, depth: number, room: Room): boolean {
   room.left -= typeof value === 'string' ? value.length + 2 : 1
   if (room.left < 0) return false
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value)
-  // A cycle ends here too.
+  // This also ends the walk of a cycle.
   if (typeof value !== 'object' || depth >= BOUNDS.jsonDepth) return false
   return Array.isArray(value) ? isPlainArray(value, depth, room) : isPlainObject(value, depth, room)
 }
@@ -119,7 +122,7 @@ function checkPart(value: unknown, path: string, key: string, above: readonly ob
     case 'string':
       return checkText(value, path)
     case 'number':
-      if (!Number.isFinite(value)) refuse(path, value, 'JSON has no NaN or Infinity', 'Use null, or a text')
+      if (!Number.isFinite(value)) refuse(path, value, 'JSON has no NaN or Infinity', 'Use null, or a string')
       return
     case 'boolean':
       return
@@ -128,7 +131,7 @@ function checkPart(value: unknown, path: string, key: string, above: readonly ob
     case 'undefined':
       return refuse(path, value, 'JSON has no undefined', 'Use null')
     case 'bigint':
-      return refuse(path, value, 'JSON has no BigInt', 'Use a number, or a text')
+      return refuse(path, value, 'JSON has no BigInt', 'Use a number, or a string')
     default:
       return refuse(path, value, `JSON has no ${typeof value}`, 'Pass plain data')
   }
@@ -137,15 +140,18 @@ function checkPart(value: unknown, path: string, key: string, above: readonly ob
 function checkObject(value: object, path: string, key: string, above: readonly object[], room: Room): void {
   if (!('toJSON' in value) || typeof value.toJSON !== 'function') return checkInside(value, path, above, room)
   if (value instanceof Date && Number.isNaN(value.getTime())) {
-    refuse(path, value, 'is not a valid date', 'Give a date that exists, or null')
+    refuse(path, value, 'must be a valid date', 'Pass a valid date, or null')
   }
-  const told = (value as { toJSON: (key: string) => unknown }).toJSON(key)
-  // As JSON.stringify does it: what toJSON returns is not asked for its own toJSON.
-  if (typeof told === 'object' && told !== null) checkInside(told, path, above, room)
-  else checkPart(told, path, key, above, room)
+  const encoded = (value as { toJSON: (key: string) => unknown }).toJSON(key)
+  // As JSON.stringify does: the return value of toJSON is not asked for its own toJSON.
+  if (typeof encoded === 'object' && encoded !== null) checkInside(encoded, path, above, room)
+  else checkPart(encoded, path, key, above, room)
 }
 
-/** What JSON writes as an empty object, or as something else than it is. By tag: they may come from another realm. */
+/**
+ * Types that JSON writes as an empty object or as another type. Matched by tag, because they may come from
+ * another realm.
+ */
 const LOST = new Set(
   'ArrayBuffer BigInt Blob Boolean Date Error File FormData Headers Map Number RegExp Set SharedArrayBuffer String'
     .concat(' Symbol URLSearchParams WeakMap WeakRef WeakSet')
@@ -153,13 +159,13 @@ const LOST = new Set(
 )
 
 function checkInside(value: object, path: string, above: readonly object[], room: Room): void {
-  if (above.includes(value)) refuse(path, value, 'refers back to an object that holds it', 'Break the cycle')
+  if (above.includes(value)) refuse(path, value, 'is a circular reference', 'Break the cycle')
   if (above.length >= BOUNDS.jsonDepth) {
-    refuse(path, value, `is nested more than ${BOUNDS.jsonDepth} levels deep`, 'Make the data flatter')
+    refuse(path, value, `is nested more than ${BOUNDS.jsonDepth} levels deep`, 'Flatten the data')
   }
   const around = [...above, value]
   if (Array.isArray(value)) {
-    // By index, not forEach: a hole in the array is an undefined too.
+    // A loop by index, because forEach would skip a hole in the array, which is undefined too.
     for (let at = 0; at < value.length; at += 1)
       checkPart(value[at], `${path}[${at}]`, String(at), around, room)
     return
@@ -170,23 +176,28 @@ function checkInside(value: object, path: string, above: readonly object[], room
     refuse(
       path,
       value,
-      `JSON would lose what this ${tag} holds`,
-      'Turn it into an array, a plain object or a text',
+      `JSON would lose the content of this ${tag}`,
+      'Convert it to an array, a plain object or a string',
     )
   }
   for (const [key, part] of Object.entries(value)) {
     room.left -= key.length
     checkText(key, pathOf(path, key))
-    // An optional property that is undefined and one that is absent are the same to JSON and to readers.
+    // To JSON and to readers, an undefined optional property equals an absent one.
     if (part !== undefined) checkPart(part, pathOf(path, key), key, around, room)
   }
 }
 
 function checkText(text: string, path: string): void {
   if (text.includes('\u0000'))
-    refuse(path, text, 'has a NUL character, which PostgreSQL cannot keep', 'Remove it')
+    refuse(path, text, 'has a NUL character, which PostgreSQL cannot store', 'Remove it')
   if (!text.isWellFormed()) {
-    refuse(path, text, 'has half of a surrogate pair', 'Cut texts between characters, or use toWellFormed()')
+    refuse(
+      path,
+      text,
+      'has half of a surrogate pair',
+      'Use toWellFormed(), or split strings between characters',
+    )
   }
 }
 

@@ -1,13 +1,13 @@
-/** Options are refused when unknown, with the nearest name that exists: a typo is never ignored. */
+/** Refuses unknown options and suggests the nearest known name, so that a typo is never ignored. */
 import { JobmillError, pathOf, shown } from './errors.ts'
 
-/** For options whose keys are looked at later; `example` says what to give. */
+/** For options whose keys are checked later; `example` completes the fix. */
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
-  throw new JobmillError('OPTION_INVALID', 'is not an object', {
+  throw new JobmillError('OPTION_INVALID', 'must be an object', {
     field,
     value: shown(value),
-    fix: `Give ${example}`,
+    fix: `Pass ${example}`,
   })
 }
 
@@ -17,12 +17,12 @@ export function checkObjectKeys(value: unknown, field: string, known: readonly s
   for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, field, known)
 }
 
-/** One error for each key that is no option. */
+/** One error for each unknown key. */
 export function unknownKeys(value: object, field: string, known: readonly string[]): JobmillError[] {
   return Object.keys(value).flatMap((key) => (known.includes(key) ? [] : [unknownKey(key, field, known)]))
 }
 
-/** What other libraries call our options. */
+/** The names that other libraries use for these options. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   attempts: 'maxAttempts',
   concurrency: 'workers',
@@ -39,13 +39,13 @@ function unknownKey(key: string, field: string, known: readonly string[]): Jobmi
   const near = known.includes(same) ? same : nearest(key, known)
   return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
     field: pathOf(field, key),
-    // The name, never what it holds: that may be a password.
+    // Shows the key and never its value, which may be a password.
     value: shown(key),
-    fix: near === undefined ? `Known are ${known.join(', ')}` : `Did you mean "${near}"?`,
+    fix: near === undefined ? `Use one of: ${known.join(', ')}` : `Did you mean "${near}"?`,
   })
 }
 
-/** The known name with the fewest edits, among those that need at most a third of their length (rounded up). */
+/** The known name with the fewest edits, at most a third of its length (rounded up). */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let fewest = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** What users say when they draw on a limit, checked before anything is asked. */
+/** Validates the arguments of `acquire` before the store is called. */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { durationMs } from './duration.ts'
@@ -26,7 +26,7 @@ export function checkDraw(name: string, draw: number | LimitDraw = 1): Drawn {
   }
 }
 
-/** How long a handler waits where it is: what is left of the draw is checked by itself. */
+/** Splits off how long a handler waits in place; `checkDraw` validates the rest. */
 export function checkWait(draw: number | WaitingDraw = 1): {
   readonly waitMs: number
   readonly rest: number | LimitDraw
@@ -36,10 +36,10 @@ export function checkWait(draw: number | WaitingDraw = 1): {
   if (wait === undefined) return { waitMs: DEFAULTS.limitWaitMs, rest }
   const waitMs = durationMs(wait, 'options.wait')
   if (waitMs <= DEFAULTS.limitWaitMs) return { waitMs, rest }
-  throw new JobmillError('DURATION_INVALID', 'is longer than a second', {
+  throw new JobmillError('DURATION_INVALID', 'must not be longer than a second', {
     field: 'options.wait',
     value: shown(wait),
-    fix: 'Leave it out: what takes longer is waited for without a worker',
+    fix: 'Omit it: after a second the job waits without a worker',
   })
 }
 

@@ -1,4 +1,4 @@
-/** Where the settings of a limit come from: code, overrides and defaults. */
+/** Combines the settings of a limit from code, overrides and defaults. */
 import {
   completeLimit,
   isPerKey,
@@ -21,14 +21,14 @@ import {
 } from './overrides.ts'
 
 export interface LimitSources {
-  /** What code named when it was declared last; null for a limit that was created at run time. */
+  /** The options in code at the last declaration; null for a limit that was created at run time. */
   readonly code: LimitParts | null
   readonly overrides: Overrides
 }
 
 const OF_RATE = ['amount', 'perMs', 'burst', 'perKey']
 
-/** What counts. A type that an operator chose counts before that of code. */
+/** The settings in effect. A type that an operator chose wins over the one in code. */
 export function effectiveLimit({ code, overrides }: LimitSources): LimitSettings {
   const { most, ...rate } = overriddenValues(overrides) as Partial<RateParts> & { readonly most?: number }
   if (most !== undefined) return { type: 'concurrency', most }
@@ -36,17 +36,20 @@ export function effectiveLimit({ code, overrides }: LimitSources): LimitSettings
   return completeLimit({ ...(code?.type === 'rate' ? code : undefined), ...rate, type: 'rate' })
 }
 
-/** As a row has it. One with neither part was written by a release that kept only what counts: that is code's part until the next declaration. */
+/**
+ * The sources of a row. A row with neither part was written by a release that stored only the settings in
+ * effect: they count as code until the next declaration.
+ */
 export function keptLimit({ code, overrides }: LimitSources, row: LimitSettings): LimitSources {
   return code === null && !hasOverrides(overrides) ? { code: row, overrides } : { code, overrides }
 }
 
-/** One that is created at run time: code has no part in it. */
+/** A limit that is created at run time has no part in code. */
 export function createdLimit(parts: LimitParts, stamp: Stamp): LimitSources {
   return { code: null, overrides: setOverrides(NO_OVERRIDES, optionsOf(parts), { base: null, stamp }) }
 }
 
-/** A rate takes the place of a concurrency that an operator set before, and the other way round. */
+/** A rate replaces a concurrency that an operator set before, and vice versa. */
 export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: Stamp): LimitSources {
   const { perKey: _, ...options } = optionsOf(parts)
   const others = parts.type === 'rate' ? ['most'] : OF_RATE.filter((option) => option !== 'perKey')
@@ -56,7 +59,7 @@ export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: S
   return next
 }
 
-/** Whether a limit counts for each key by itself is for code to say. An override may name it as it is, or not at all. */
+/** Only code decides whether a limit counts each key separately. An override may repeat that, or omit it. */
 export function keepsPerKey(parts: LimitParts, perKey: boolean): boolean {
   return parts.type === 'concurrency' ? !perKey : parts.perKey !== true || perKey
 }
@@ -69,7 +72,7 @@ export function isSameLimit(a: LimitSettings, b: LimitSettings): boolean {
   return isPerKey(a) === isPerKey(b) && isSameValue({ ...a, perKey: 0 }, { ...b, perKey: 0 })
 }
 
-/** Of one that was created at run time there are none: code has nothing that they would stand on. */
+/** A limit that was created at run time has no overrides, because there is nothing in code to override. */
 export function limitOverrides(name: string, sources: LimitSources): OverrideRecord[] {
   const { code, overrides } = sources
   if (code === null) return []

@@ -1,4 +1,4 @@
-/** Limits as plain data: a rate, or a number of holders at once. */
+/** Limits as plain data: a rate, or a concurrency. */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
@@ -7,13 +7,13 @@ import { checkBoolean, checkOneOf, checkWhole } from './numbers.ts'
 
 export type LimitSettings = RateSettings | ConcurrencySettings
 
-/** In any window of t ms at most `burst + amount × t / perMs` tokens are taken. */
+/** In any window of t ms, at most `burst + amount × t / perMs` tokens are granted. */
 export interface RateSettings {
   readonly type: 'rate'
   readonly amount: number
   readonly perMs: number
   readonly burst: number
-  /** It counts for each key by itself: as many budgets as there are keys, all alike. */
+  /** Each key has its own budget, with the same settings. */
   readonly perKey?: true | undefined
 }
 
@@ -22,35 +22,38 @@ export interface ConcurrencySettings {
   readonly most: number
 }
 
-/** What code or an operator names of a limit. What a rate leaves out follows from the rest, or is the default. */
+/**
+ * The options of a limit that code or an operator set. Omitted parts of a rate are derived or take their
+ * default.
+ */
 export type LimitParts = RateParts | ConcurrencySettings
 
 export interface RateParts extends Partial<Omit<RateSettings, 'type'>> {
   readonly type: 'rate'
 }
 
-/** What a user writes: `{ rate: 50, per: '1m' }` or `{ concurrency: 5 }`. */
+/** The public options: `{ rate: 50, per: '1m' }` or `{ concurrency: 5 }`. */
 export type LimitOptions =
   | {
       readonly rate: number
       readonly per?: Duration
       readonly burst?: number
-      /** Each key has a budget of its own, which comes into being with its first use (default false). */
+      /** Each key has its own budget, created on first use (default false). */
       readonly perKey?: boolean
     }
   | { readonly concurrency: number }
 
-/** Tokens or permits that can be had at once. */
+/** The most tokens or permits that can be acquired at once. */
 export function mostAtOnce(settings: LimitSettings): number {
   return settings.type === 'rate' ? settings.burst : settings.most
 }
 
-/** All that counts, from what is named. */
+/** The complete settings from the public options. */
 export function limitSettings(options: LimitOptions, field: string): LimitSettings {
   return completeLimit(limitParts(options, field))
 }
 
-/** What is left out of a rate: per second, and a burst that follows the rate. */
+/** Fills in the parts that a rate omits: per second, and a burst that follows from the rate. */
 export function completeLimit(parts: LimitParts): LimitSettings {
   if (parts.type === 'concurrency') return parts
   const { type, amount, perMs = DEFAULTS.limitPerMs, perKey } = parts
@@ -59,7 +62,7 @@ export function completeLimit(parts: LimitParts): LimitSettings {
   return { type, amount, perMs, burst, ...(perKey === true && { perKey }) }
 }
 
-/** What is named, checked, and nothing else. */
+/** Validates the options that are set, and adds nothing. */
 export function limitParts(options: LimitOptions, field: string): LimitParts {
   const given = options as {
     rate?: unknown
@@ -81,17 +84,17 @@ export function limitParts(options: LimitOptions, field: string): LimitParts {
   }
 }
 
-/** The options of a rate apart from the rate. */
+/** The options of a rate other than the rate itself. */
 export function rateRest(
   given: { readonly per?: Duration; readonly burst?: unknown; readonly perKey?: unknown },
   field: string,
 ): Omit<RateParts, 'type' | 'amount'> {
   const perMs = given.per === undefined ? undefined : durationMs(given.per, `${field}.per`)
   if (perMs !== undefined && perMs < SHORTEST_PER_MS) {
-    throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_PER_MS} ms`, {
+    throw new JobmillError('DURATION_INVALID', `must not be shorter than ${SHORTEST_PER_MS} ms`, {
       field: `${field}.per`,
       value: shown(given.per),
-      fix: "Numbers are milliseconds: say how long the rate counts for, such as '1s' or '1m'",
+      fix: "Pass the period of the rate, such as '1s' or '1m'; a number is milliseconds",
     })
   }
   const burst =
@@ -105,28 +108,28 @@ export function rateRest(
 }
 
 export function neitherRateNorConcurrency(field: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', 'has neither a rate nor a concurrency', {
+  return new JobmillError('OPTION_INVALID', 'must have a rate or a concurrency', {
     field,
-    fix: "Give { rate: 50, per: '1m' } or { concurrency: 5 }",
+    fix: "Pass { rate: 50, per: '1m' } or { concurrency: 5 }",
   })
 }
 
 function concurrencyPerKey(field: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'is for rates only, and this is a concurrency', {
+  return new JobmillError('OPTION_CONFLICT', 'applies to rates, not to a concurrency', {
     field: `${field}.perKey`,
-    fix: 'Enqueue jobs with an orderKey to run those of one key one at a time; leave perKey out',
+    fix: 'Omit perKey; enqueue jobs with an orderKey to run the jobs of one key one at a time',
   })
 }
 
-/** What is shorter was nearly always meant in another unit. */
+/** A shorter period was almost always meant in another unit. */
 const SHORTEST_PER_MS = 100
 
-/** One second's worth, and at least one. */
+/** The amount of one second, and at least one. */
 export function defaultBurst(amount: number, perMs: number): number {
   return Math.max(1, Math.floor((amount * 1_000) / perMs))
 }
 
-/** As stores take them: a declaration names what it is, a change only what becomes different. */
+/** Validates the parts that stores receive: a declaration sets all of them, a change only what it changes. */
 export function checkLimitParts<P extends LimitParts>(parts: P, field: string, isChange = false): P {
   if (parts.type === 'concurrency') {
     checkObjectKeys(parts, field, ['type', 'most'])
@@ -142,17 +145,17 @@ export function checkLimitParts<P extends LimitParts>(parts: P, field: string, i
   return parts
 }
 
-/** Settings as they are told and kept: `perKey` stands there only where it is true. */
+/** `perKey` is stored only where it is true. */
 export function isPerKey(settings: LimitParts): boolean {
   return settings.type === 'rate' && settings.perKey === true
 }
 
-/** What the budget of one key is called in a store. No name has a space, so the two can be told apart. */
+/** The name of one key's budget in a store. Names have no spaces, so the two parts can be separated. */
 export function keyedName(name: string, key: string | undefined): string {
   return key === undefined ? name : `${name} ${key}`
 }
 
-/** What is kept with an attempt that was sent away by a limit, and how the limit is told from it again. */
+/** The error stored with an attempt that a limit rejected; `limitNamed` parses it. */
 export function emptyLimit(name: string, key?: string): string {
   return key === undefined ? `limit ${name} is empty` : `limit ${name} is empty for ${key}`
 }

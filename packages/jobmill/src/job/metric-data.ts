@@ -1,6 +1,6 @@
 /**
- * Counters, histograms and gauges that can be merged, over time and over processes. A histogram counts by buckets whose bounds grow by 4 %, so a
- * percentile is told to within 4 % however many histograms were merged.
+ * Counters, histograms and gauges that can be merged over time and over processes. The bounds of histogram
+ * buckets grow by 4 %, so percentiles are accurate to 4 % however many histograms are merged.
  */
 
 export interface MetricData {
@@ -18,7 +18,7 @@ export interface Gauge {
   readonly most: number
 }
 
-/** Everything up to this many ms is in bucket 0. */
+/** Bucket 0 holds everything up to this many ms. */
 const LEAST_MS = 0.1
 const GROWTH = 1.04
 const LOG_GROWTH = Math.log(GROWTH)
@@ -27,7 +27,7 @@ export function bucketOf(ms: number): number {
   return ms <= LEAST_MS ? 0 : Math.ceil(Math.log(ms / LEAST_MS) / LOG_GROWTH - 1e-9)
 }
 
-/** The largest value that counts in a bucket. */
+/** The largest value that falls into a bucket. */
 export function boundOf(bucket: number): number {
   return LEAST_MS * GROWTH ** bucket
 }
@@ -36,7 +36,9 @@ export function countOf(histogram: Histogram): number {
   return Object.values(histogram).reduce((sum, n) => sum + n, 0)
 }
 
-/** The bound of the bucket in which this share of all values is reached (nearest rank); null when there is none. */
+/**
+ * The bound of the bucket that reaches this share of all values (nearest rank); null for an empty histogram.
+ */
 export function percentile(histogram: Histogram, share: number): number | null {
   const buckets = Object.entries(histogram)
     .map(([bucket, n]) => [Number(bucket), n] as const)

@@ -1,4 +1,4 @@
-/** What queues, kinds, keys and tags may be called. */
+/** Validates the names of queues and kinds, keys, tags and ids. */
 import { BOUNDS } from './defaults.ts'
 import { JobmillError, shown } from './errors.ts'
 
@@ -6,13 +6,16 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 // oxlint-disable-next-line no-control-regex -- control characters are what this refuses
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-/** A queue or a kind: it stands in environment variables, URLs and metrics, so only plain characters. */
+/**
+ * The name of a queue or a kind. It appears in environment variables, URLs and metrics, so only plain
+ * characters are allowed.
+ */
 export function checkName(value: unknown, field: string): string {
   if (typeof value !== 'string' || value === '') {
-    throw new JobmillError('NAME_INVALID', 'is not a name', {
+    throw new JobmillError('NAME_INVALID', 'must be a name', {
       field,
       value: shown(value),
-      fix: 'Give a text such as "email.send"',
+      fix: 'Pass a string such as "email.send"',
     })
   }
   if (value.length > BOUNDS.nameChars) {
@@ -23,7 +26,7 @@ export function checkName(value: unknown, field: string): string {
     })
   }
   if (!NAME.test(value)) {
-    throw new JobmillError('NAME_INVALID', 'has a character that names cannot have', {
+    throw new JobmillError('NAME_INVALID', 'contains an invalid character', {
       field,
       value: shown(value),
       fix: 'Use letters, digits and . _ : / - and begin with a letter or digit',
@@ -32,19 +35,19 @@ export function checkName(value: unknown, field: string): string {
   return value
 }
 
-/** A string, whatever is in it: for names that are only compared, and for texts that are made storable later. */
+/** Any string: for names that are only compared, and for texts that are made storable later. */
 export function checkString(value: unknown, field: string, fix = 'Pass a string'): string {
   if (typeof value === 'string') return value
   throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: shown(value), fix })
 }
 
-/** A dedupe or order key, or a tag: any text on one line. */
+/** A dedupe key, an order key or a tag: any text on one line. */
 export function checkKey(value: unknown, field: string, mostChars: number = BOUNDS.keyChars): string {
   if (typeof value !== 'string' || value === '') {
-    throw new JobmillError('NAME_INVALID', 'is not a text, or is empty', {
+    throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
       field,
       value: shown(value),
-      fix: 'Leave it out when there is none',
+      fix: 'Omit it when there is none',
     })
   }
   if (value.length > mostChars) {
@@ -66,14 +69,14 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Ids are compared as text, so one spelling only: lower case. */
+/** Ids are compared as text, so they are normalized to lower case. */
 export function checkId(value: unknown, field: string): string {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
   if (!UUID.test(id)) {
-    throw new JobmillError('ID_INVALID', 'is not a UUID', {
+    throw new JobmillError('ID_INVALID', 'must be a UUID', {
       field,
       value: shown(value),
-      fix: 'Give 32 hex digits as 8-4-4-4-12; an enqueue without an id makes one',
+      fix: 'Pass 32 hex digits as 8-4-4-4-12, or omit it to generate one',
     })
   }
   return id

@@ -1,4 +1,6 @@
-/** Whole numbers within bounds, and the other plain values. Nothing is clamped in silence: out of bounds is an error. */
+/**
+ * Validates whole numbers and other simple values. Nothing is silently clamped: out of bounds is an error.
+ */
 import { JobmillError, shown } from './errors.ts'
 
 export function checkWhole(
@@ -9,21 +11,21 @@ export function checkWhole(
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
   throw new JobmillError(
     'NUMBER_INVALID',
-    Number.isInteger(value) ? 'is out of bounds' : 'is not a whole number',
+    Number.isInteger(value) ? 'is out of bounds' : 'must be a whole number',
     {
       field,
       value: shown(value),
-      fix: `Give a whole number from ${least} to ${most}`,
+      fix: `Pass a whole number from ${least} to ${most}`,
     },
   )
 }
 
 export function checkBoolean(value: unknown, field: string): boolean {
   if (typeof value === 'boolean') return value
-  throw new JobmillError('OPTION_INVALID', 'is neither true nor false', {
+  throw new JobmillError('OPTION_INVALID', 'must be true or false', {
     field,
     value: shown(value),
-    fix: 'Give true or false, without quotes',
+    fix: 'Pass true or false, without quotes',
   })
 }
 
@@ -39,9 +41,9 @@ export function checkArray(value: unknown, field: string): readonly unknown[] {
 export function checkOneOf<T extends string>(value: unknown, field: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === value)
   if (found !== undefined) return found
-  throw new JobmillError('OPTION_INVALID', 'is not one of the values it can have', {
+  throw new JobmillError('OPTION_INVALID', 'is not an allowed value', {
     field,
     value: shown(value),
-    fix: `Give one of: ${allowed.join(', ')}`,
+    fix: `Use one of: ${allowed.join(', ')}`,
   })
 }

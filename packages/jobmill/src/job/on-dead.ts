@@ -1,6 +1,6 @@
 /**
- * The job that follows a death, when the kind of the dead one asked for it. It is enqueued in the transaction that makes the job dead,
- * whoever writes that: the instance that ran it, or the reaper of an instance that crashed.
+ * The follow-up job that runs `onDead` of a kind. It is enqueued in the transaction that marks the job dead,
+ * by the instance that ran it or by the reaper.
  */
 import { createHash } from 'node:crypto'
 import { DEFAULTS } from './defaults.ts'
@@ -9,8 +9,8 @@ import type { NewJob } from './new-job.ts'
 const ENDING = ':dead'
 
 /**
- * Where follow-ups run, served by every process that has an `onDead`. In the queue of the dead job they would draw on its limit, and wait for
- * it when that limit is what the job died of.
+ * The queue of follow-ups, served by every process that has an `onDead`. In the queue of the dead job they
+ * would use its limit, and wait for it when that limit is why the job died.
  */
 export const ON_DEAD_QUEUE = 'jobmill.dead'
 
@@ -26,13 +26,14 @@ export interface Death {
   readonly orderKey: string | null
   /** The error of its last attempt. */
   readonly error: string
-  /** What no other death of this job has: the token of its lease, or for the reaper, which comes only after a while, the moment. */
+  /** Unique per death of a job: the lease token, or the current instant when the reaper marks it dead. */
   readonly at: number
 }
 
 /**
- * Its payload tells of the death. The id follows from it, so a repeated write makes no second job. It is the next of the order key that the dead one had:
- * what came after that goes on once the death has been told. Order keys count within a queue, so with one it stays in the queue of the dead job.
+ * The payload describes the death. The id is derived from it, so a repeated write creates no second job. With
+ * an order key it comes next in that order queue, before the jobs after the dead one, and stays in its queue,
+ * because order keys count within a queue.
  */
 export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJob {
   return {
@@ -53,7 +54,7 @@ export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJ
   }
 }
 
-/** A UUID of version 8, made of the hash of a text. */
+/** A version 8 UUID from the hash of a text. */
 function idOf(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex')
   const variant = ((Number.parseInt(hash.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)

@@ -1,4 +1,4 @@
-/** Options as users write them in code, and as stores keep them: `retain.done` is `retainDoneMs`. */
+/** Maps options between their names in user code and in stores: `retain.done` is `retainDoneMs`. */
 import { durationText } from './duration.ts'
 import type { ConcurrencySettings, RateParts } from './limit.ts'
 import type { Overridable } from './overrides.ts'
@@ -78,7 +78,7 @@ export function optionName(what: Overridable, key: string): string {
   return OPTIONS[what][key]?.name ?? key
 }
 
-/** A value as a user writes it: durations and instants as text, what is kept forever as `'forever'`. */
+/** A value as users write it: durations and instants as text, unlimited retention as `'forever'`. */
 export function optionValue(what: Overridable, key: string, value: unknown): unknown {
   return OPTIONS[what][key]?.write(value) ?? null
 }
@@ -87,7 +87,7 @@ export function optionNames(what: Overridable): string[] {
   return Object.values(OPTIONS[what]).map(({ name }) => name)
 }
 
-/** What stores call this option, or all that it stands for: `retain` is every option of retention. Empty when there is none. */
+/** The store names of an option or of a group: `retain` means every retention option. Empty when unknown. */
 export function optionKeys(what: Overridable, option: string): string[] {
   const all = Object.entries(OPTIONS[what])
   const exact = all.filter(([, { name }]) => name === option)

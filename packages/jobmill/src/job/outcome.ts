@@ -1,4 +1,4 @@
-/** How an attempt ended. Stored with the attempt; what happens to the job then is its transition. */
+/** How an attempt ended. Stored with the attempt; the transition says what happens to the job next. */
 
 export const OUTCOMES = [
   'returned',

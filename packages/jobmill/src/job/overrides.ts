@@ -1,13 +1,14 @@
 /**
- * Overrides: options that an operator set, on top of what code declares. What counts is the override, else the value in code, else the default.
- * Stores keep the three parts of queues, limits and schedules by these functions, so that all of them follow one rule.
+ * Overrides: options that an operator set on top of the code. In effect is the override, else the value in
+ * code, else the default. Both stores use these functions for queues, limits and schedules, so that they
+ * follow one rule.
  */
 
-/** What has options that code declares and an operator can override. */
+/** Entities with options that code declares and an operator can override. */
 export const OVERRIDABLE = ['queue', 'limit', 'schedule'] as const
 export type Overridable = (typeof OVERRIDABLE)[number]
 
-/** Who set an override, and when by the database's clock. Null where a release wrote it that did not keep this. */
+/** Who set an override, and when by the database clock. Null where an older release did not store it. */
 export interface Stamp {
   readonly by: string | null
   readonly at: number | null
@@ -17,7 +18,7 @@ export interface Override extends Stamp {
   readonly value: unknown
 }
 
-/** By option, as stores name it. */
+/** By option, under its store name. */
 export type Overrides = Readonly<Record<string, Override>>
 
 /** An override as stores list it. */
@@ -25,9 +26,9 @@ export interface OverrideRecord extends Override {
   readonly what: Overridable
   readonly name: string
   readonly option: string
-  /** What counts after a reset of this option: the value in code, or the default; null where there is none. */
+  /** The value after a reset of this option: that in code, or the default; null where there is neither. */
   readonly code: unknown
-  /** Whether code names this option; false where `code` is the default. */
+  /** Whether code sets this option; false where `code` is the default. */
   readonly isInCode: boolean
 }
 
@@ -37,7 +38,7 @@ export function hasOverrides(overrides: Overrides): boolean {
   return Object.keys(overrides).length > 0
 }
 
-/** In the order of a list: by option. */
+/** Sorted by option. */
 export function overrideEntries(overrides: Overrides): [string, Override][] {
   return Object.entries(overrides).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
@@ -47,8 +48,8 @@ export function overriddenValues(overrides: Overrides): Record<string, unknown> 
 }
 
 /**
- * Sets the options that the patch names. A pause is the exception: back at what code says, it leaves no override behind. An operator who pauses and
- * resumes wants the queue or schedule as it was before, and every other value is one that an operator chose to keep.
+ * Sets the options of the patch. A pause is special: resuming to the value in code removes the override,
+ * because an operator who resumes wants the queue or schedule as it was. Any other value stays an override.
  */
 export function setOverrides(
   overrides: Overrides,
@@ -65,7 +66,7 @@ export function setOverrides(
   return Object.fromEntries(next)
 }
 
-/** Null for all of them. */
+/** Null drops all of them. */
 export function dropOverrides(overrides: Overrides, options: readonly string[] | null): Overrides {
   if (options === null) return NO_OVERRIDES
   return Object.fromEntries(Object.entries(overrides).filter(([option]) => !options.includes(option)))
@@ -76,7 +77,7 @@ export function droppedOptions(before: Overrides, after: Overrides): string[] {
   return Object.keys(before).filter((option) => !(option in after))
 }
 
-/** Values of options are JSON: numbers, texts, booleans, null, and lists of texts. */
+/** Option values are JSON: numbers, strings, booleans, null, and lists of strings. */
 export function isSameValue(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }

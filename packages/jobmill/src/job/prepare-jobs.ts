@@ -1,6 +1,6 @@
 /**
- * From what a user asks for to what a store writes. Everything that can be wrong with a job is found here,
- * before anything is written; in a bulk call the error names the index, and no job of the call is written.
+ * Validates job requests and turns them into jobs that a store writes. Every mistake is found before anything
+ * is written. In a bulk call the error names the index, and no job of the call is written.
  */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
@@ -22,39 +22,42 @@ import {
 export interface JobRequest {
   /** The name of the handler that runs it, such as `email.send`. */
   readonly kind: string
-  /** Anything JSON can keep; null when there is nothing to say. */
+  /** Any JSON value; null for an empty payload. */
   readonly payload: unknown
-  /** Left out: a new uuid version 7. Given: enqueueing it again is the same job. */
+  /** Omitted: a new UUID version 7. Set: enqueuing the same id again is idempotent. */
   readonly id?: string
-  /** The lane it waits in (default `default`); made with its first job. */
+  /** The queue (default `default`); created with its first job. */
   readonly queue?: string
   /** Lower runs first (default 0). */
   readonly priority?: number
-  /** Kept with the job for whoever runs it: after so many attempts it should be dead (default 5). */
+  /** The job is dead after this many failed attempts (default 5). */
   readonly maxAttempts?: number
-  /** Due this long after the database's now. Not together with `runAt`. */
+  /** Due this long after the database's now. Cannot be combined with `runAt`. */
   readonly delay?: Duration
-  /** Due at this instant; one in the past means now. */
+  /** Due at this instant; an instant in the past means now. */
   readonly runAt?: Date | number | string
-  /** Kept with the job for whoever runs it: how long one attempt may take. */
+  /** How long one attempt may take. */
   readonly timeout?: Duration
-  /** To find it by in lists: up to 20 short texts. */
+  /** Labels to filter lists by: up to 20 short strings. */
   readonly tags?: readonly string[]
-  /** Travels with the job and is never searched. */
+  /** Stored with the job and never searched. */
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** At most one such job at a time. */
+  /** At most one job with this key at a time. */
   readonly dedupe?: DedupeRequest
-  /** Jobs of one queue that share it run one at a time, in their order. */
+  /** Jobs of one queue that share it run one at a time, in order (FIFO). */
   readonly orderKey?: string
 }
 
 export interface DedupeRequest {
   readonly key: string
-  /** Who else counts as the same: jobs anywhere, of this queue, or of this kind (default `global`). */
+  /** Where the key must be unique: across all jobs, in this queue, or in this kind (default `global`). */
   readonly scope?: DedupeScope
   /** Also refuse repeats for this long after the job is done (default 0). */
   readonly holdFor?: Duration
-  /** `ended`: hold it for that long however the job ended, also when it is dead or cancelled (default `done`). */
+  /**
+   * `ended`: hold the key for that long however the job ended, even if it is dead or cancelled (default
+   * `done`).
+   */
   readonly holdAfter?: HoldAfter
   /** `replace` gives a waiting job the new payload and due time (default `keep`). */
   readonly onConflict?: 'keep' | 'replace'
@@ -63,9 +66,9 @@ export interface DedupeRequest {
 export interface PrepareOptions {
   readonly mintId: () => string
   readonly payloadLimitBytes?: number
-  /** What errors call the job at an index (default `jobs[0]`). */
+  /** The name of the job at an index in errors (default `jobs[0]`). */
   readonly placeOf?: (index: number) => string
-  /** The index of the first of these jobs in its call (default 0), and the ids of those before it. */
+  /** The index of the first of these jobs in its call (default 0), and the ids of the jobs before it. */
   readonly from?: number
   readonly seen?: Set<string>
 }
@@ -95,13 +98,13 @@ const DEDUPE_KEYS = [
 
 const PAYLOAD_LIMIT = { least: 1, most: Number.MAX_SAFE_INTEGER }
 
-/** All of them, or an error that names the first one at fault. */
+/** Prepares all jobs, or throws an error that names the first invalid one. */
 export function prepareJobs(requests: readonly JobRequest[], options: PrepareOptions): NewJob[] {
   if (!Array.isArray(requests)) {
-    throw new JobmillError('OPTION_INVALID', 'is not an array', {
+    throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field: 'jobs',
       value: shown(requests),
-      fix: 'Give an array of jobs, also for one',
+      fix: 'Pass an array of jobs, also for a single job',
     })
   }
   checkJobsPerCall(requests)
@@ -109,7 +112,7 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
   checkWhole(payloadLimitBytes, 'payloadLimitBytes', PAYLOAD_LIMIT)
   const jobs: NewJob[] = []
   const seen = options.seen ?? (requests.length > 1 ? new Set<string>() : null)
-  // By index rather than with map: a hole in the array is refused, not passed on.
+  // A loop by index, because `map` would skip a hole in the array instead of refusing it.
   for (let at = 0; at < requests.length; at += 1) {
     const index = from + at
     try {
@@ -135,17 +138,17 @@ export function checkJobsPerCall(requests: readonly unknown[]): void {
 
 const placeInJobs = (index: number): string => `jobs[${index}]`
 
-/** For callers that look at fields rather than at text. */
+/** For callers that read fields instead of the message. */
 function withIndex(error: unknown, index: number): unknown {
   if (error instanceof JobmillError) Object.defineProperty(error, 'index', { value: index, enumerable: true })
   return error
 }
 
 function repeated(id: string, at: string): JobmillError {
-  return new JobmillError('ID_REPEATED', 'stands twice in this call', {
+  return new JobmillError('ID_REPEATED', 'is duplicated in this call', {
     field: `${at}.id`,
     value: shown(id),
-    fix: 'Give each job its own id, or leave ids out',
+    fix: 'Use a different id for each job, or omit the ids',
   })
 }
 
@@ -184,10 +187,10 @@ function prepareJob(
 
 function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {
   if (delay !== undefined) {
-    throw new JobmillError('OPTION_CONFLICT', 'contradicts runAt', {
+    throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with runAt', {
       field: `${at}.delay`,
       value: shown(delay),
-      fix: 'Give a delay or an instant, not both',
+      fix: 'Pass delay or runAt, not both',
     })
   }
   return instantAt(runAt, `${at}.runAt`)
@@ -195,10 +198,10 @@ function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, a
 
 function checkTags(value: unknown, field: string): string[] {
   if (!Array.isArray(value)) {
-    throw new JobmillError('OPTION_INVALID', 'is not an array', {
+    throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field,
       value: shown(value),
-      fix: 'Give an array of texts',
+      fix: 'Pass an array of strings',
     })
   }
   const given = Array.from(value, (tag: unknown, at) => checkKey(tag, `${field}[${at}]`, BOUNDS.tagChars))
@@ -207,19 +210,19 @@ function checkTags(value: unknown, field: string): string[] {
   throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
     field,
     value: `${tags.length} tags`,
-    fix: 'Keep what is not searched in metadata',
+    fix: 'Use metadata for values that are not searched',
   })
 }
 
 function metadataText(value: unknown, field: string): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new JobmillError('OPTION_INVALID', 'is not an object', {
+    throw new JobmillError('OPTION_INVALID', 'must be an object', {
       field,
       value: shown(value),
-      fix: 'Give an object, such as { traceId }',
+      fix: 'Pass an object, such as { traceId }',
     })
   }
-  return jsonText(value, field, BOUNDS.metadataBytes, 'Keep it in the payload')
+  return jsonText(value, field, BOUNDS.metadataBytes, 'Put it in the payload')
 }
 
 function checkDedupe(value: DedupeRequest, field: string, names: { queue: string; kind: string }): Dedupe {
@@ -227,18 +230,18 @@ function checkDedupe(value: DedupeRequest, field: string, names: { queue: string
   const key = checkKey(value.key, `${field}.key`)
   const scope = value.scope === undefined ? 'global' : value.scope
   if (!DEDUPE_SCOPES.includes(scope)) {
-    throw new JobmillError('OPTION_INVALID', 'is not a scope', {
+    throw new JobmillError('OPTION_INVALID', `must be one of ${DEDUPE_SCOPES.join(', ')}`, {
       field: `${field}.scope`,
       value: shown(scope),
-      fix: `Give one of ${DEDUPE_SCOPES.join(', ')}`,
+      fix: 'Pass a scope, or omit it for global',
     })
   }
   const onConflict = value.onConflict === undefined ? 'keep' : value.onConflict
   if (onConflict !== 'keep' && onConflict !== 'replace') {
-    throw new JobmillError('OPTION_INVALID', 'is not a way to settle a conflict', {
+    throw new JobmillError('OPTION_INVALID', 'must be "keep" or "replace"', {
       field: `${field}.onConflict`,
       value: shown(onConflict),
-      fix: 'Give keep or replace',
+      fix: 'Pass "replace" to update a waiting job, or omit it to keep that job',
     })
   }
   const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
@@ -249,16 +252,16 @@ function checkDedupe(value: DedupeRequest, field: string, names: { queue: string
 function checkHoldAfter(value: HoldAfter | undefined, holdMs: number, field: string): HoldAfter {
   const holdAfter = value === undefined ? 'done' : value
   if (!HOLDS_AFTER.includes(holdAfter)) {
-    throw new JobmillError('OPTION_INVALID', 'is not an end to hold a key after', {
+    throw new JobmillError('OPTION_INVALID', `must be one of ${HOLDS_AFTER.join(', ')}`, {
       field: `${field}.holdAfter`,
       value: shown(holdAfter),
-      fix: `Give one of ${HOLDS_AFTER.join(', ')}`,
+      fix: 'Pass "ended" to hold the key however the job ends, or omit it',
     })
   }
   if (holdAfter === 'done' || holdMs > 0) return holdAfter
-  throw new JobmillError('OPTION_CONFLICT', 'needs to know how long the key is held', {
+  throw new JobmillError('OPTION_CONFLICT', 'requires holdFor', {
     field: `${field}.holdAfter`,
     value: shown(holdAfter),
-    fix: "Give holdFor as well, such as holdFor: '7d'",
+    fix: "Pass holdFor too, such as holdFor: '7d'",
   })
 }

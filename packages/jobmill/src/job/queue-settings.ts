@@ -1,4 +1,4 @@
-/** The live settings of a queue, and what an operator may change of them. */
+/** The live settings of a queue, and the changes that an operator can make. */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, durationOrForever } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
@@ -7,21 +7,21 @@ import { checkName } from './names.ts'
 import { checkBoolean, checkWhole } from './numbers.ts'
 
 export interface QueueSettings {
-  /** Null: every instance that serves the queue runs its default. A number: the total of the cluster. */
+  /** Null: each instance that serves the queue runs its default. A number: the total of the cluster. */
   readonly workers: number | null
   readonly paused: boolean
   readonly backoffEnabled: boolean
   readonly backoffBaseMs: number
   readonly backoffMaxMs: number
-  /** How long ended jobs are kept; null for ever. */
+  /** How long ended jobs are kept; null means without a time limit. */
   readonly retainDoneMs: number | null
   readonly retainCancelledMs: number | null
   readonly retainDeadMs: number | null
-  /** How many ended jobs are kept, the newest; null for all that their age allows. */
+  /** How many ended jobs are kept, newest first; null means no maximum. */
   readonly keepDone: number | null
   readonly keepCancelled: number | null
   readonly keepDead: number | null
-  /** The limit that claims from this queue draw on, one for each job; null for none. */
+  /** The limit that each claimed job of this queue uses; null for none. */
   readonly limit: string | null
 }
 
@@ -40,20 +40,25 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   limit: null,
 })
 
-/** What a user writes; left out means unchanged. */
+/** The public options; an omitted option stays unchanged. */
 export interface QueueChange {
   readonly workers?: number | null
   readonly paused?: boolean
   readonly backoff?: { readonly enabled?: boolean; readonly base?: Duration; readonly max?: Duration }
-  /** How long ended jobs are kept, or also how many of them: `{ done: '7d', dead: { for: 'forever', most: 10_000 } }`. */
+  /**
+   * How long ended jobs are kept, or also how many of them: `{ done: '7d', dead: { for: 'forever', most:
+   * 10_000 } }`.
+   */
   readonly retain?: { readonly done?: Retention; readonly cancelled?: Retention; readonly dead?: Retention }
-  /** The name of a limit that each job of this queue draws on before it is claimed; null for none. */
+  /** The name of a limit that each job of this queue acquires from before it is claimed; null for none. */
   readonly limit?: string | null
   /** Claim nothing for this long from now; 0 ends a cool-down. */
   readonly coolFor?: Duration
 }
 
-/** A duration or `'forever'`; or also a number, of which the newest are kept. `most: null` for any number. */
+/**
+ * A duration or `'forever'`, optionally with a number of newest jobs to keep. `most: null` for any number.
+ */
 export type Retention = Duration | { readonly for?: Duration; readonly most?: number | null }
 
 export interface QueuePatch {
@@ -82,7 +87,7 @@ function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Par
   const base = value.base === undefined ? undefined : durationMs(value.base, `${field}.base`)
   const max = value.max === undefined ? undefined : durationMs(value.max, `${field}.max`)
   if (base !== undefined && max !== undefined && base > max) {
-    throw new JobmillError('OPTION_CONFLICT', 'is longer than backoff.max', {
+    throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
       field: `${field}.base`,
       value: shown(value.base),
       fix: 'Raise max or lower base',
@@ -122,7 +127,7 @@ const RETAINED = [
   ['dead', 'retainDeadMs', 'keepDead'],
 ] as const
 
-/** Settings as stores take them: all of them, or those that change. */
+/** Validates settings as stores receive them: all of them, or those that change. */
 export function checkQueueSettings(settings: Partial<QueueSettings>, field: string): void {
   checkObjectKeys(settings, field, Object.keys(DEFAULT_QUEUE_SETTINGS))
   for (const [key, value] of Object.entries(settings)) {
@@ -139,7 +144,7 @@ function boundsOf(key: string): { readonly least: number; readonly most: number 
   return key.startsWith('keep') ? BOUNDS.keep : { least: 0, most: BOUNDS.durationMs }
 }
 
-/** Unset workers, what is kept for ever, and no limit. */
+/** Null means default workers, unlimited retention, or no limit. */
 const NULLABLE: ReadonlySet<string> = new Set([
   'workers',
   'retainDoneMs',

@@ -1,4 +1,4 @@
-/** Where the settings of a queue come from: code, overrides and defaults. */
+/** Combines the settings of a queue from code, overrides and defaults. */
 import {
   dropOverrides,
   hasOverrides,
@@ -15,31 +15,31 @@ import { JobmillError } from './errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from './queue-settings.ts'
 
 export interface QueueSources {
-  /** The options that code named when it was declared last; null for a queue that code does not declare. */
+  /** The options in code at the last declaration; null for a queue that code does not declare. */
   readonly code: Partial<QueueSettings> | null
   readonly overrides: Overrides
 }
 
-/** A queue that a job or an instance brought in. */
+/** A queue that was created by a job or an instance, not by code. */
 export const UNDECLARED: QueueSources = Object.freeze({ code: null, overrides: NO_OVERRIDES })
 
 export function queueBase({ code }: Pick<QueueSources, 'code'>): QueueSettings {
   return { ...DEFAULT_QUEUE_SETTINGS, ...code }
 }
 
-/** What counts. */
+/** The settings in effect. */
 export function effectiveQueue(sources: QueueSources): QueueSettings {
   return { ...queueBase(sources), ...(overriddenValues(sources.overrides) as Partial<QueueSettings>) }
 }
 
-/** For releases that keep the first declaration: whether there is anything that they must leave as it is. */
+/** For older releases that keep the first declaration: whether there is anything they must not change. */
 export function isDeclared({ code, overrides }: QueueSources): boolean {
   return code !== null || hasOverrides(overrides)
 }
 
 /**
- * As a row has it. A row that is declared and has neither part was written by a release that kept only what counts: nobody knows who set that, so it is
- * code's part until the next declaration.
+ * The sources of a row. A declared row with neither part was written by a release that stored only the
+ * settings in effect. Their origin is unknown, so they count as code until the next declaration.
  */
 export function keptQueue(
   kept: QueueSources & { readonly declared: boolean },
@@ -60,7 +60,10 @@ export function overrideQueue(
   return after
 }
 
-/** Only a change of the backoff: what code or an earlier release wrote is no reason to refuse a change of something else. */
+/**
+ * Checks only a change of the backoff: an earlier conflict from code or an older release must not block other
+ * changes.
+ */
 function checkBackoff(
   change: Partial<QueueSettings>,
   { backoffBaseMs: base, backoffMaxMs: max }: QueueSettings,
@@ -68,8 +71,8 @@ function checkBackoff(
   if ((change.backoffBaseMs === undefined && change.backoffMaxMs === undefined) || base <= max) return
   const isBase = change.backoffBaseMs !== undefined
   const what = isBase
-    ? `is longer than backoff.max, which is ${durationText(max)}`
-    : `is shorter than backoff.base, which is ${durationText(base)}`
+    ? `must not be longer than backoff.max, which is ${durationText(max)}`
+    : `must not be shorter than backoff.base, which is ${durationText(base)}`
   throw new JobmillError('OPTION_CONFLICT', what, {
     field: isBase ? 'queue.backoff.base' : 'queue.backoff.max',
     value: durationText(isBase ? base : max),

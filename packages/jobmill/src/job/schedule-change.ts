@@ -1,4 +1,4 @@
-/** What can be said of a schedule, option by option: as users write it, and as it is kept. */
+/** The options of a schedule, and their conversion to the stored form. */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
 import { checkObjectKeys } from './known-keys.ts'
@@ -11,36 +11,39 @@ import { checkZone } from './when/zone-clock.ts'
 
 type Instant = Date | number | string
 
-/** What can be changed while everything runs. Left out means unchanged. */
+/** The options that can change at run time. An omitted option stays unchanged. */
 export interface ScheduleChange {
-  /** Five fields or six with seconds in front, `@daily`, or `every 10m`. */
+  /** Five fields, or six with seconds first, `@daily`, or `every 10m`. */
   readonly when?: string
-  /** The time zone that the fields are meant in (default UTC). */
+  /** The time zone of the fields (default UTC). */
   readonly zone?: string
-  /** Of every job of the schedule (default null). */
+  /** The payload of every job of the schedule (default null). */
   readonly payload?: unknown
   readonly priority?: number
   readonly queue?: string
   readonly maxAttempts?: number
-  /** How long one attempt may take; null for what the kind says. */
+  /** How long one attempt may take; null for the timeout of the kind. */
   readonly timeout?: Duration | null
   readonly tags?: readonly string[]
-  /** Each job is due up to this much after its instant, by chance (default 0). */
+  /** Delays each job randomly by up to this much (default 0). */
   readonly jitter?: Duration
-  /** Nothing before this instant, and intervals are counted from it; null for none. */
+  /** No ticks before this instant, and intervals count from it; null for none. */
   readonly start?: Instant | null
-  /** Nothing after this instant; null for none. */
+  /** No ticks after this instant; null for none. */
   readonly end?: Instant | null
-  /** Instants that passed while nobody could enqueue: none of them, the last one (default), or all of the last day or of as long as is said. */
+  /**
+   * What to do about ticks missed while no process was running: skip them, enqueue the last one (default), or
+   * enqueue all of the last day or of the given time.
+   */
   readonly missed?: 'skip' | 'last' | 'all' | { readonly all: Duration }
-  /** `skip`: nothing is enqueued while a job of this schedule waits or runs (default `allow`). */
+  /** `skip`: enqueue nothing while a job of this schedule waits or runs (default `allow`). */
   readonly overlap?: Overlap
   readonly paused?: boolean
 }
 
 type Convert = (value: unknown, field: string) => SchedulePatch
 
-/** Every option but the payload, which needs to know its kind. */
+/** All options except the payload, whose validation depends on the kind. */
 const CONVERT: Readonly<Record<Exclude<keyof ScheduleChange, 'payload'>, Convert>> = {
   when: (value, field) => ({ when: checkWhen(value, field) }),
   zone: (value, field) => ({ zone: checkZone(value, field) }),
@@ -59,7 +62,7 @@ const CONVERT: Readonly<Record<Exclude<keyof ScheduleChange, 'payload'>, Convert
 
 export const CHANGE_KEYS: readonly string[] = [...Object.keys(CONVERT), 'payload']
 
-/** What is said, as it is kept. */
+/** Converts the options to their stored form. */
 export function converted(given: Omit<ScheduleChange, 'payload'>, field: string): SchedulePatch {
   const patch: SchedulePatch = {}
   for (const [key, convert] of Object.entries(CONVERT)) {
@@ -69,7 +72,7 @@ export function converted(given: Omit<ScheduleChange, 'payload'>, field: string)
   return patch
 }
 
-/** By the checks of a job: they are its tags. */
+/** Uses the validation of job tags. */
 function tagsOf(tags: unknown, field: string): SchedulePatch {
   const request = { kind: 'any', payload: null, tags: tags as readonly string[] }
   const [job] = prepareJobs([request], { mintId: () => '', placeOf: () => field.replace(/\.tags$/, '') })

@@ -1,4 +1,7 @@
-/** The names of options of a schedule; what others call them is known, and told. */
+/**
+ * Validates the option names of a schedule, and suggests the right option for the names that other libraries
+ * use.
+ */
 import { JobmillError, pathOf, shown } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 
@@ -21,7 +24,7 @@ export function checkScheduleKeys(options: unknown, field: string, known: readon
       throw new JobmillError('OPTION_UNKNOWN', 'is not an option', {
         field: pathOf(field, key),
         value: shown(key),
-        fix: `Write ${ELSEWHERE[key]}`,
+        fix: `Use ${ELSEWHERE[key]}`,
       })
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Schedules as users write them, checked at once and made complete: an instance that has no code for the kind can serve them. What an operator changes goes
- * through the same checks.
+ * Validates and completes schedule definitions, so that an instance without code for the kind can serve them.
+ * Changes by an operator pass the same checks.
  */
 import { DEFAULTS } from './defaults.ts'
 import { type AnyJob, isDefinition } from './definition.ts'
@@ -23,30 +23,30 @@ import type { Timing } from './when/instants.ts'
 
 export type { ScheduleChange } from './schedule-change.ts'
 
-/** `Input` is what the job takes. */
+/** `Input` is the payload type of the job. */
 export interface ScheduleOptions<Input = never> extends ScheduleChange {
   readonly name: string
-  /** What `defineJob` returned, or the name of a kind. */
+  /** A job definition, or the name of a kind. */
   readonly job: JobKind<Input> | string
   readonly when: string
   readonly payload?: [Input] extends [never] ? unknown : NoInfer<Input>
-  /** Of two processes with different definitions, the higher version counts (default 1). */
+  /** If processes have different definitions, the highest version wins (default 1). */
   readonly version?: number
 }
 
 export interface ScheduleTools {
-  /** What this process knows of a kind. */
+  /** The definition of a kind in this process, if there is one. */
   readonly definition: (kind: string) => AnyJob | undefined
   readonly queueOf: (kind: string) => string
   readonly payloadLimitBytes: number
 }
 
-/** `fits` is a promise where the schema of the payload gives one: await it before anything is written. */
+/** `fits` is a promise if the payload schema is asynchronous: await it before writing anything. */
 export interface PreparedSchedule {
   readonly name: string
   readonly version: number
   readonly definition: ScheduleDefinition
-  /** The options that were given; the others of the definition are defaults. */
+  /** The options that were set explicitly; the rest of the definition is defaults. */
   readonly named: readonly ScheduleOption[]
   readonly fits: Promise<unknown> | undefined
 }
@@ -56,7 +56,7 @@ export interface PreparedChange {
   readonly fits: Promise<unknown> | undefined
 }
 
-/** Every definition that does not say otherwise. */
+/** The default options of a schedule. */
 const DEFAULT_DEFINITION = {
   zone: 'UTC',
   jitterMs: 0,
@@ -72,7 +72,7 @@ const DEFAULT_DEFINITION = {
   tags: [],
 } as const satisfies Partial<ScheduleDefinition>
 
-/** Of a schedule that is created at run time. */
+/** The options of a schedule that is created at run time. */
 export const CREATE_KEYS: readonly string[] = [...CHANGE_KEYS, 'name', 'job']
 
 export function prepareSchedule(
@@ -113,7 +113,7 @@ function namedIn(patch: SchedulePatch): ScheduleOption[] {
   return SCHEDULE_KEYS.filter((option) => option in patch)
 }
 
-/** Only when: to see what an expression means before it is written. */
+/** Validates only the timing, to preview an expression before the schedule is written. */
 export function timingOf(options: Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>): Timing {
   const { when, zone = 'UTC', start = null, end = null } = options
   const timing = { ...DEFAULT_DEFINITION, when, ...converted({ when, zone, start, end }, 'schedule') }
@@ -121,7 +121,10 @@ export function timingOf(options: Pick<ScheduleOptions, 'when' | 'zone' | 'start
   return timing
 }
 
-/** `live` is what counts now: the payload is held against its kind, and the timing is looked at as a whole. */
+/**
+ * `live` is the definition in effect: the payload is validated for its kind, and the timing is checked as a
+ * whole.
+ */
 export function prepareScheduleChange(
   change: ScheduleChange,
   live: ScheduleDefinition,
@@ -151,19 +154,19 @@ function kindOf(
 ): { readonly kind: string; readonly known: AnyJob | undefined } {
   if (typeof job === 'string') return { kind: checkName(job, field), known: tools.definition(job) }
   if (isDefinition(job)) return { kind: job.kind, known: job }
-  throw new JobmillError('OPTION_INVALID', 'is neither a job nor the name of a kind', {
+  throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
     field,
     value: shown(job),
-    fix: "Give what defineJob returned, or a kind such as 'email.send'",
+    fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
   })
 }
 
-/** As the handler will see it: after its way through JSON. */
+/** Validates the payload after a round trip through JSON, as the handler will see it. */
 function fits(known: AnyJob | undefined, payload: string, field: string): Promise<unknown> | undefined {
   if (known?.payload === undefined) return undefined
   const checked = fitted(known.payload, JSON.parse(payload), field)
   if (!(checked instanceof Promise)) return undefined
-  // Whoever writes the schedule awaits it, and that may be later.
+  // The caller awaits it later, so mark the rejection as handled now.
   checked.catch(() => {})
   return checked
 }

@@ -1,4 +1,7 @@
-/** The overrides of schedules, of which values and stamps are kept apart: releases before this one know only the values. */
+/**
+ * The overrides of schedules. Values and stamps are stored separately, because older releases know only the
+ * values.
+ */
 import {
   dropOverrides,
   isSameValue,
@@ -18,12 +21,12 @@ import {
 export type Stamps = Readonly<Record<string, Stamp>>
 
 export interface ScheduleSources {
-  /** Null for one that was created at run time. */
+  /** Null for a schedule that was created at run time. */
   readonly code: ScheduleDefinition | null
-  /** What an operator set. */
+  /** The options that an operator set. */
   readonly operator: SchedulePatch
   readonly stamps: Stamps
-  /** Whether an operator deleted it. Its row stays, so that a deploy does not bring it back. */
+  /** Whether an operator deleted it. Its row stays, so that a deploy does not restore it. */
   readonly deleted: boolean
 }
 
@@ -31,7 +34,7 @@ type OperatorPart = Pick<ScheduleSources, 'operator' | 'stamps'>
 
 const UNKNOWN: Stamp = { by: null, at: null }
 
-/** The deletion is the only override of a deleted schedule. */
+/** A deleted schedule has no override other than the deletion. */
 export function overridesOf({ operator, stamps, deleted }: Omit<ScheduleSources, 'code'>): Overrides {
   if (deleted) return { deleted: { value: true, ...(stamps['deleted'] ?? UNKNOWN) } }
   return Object.fromEntries(
@@ -53,14 +56,14 @@ export function overrideSchedule(sources: ScheduleSources, patch: SchedulePatch,
 
 export interface Creation {
   readonly definition: ScheduleDefinition
-  /** The options that the operator named; the others are defaults. */
+  /** The options that the operator set explicitly; the others are defaults. */
   readonly named: readonly ScheduleOption[]
   readonly stamp: Stamp
 }
 
 /**
- * The operator's part of a schedule that is created at run time. Where code defines a schedule of this name that was deleted, a default that equals the
- * value in code is no override, so that the option follows code from then on.
+ * The operator's part of a schedule created at run time. If code defines a deleted schedule with this name, a
+ * default that equals the value in code is no override, so that the option follows code from then on.
  */
 export function stampCreation(
   code: ScheduleDefinition | null,
@@ -74,9 +77,9 @@ export function stampCreation(
   return overrideSchedule({ code, operator: {}, stamps: {}, deleted: false }, patch, stamp)
 }
 
-/** The other overrides end with the deletion, so that its reset restores what code says. */
+/** The deletion drops the other overrides, so that its reset restores the definition in code. */
 export function stampDeletion({ code, operator, stamps }: ScheduleSources, stamp: Stamp): OperatorPart {
-  // Without a definition in code, the operator's part is the only one that the row has.
+  // Without a definition in code, the row has only the operator's part.
   return code === null ? { operator, stamps } : { operator: {}, stamps: { deleted: stamp } }
 }
 
@@ -90,7 +93,7 @@ export function resetSchedule(
   return isReset ? { operator: {}, stamps: {}, deleted: false } : { operator, stamps, deleted }
 }
 
-/** Of one that was created at run time there are none: code has nothing that they would stand on. */
+/** A schedule that was created at run time has no overrides, because there is nothing in code to override. */
 export function scheduleOverrides(name: string, sources: ScheduleSources): OverrideRecord[] {
   const { code } = sources
   if (code === null) return []

@@ -1,26 +1,31 @@
-/** Schedules as plain data: what code defines, what an operator changed, and what counts. */
+/**
+ * Schedules as plain data: the definition in code, the changes of an operator, and the definition in effect.
+ */
 
 export const MISSED = ['skip', 'last', 'all'] as const
 export type Missed = (typeof MISSED)[number]
 export const OVERLAPS = ['allow', 'skip'] as const
 export type Overlap = (typeof OVERLAPS)[number]
 
-/** Complete and checked. Holds all that its jobs need, so that an instance that has no code for their kind can enqueue them. */
+/**
+ * Complete and validated. Contains everything its jobs need, so that an instance without code for their kind
+ * can enqueue them.
+ */
 export interface ScheduleDefinition {
-  /** As it was written: five or six fields, `@daily`, `every 10m`. */
+  /** The expression: five or six fields, `@daily`, `every 10m`. */
   readonly when: string
   /** An IANA time zone. */
   readonly zone: string
-  /** Each job is due up to this much after its planned instant, by chance. */
+  /** Each job is delayed randomly by up to this much. */
   readonly jitterMs: number
-  /** Instants before the first and after the second are not planned. */
+  /** There are no ticks before `startAt` or after `endAt`. */
   readonly startAt: number | null
   readonly endAt: number | null
-  /** What becomes of instants that passed while nobody could enqueue. */
+  /** What to do about ticks that were missed while no process was running. */
   readonly missed: Missed
-  /** `missed: 'all'` makes good for those of so long ago at most. */
+  /** `missed: 'all'` goes back at most this far. */
   readonly missedWithinMs: number
-  /** `skip`: nothing is enqueued while a job of this schedule waits or runs. */
+  /** `skip`: enqueue nothing while a job of this schedule waits or runs. */
   readonly overlap: Overlap
   readonly paused: boolean
   readonly kind: string
@@ -54,21 +59,23 @@ export const SCHEDULE_KEYS = [
   'tags',
 ] as const satisfies readonly ScheduleOption[]
 
-/** What an operator changed; the rest is as code says. */
+/** The options that an operator changed; the rest follows code. */
 export type SchedulePatch = Partial<ScheduleDefinition>
 
 export function liveSchedule(code: ScheduleDefinition | null, operator: SchedulePatch): ScheduleDefinition {
-  // One of the two is complete: the code's definition, or what an operator created at run time.
+  // One of the two is complete: the definition in code, or the one that an operator created at run time.
   return { ...code, ...operator } as ScheduleDefinition
 }
 
-/** Whether the planned instants are others now, so that the next one must be found anew. */
+/** Whether the ticks changed, so that the next one must be computed again. */
 export function isRetimed(before: ScheduleDefinition, after: ScheduleDefinition): boolean {
   const timing = ['when', 'zone', 'startAt', 'endAt', 'paused'] as const
   return timing.some((key) => before[key] !== after[key])
 }
 
-/** Held by a job of a schedule with `overlap: 'skip'`. No scope of a user's key begins with this word. */
+/**
+ * Held by a job of a schedule with `overlap: 'skip'`. No scope of a user's dedupe key starts with this word.
+ */
 export function overlapKey(schedule: string): string {
   return `schedule ${schedule}`
 }

@@ -1,14 +1,14 @@
-/** Payloads and results held against a schema of the user's: whatever speaks Standard Schema (zod, valibot, arktype, …). */
+/** Validates payloads and results against a Standard Schema (zod, valibot, arktype, …). */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { alsoNaming, JobmillError, pathOf } from './errors.ts'
 
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
-/** What to do about a value that does not fit, where more is known than the schema says. */
+/** A more specific fix for an invalid value, where one is known. */
 type Fix = () => string | undefined
 
-/** Problems that are told; a list of a thousand wrong items need not be. */
-const MOST_TOLD = 5
+/** How many problems an error lists at most. */
+const MOST_LISTED = 5
 
 export function isSchema(value: unknown): value is Schema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
@@ -16,13 +16,16 @@ export function isSchema(value: unknown): value is Schema {
   return typeof standard === 'object' && standard !== null && 'validate' in standard
 }
 
-/** What it takes, as JSON Schema; null when it cannot say. Some can tell (zod from 4.2 on), and not of everything. */
+/**
+ * The input of a schema as JSON Schema; null if the library cannot export it. Some can (zod from 4.2 on), but
+ * not for every type.
+ */
 export function jsonSchemaOf(schema: Schema): Record<string, unknown> | null {
   const standard: Partial<StandardJSONSchemaV1.Props> = schema['~standard']
   try {
-    const told: unknown = standard.jsonSchema?.input({ target: 'draft-2020-12' })
-    // Through text, so that nothing but data comes out.
-    return isObject(told) ? (JSON.parse(JSON.stringify(told)) as Record<string, unknown>) : null
+    const exported: unknown = standard.jsonSchema?.input({ target: 'draft-2020-12' })
+    // A round trip through text, so that the result is plain data.
+    return isObject(exported) ? (JSON.parse(JSON.stringify(exported)) as Record<string, unknown>) : null
   } catch {
     return null
   }
@@ -33,8 +36,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * What the schema makes of the value, or PAYLOAD_INVALID with every place that does not fit. A promise only when the schema gives one: an
- * enqueue in a transaction on SQLite must have written before it returns.
+ * The output of the schema for this value, or PAYLOAD_INVALID with the invalid places. Returns a promise only
+ * when the schema does, because on SQLite an enqueue in a transaction must write before it returns.
  */
 export function fitted(schema: Schema, value: unknown, field: string, index?: number, fix?: Fix): unknown {
   const verdict = schema['~standard'].validate(value)
@@ -51,16 +54,16 @@ function valueOf(
 ): unknown {
   if (verdict.issues === undefined) return verdict.value
   const [first] = verdict.issues
-  // The first place stands in front already.
+  // The field of the error already names the first place.
   const others = verdict.issues
-    .slice(1, MOST_TOLD)
+    .slice(1, MOST_LISTED)
     .map((issue) => ({ place: placeOf(field, issue), message: issue.message }))
-  const told = [first?.message ?? '', ...others.map(({ place, message }) => `${place}: ${message}`)]
-  const left = verdict.issues.length - told.length
+  const messages = [first?.message ?? '', ...others.map(({ place, message }) => `${place}: ${message}`)]
+  const left = verdict.issues.length - messages.length
   const advice = fix?.()
   const error = new JobmillError(
     'PAYLOAD_INVALID',
-    `does not fit its schema: ${told.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
+    `does not match its schema: ${messages.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
     {
       field: first === undefined ? field : placeOf(field, first),
       ...(index !== undefined && { index }),

@@ -1,4 +1,4 @@
-/** How long something takes, as people say it: the two largest units that matter. */
+/** Formats a time span for people, in its two largest units. */
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],

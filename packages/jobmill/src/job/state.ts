@@ -1,9 +1,9 @@
-/** The states of a job, and the small numbers that both stores keep in their rows for them. */
+/** The states of a job, and the codes that both stores keep in their rows for them. */
 
 export const JOB_STATES = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
-/** States that a job can only leave by the verb `retry`. */
+/** A job leaves these states only by `retry`. */
 export type EndedState = 'done' | 'dead' | 'cancelled'
 
 /** Stored in rows: never renumber. */

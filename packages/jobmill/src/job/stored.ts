@@ -1,4 +1,4 @@
-/** What is left of a type after its way through JSON: a Date is a text then, and a function is nothing. */
+/** A type after a round trip through JSON: a Date becomes a string, and a function disappears. */
 export type Stored<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null | undefined | void

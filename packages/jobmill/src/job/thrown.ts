@@ -1,10 +1,10 @@
-/** What a handler throws to say more than "it failed". Anything else that is thrown is a failure. */
+/** The errors that a handler throws to control its job. Any other error is a failure. */
 import { BOUNDS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 
-// A symbol rather than instanceof: two copies of the package in one process still know each other's.
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
 const BRAND = Symbol.for('jobmill.thrown')
 
 abstract class Thrown extends Error {
@@ -14,11 +14,11 @@ abstract class Thrown extends Error {
   }
 }
 
-/** Not now: the job is due again after a while, and the attempt is not spent. */
+/** Runs the job again after a while, without spending the attempt. */
 export class Snooze extends Thrown {
   readonly says = 'snooze'
   readonly forMs: number
-  /** Kept with the attempt, for whoever wonders; null when there is nothing to say. */
+  /** Stored with the attempt to explain the snooze; null for none. */
   readonly why: string | null
 
   constructor(time: Duration, why: string | null = null) {
@@ -31,8 +31,8 @@ export class Snooze extends Thrown {
 }
 
 /**
- * The upstream refused because of too many calls. The whole queue cools down: for exactly `retryAfter` when the upstream named a time, on
- * the queue's own curve when it did not. The attempt is not spent.
+ * The upstream refused too many calls, so the whole queue cools down: for exactly `retryAfter` if the
+ * upstream named a time, otherwise by the backoff of the queue. The attempt is not spent.
  */
 export class Throttled extends Thrown {
   readonly says = 'throttled'
@@ -43,10 +43,10 @@ export class Throttled extends Thrown {
     const ms =
       options.retryAfter === undefined ? null : durationMs(options.retryAfter, 'Throttled.retryAfter')
     if (ms !== null && ms > BOUNDS.retryAfterMs) {
-      throw new JobmillError('DURATION_INVALID', 'is longer than 24 hours', {
+      throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
         field: 'Throttled.retryAfter',
         value: shown(options.retryAfter),
-        fix: 'Pause the queue, or snooze the job, for what takes longer',
+        fix: 'Pause the queue or snooze the job for a longer wait',
       })
     }
     super(ms === null ? 'throttled' : `throttled for ${ms} ms`)
@@ -55,7 +55,7 @@ export class Throttled extends Thrown {
   }
 }
 
-/** No further attempt can help: the job is dead at once, for this reason. */
+/** No further attempt can help: the job is dead at once, with this reason. */
 export class Dead extends Thrown {
   readonly says = 'dead'
 
@@ -71,7 +71,7 @@ export function thrownOutcome(error: unknown): Snooze | Throttled | Dead | null 
     if (typeof error !== 'object' || error === null || !(BRAND in error)) return null
     return error as unknown as Snooze | Throttled | Dead
   } catch {
-    // A proxy that was revoked, for example: whatever it is, it is none of ours.
+    // For example a revoked proxy, which cannot be one of these errors.
     return null
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the runtime tells whoever traces it: `jobmill/opentelemetry`, or something of a user's. Without one none of this is called, and no job costs more. What
- * traces must not throw and must not wait: nothing may depend on it.
+ * The hooks of a tracer: `jobmill/opentelemetry`, or your own. Without a tracer they are never called and
+ * cost nothing. A tracer must not throw or wait, because nothing may depend on it.
  */
 import type { NewJob } from './new-job.ts'
 import type { Outcome } from './outcome.ts'
@@ -10,7 +10,7 @@ export interface TraceIds {
   readonly spanId: string
 }
 
-/** What is known of a job whose attempt begins. */
+/** A job whose attempt starts. */
 export interface TracedJob {
   readonly id: string
   readonly kind: string
@@ -23,19 +23,22 @@ export interface TracedJob {
 }
 
 export interface Tracing {
-  /** Around the write of jobs of one kind. Calls `write` once and at once, with jobs that carry the trace in their metadata, and gives back what it gives. */
+  /**
+   * Wraps the write of jobs of one kind. Calls `write` once and synchronously, with jobs that carry the trace
+   * in their metadata, and returns its return value.
+   */
   enqueue<T>(jobs: readonly NewJob[], write: (jobs: readonly NewJob[]) => T): T
-  /** An attempt begins, at `now` on the wall clock. */
+  /** An attempt starts, at `now` on the wall clock. */
   attempt(job: TracedJob, now: number): AttemptTrace
 }
 
 export interface AttemptTrace {
-  /** What log lines of this attempt name; null when it is not traced after all. */
+  /** The ids for log lines of this attempt; null when it is not traced. */
   readonly ids: TraceIds | null
-  /** Calls `work` at once; whatever it does belongs to this attempt. */
+  /** Calls `work` synchronously; everything it does belongs to this attempt. */
   run<T>(work: () => T): T
-  /** The handler has ended. `error` is what it threw, if it did. */
+  /** The handler has ended. `error` is the error that it threw, if any. */
   ended(outcome: Outcome, error: unknown): void
-  /** Around the write of the outcome. Null: it was given up. */
+  /** Wraps the write of the outcome. Null: the write was abandoned. */
   finish<T extends { readonly accepted: boolean } | null>(write: () => Promise<T>): Promise<T>
 }

@@ -1,4 +1,4 @@
-/** Tells once when a part begins to fail, and once when it works again: not for every try in between. */
+/** Emits one event when a component starts to fail and one when it recovers, not one for every retry. */
 import type { Emit } from './events.ts'
 
 export interface Trouble {

@@ -1,2 +1,2 @@
-/** Of this library: what package.json says, which a test compares. */
+/** The version of this library; a test compares it with package.json. */
 export const VERSION = '0.1.0'

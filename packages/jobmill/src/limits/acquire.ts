@@ -1,6 +1,6 @@
 /**
- * Limits inside of a handler: it waits for a moment where it is. When that is not enough its job is due again when there is budget, and loses nothing; its worker is
- * free for others meanwhile.
+ * Limits inside a handler. It waits briefly in place. If that is not enough, its job runs again when budget
+ * is available, without spending an attempt, and its worker is free for other jobs.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -19,13 +19,16 @@ import type { KnownLimits } from './known-limits.ts'
 import { permit } from './permit.ts'
 import type { Seats } from './seats.ts'
 
-/** The attempt on whose behalf a handler draws. */
+/** The attempt that acquires from a limit. */
 export interface JobHolder {
   readonly lease: Lease
   readonly signal: AbortSignal
   /** Throws once the attempt has ended. */
   readonly checkLive: () => void
-  /** The limit that the queue of this job draws on: its claim took a permit under the same id, which goes with the job alone. */
+  /**
+   * The limit of this job's queue. The claim acquired a permit under the same id, which only the end of the
+   * job releases.
+   */
   readonly queueLimit: () => string | null
 }
 
@@ -36,15 +39,15 @@ export interface AcquireTools {
   readonly known: KnownLimits
   readonly seats: Seats
   readonly platform: Platform
-  /** Of this instance. */
+  /** The id of this instance. */
   readonly instance: string
-  /** What a handler of a kind was told, for the figures. */
+  /** Counts grants and refusals per kind, for the metrics. */
   readonly drew: (limit: string, kind: string, draw: 'granted' | 'refused') => void
 }
 
 const ASK_EVERY_MS = 200
 
-/** `held` is what this attempt has, by limit. */
+/** `held` is what this attempt holds, by limit. */
 export function limitInside(
   { lease, signal, checkLive, queueLimit }: JobHolder,
   held: Map<string, Holding>,
@@ -60,15 +63,15 @@ export function limitInside(
     return found
   }
 
-  /** A permit, or how long to stay away, and whose budget it was. */
-  async function taken(
+  /** Resolves to a permit, or to how long to wait and for which key. */
+  async function acquirePermit(
     name: string,
     wanted: number | LimitDraw | undefined,
     how: (request: AcquireRequest, options: AskOptions) => Promise<number>,
   ): Promise<Permit | { readonly inMs: number; readonly key: string | undefined }> {
     checkLive()
     const what = checkDraw(name, wanted)
-    // The claim has a permit for this job already, and would be in the way of a second one for ever.
+    // The claim already holds a permit for this job, and would block a second one until the job ends.
     if (queueLimit() === name && (await known.typeOf(name)) === 'concurrency') throw drawnOnTwice(name)
     const { id: holder, token } = lease
     const mine = holdingOf(name)
@@ -82,7 +85,7 @@ export function limitInside(
         return { inMs, key: what.key }
       }
     } catch (error) {
-      // One that is still on its way keeps the others: they go with the job, which is about to end.
+      // After an abort, keep what the attempt holds: it is released with the job, which is about to end.
       if (!signal.aborted) await mine.end()
       throw error
     }
@@ -93,7 +96,10 @@ export function limitInside(
     })
   }
 
-  /** Waits for a permit for as long as a handler may: one of them in each process and for each limit, so that they do not all ask. */
+  /**
+   * Waits for a permit for as long as a handler may. Only one waiter per process and limit polls, to limit
+   * the number of statements.
+   */
   async function inPlace(request: AcquireRequest, options: AskOptions, waitMs: number): Promise<number> {
     const first = await draw({ ...request, waitUpToMs: waitMs }, options)
     if (first === 0 || waitMs === 0 || (await known.typeOf(request.limit)) !== 'concurrency') return first
@@ -104,7 +110,7 @@ export function limitInside(
       for (;;) {
         await seat.pause(Math.max(0, Math.min(ASK_EVERY_MS, untilAt - platform.monotonic())), signal)
         const isLast = platform.monotonic() >= untilAt
-        // Only the last answer is what the job is sent away with.
+        // Only the last answer counts when the job is sent away.
         const inMs = await draw({ ...request, waitUpToMs: isLast ? waitMs : 0 }, options)
         if (inMs === 0 || isLast) return inMs
       }
@@ -113,7 +119,10 @@ export function limitInside(
     }
   }
 
-  /** Who finds no place in the line comes back after it; not all of them at the same moment. */
+  /**
+   * Jobs without a place in line come back after it ends, at random times so that they do not arrive
+   * together.
+   */
   function spread(inMs: number): number {
     return inMs < DEFAULTS.limitLineMs ? inMs : Math.round(inMs * (1 + 2 * platform.random()))
   }
@@ -121,12 +130,12 @@ export function limitInside(
   return {
     async acquire(name, wanted) {
       const { waitMs, rest } = checkWait(wanted)
-      const got = await taken(name, rest, (request, options) => inPlace(request, options, waitMs))
+      const got = await acquirePermit(name, rest, (request, options) => inPlace(request, options, waitMs))
       if ('inMs' in got) throw new Snooze(spread(got.inMs), emptyLimit(name, got.key))
       return got
     },
     async tryAcquire(name, wanted) {
-      const got = await taken(name, wanted, draw)
+      const got = await acquirePermit(name, wanted, draw)
       return 'inMs' in got ? null : got
     },
     async drain(name, options) {
@@ -137,9 +146,13 @@ export function limitInside(
 }
 
 function drawnOnTwice(name: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'the queue of this job draws on this limit: it has its permit', {
-    field: 'limit',
-    value: shown(name),
-    fix: 'Leave the call out, or take the limit off the queue',
-  })
+  return new JobmillError(
+    'OPTION_CONFLICT',
+    'the queue of this job uses this limit, so the job already holds a permit',
+    {
+      field: 'limit',
+      value: shown(name),
+      fix: 'Remove the call, or remove the limit from the queue',
+    },
+  )
 }

@@ -1,6 +1,6 @@
 /**
- * Questions to limits: shared statements, asked again until an answer arrives. An answer that was lost is never taken for a grant: what it granted is lost,
- * and the question is asked anew.
+ * Sends acquire and release requests in shared statements, and retries until there is an answer. A lost
+ * answer never counts as a grant: what it granted is lost, and the request is sent again.
  */
 import { isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
@@ -12,26 +12,26 @@ import { batcher } from './batcher.ts'
 type LimitStore = Pick<Store, 'acquire' | 'release' | 'drain' | 'limits'>
 
 export interface AskTools {
-  /** Opens it when that did not happen yet. */
+  /** Returns the store, and opens it first if necessary. */
   readonly opened: () => Promise<LimitStore>
   readonly platform: Platform
 }
 
 export interface Asked {
   readonly acquired: Acquired
-  /** From sending the question until its answer was heard here. */
+  /** From sending the request until the answer arrived. */
   readonly tookMs: number
 }
 
 export interface AskOptions {
   readonly signal: AbortSignal
-  /** Whether all that this holder has of this limit may be given back: nothing here relies on it. */
+  /** Whether everything that this holder has of this limit may be released, because no code relies on it. */
   readonly mayRelease: () => boolean
 }
 
 export interface Asks {
   readonly ask: (acquire: AcquireRequest, options: AskOptions) => Promise<Asked>
-  /** Resolves when it is known that nothing is held any more, or when that cannot be found out. */
+  /** Resolves when nothing is held any more, or when that cannot be determined. */
   readonly release: (what: PermitOf) => Promise<void>
 }
 
@@ -55,7 +55,7 @@ export function asks({ opened, platform }: AskTools): Asks {
         await back({ limit, holder, token })
         return
       } catch (error) {
-        // What remains goes with its job or its instance, and that of a mill that was stopped is gone already.
+        // The rest is released with its job or its instance; after a stop, it already has been.
         if (!isJobmillError(error) || !error.retryable) return
       }
       await pause.wait()
@@ -71,22 +71,22 @@ export function asks({ opened, platform }: AskTools): Asks {
         try {
           return await orAborted(asked, signal)
         } catch (error) {
-          if (signal.aborted) void nobodyWaits(asked, () => mayRelease() && release(item))
+          if (signal.aborted) void releaseUnwanted(asked, () => mayRelease() && release(item))
           signal.throwIfAborted()
           const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
           if (!isUnknown || times === MOST_TIMES) throw error
         }
         await pause.wait(signal)
         signal.throwIfAborted()
-        // A permit that was given after all would stand in its own way.
+        // A permit that was granted after all would block this request itself.
         if (mayRelease()) await release(item)
       }
     },
   }
 }
 
-/** What is granted when nobody waits for it any more goes back. */
-async function nobodyWaits(asked: Promise<Asked>, release: () => unknown): Promise<void> {
+/** Releases a grant whose requester no longer waits. */
+async function releaseUnwanted(asked: Promise<Asked>, release: () => unknown): Promise<void> {
   const { acquired } = await asked.catch(() => ({ acquired: null }))
   if (acquired?.outcome === 'granted') release()
 }

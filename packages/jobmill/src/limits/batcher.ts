@@ -1,6 +1,6 @@
 /**
- * Calls that come while a statement is on its way share the next one. Nothing waits for a timer: when none is on its way a call is sent at once, and under
- * load the batches grow by themselves. An error is for those alone that were in the statement.
+ * Batches calls: those that arrive while a statement is in flight share the next one. There is no timer: an
+ * idle batcher sends at once, and batches grow under load. An error affects only the calls of its statement.
  */
 import { JobmillError } from '../job/errors.ts'
 
@@ -12,7 +12,7 @@ interface Call<Item, Reply> {
   readonly reject: (error: unknown) => void
 }
 
-/** `send` answers with one reply per item, in their order. */
+/** `send` returns one reply per item, in order. */
 export function batcher<Item, Reply>(
   send: (items: readonly Item[]) => Promise<readonly Reply[]>,
 ): (item: Item) => Promise<Reply> {
@@ -24,7 +24,7 @@ export function batcher<Item, Reply>(
       const replies = await send(batch.map(({ item }) => item))
       batch.forEach(({ resolve, reject }, at) => {
         const reply = replies[at]
-        if (reply === undefined) reject(new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer'))
+        if (reply === undefined) reject(new JobmillError('OUTCOME_UNKNOWN', 'the store returned no answer'))
         else resolve(reply)
       })
     } catch (error) {

@@ -1,4 +1,7 @@
-/** Empties a limit because an upstream refused: nobody gets anything until the time is over that the upstream named. */
+/**
+ * Drains a limit because an upstream refused calls: it grants nothing until the time that the upstream named
+ * is over.
+ */
 import { BOUNDS } from '../job/defaults.ts'
 import { durationMs } from '../job/duration.ts'
 import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
@@ -18,14 +21,14 @@ export type DrainLimit = (name: string, options?: DrainLimitOptions) => Promise<
 export interface Drains {
   readonly drain: DrainLimit
   /**
-   * Another number after each drain here, of a limit or of one of its keys by the name that stores have for it: who waits for an instant that was granted before a
-   * drain must not use it.
+   * A number that changes after each drain here, of a limit or one of its keys, under its name in the store.
+   * A waiter must not use an instant that was granted before a drain.
    */
   readonly timesOf: (name: string) => number
 }
 
 const MOST_TIMES = 10
-/** Of keys there may be any number. */
+/** Bounds the map, because the number of keys is unlimited. */
 const MOST_KNOWN = 10_000
 
 export interface DrainTools extends AskTools {
@@ -39,7 +42,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
   const timesOf = (name: string): number => times.get(name) ?? others
   function count(name: string): void {
     last += 1
-    // Whoever waits just now takes it for a drain, and asks again.
+    // Current waiters see this as a drain and ask again.
     if (times.size >= MOST_KNOWN) {
       times.clear()
       others = last
@@ -48,7 +51,9 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
     times.set(name, last)
   }
 
-  /** Sent again until it is known, for what is left of the time: a reply that was lost must not make the pause longer. */
+  /**
+   * Resends until the outcome is known, with the remaining time: a lost reply must not make the pause longer.
+   */
   async function send(name: string, forMs: number, key: string | undefined): Promise<LimitRecord> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 5_000 })
     const sentAt = platform.monotonic()
@@ -74,7 +79,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
     const counted = keyedName(name, key)
     count(counted)
     const record = await send(name, forMs, key)
-    // Again: what was granted while it was on its way was granted before.
+    // Counts again: grants made while the statement was in flight came before the drain.
     count(counted)
     if (retryAfter === undefined && record.settings.type === 'concurrency') throw withoutTime(name)
     emit('limit-drained', { limit: name, key: key ?? null, forMs: record.drainedMs })
@@ -86,17 +91,17 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
 function retryAfterMs(retryAfter: unknown): number {
   const ms = durationMs(retryAfter, 'options.retryAfter')
   if (ms <= BOUNDS.retryAfterMs) return ms
-  throw new JobmillError('DURATION_INVALID', 'is longer than 24 hours', {
+  throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
     field: 'options.retryAfter',
     value: shown(retryAfter),
-    fix: 'Pause the queue, or snooze the job, for what takes longer',
+    fix: 'Pause the queue or snooze the job for a longer wait',
   })
 }
 
-/** Nothing gathers there that could be gone. */
+/** A concurrency limit has no unused tokens to drop. */
 function withoutTime(name: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', `is needed: limit "${name}" is a concurrency limit`, {
+  return new JobmillError('OPTION_INVALID', `is required: limit "${name}" is a concurrency limit`, {
     field: 'options.retryAfter',
-    fix: "Say how long nothing is to be granted, such as { retryAfter: '30s' }",
+    fix: "Pass how long to grant nothing, such as { retryAfter: '30s' }",
   })
 }

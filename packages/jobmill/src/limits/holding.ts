@@ -1,48 +1,48 @@
 /**
- * What one holder has of one limit. The database keeps one sum for a holder, and gives it back as a whole: so it goes back when the last one that this process
- * uses, or is asking for, was released.
+ * Counts what one holder has of one limit. The database stores one sum per holder and releases it as a whole.
+ * So it is released when the last use in this process, including pending requests, has ended.
  */
 
 export interface Holding {
-  /** One more is asked for. What is on its way back is waited for: it would take the new one along. */
+  /** Counts one more request. Waits for a release in flight, which would also release the new permit. */
   readonly begin: () => Promise<void>
-  /** Nothing here relies on what the database may have noted for this holder. */
+  /** Whether no code relies on what the database may have recorded for this holder. */
   readonly mayRelease: () => boolean
   readonly granted: () => void
-  /** One less: released, or asked for in vain. */
+  /** Counts one less: released, or refused. */
   readonly end: () => Promise<void>
 }
 
-/** `isOwn` is false when somebody else relies on the same sum: a claim from a queue that draws on this limit. */
+/** `isOwn` is false when the same sum also covers a claim from a queue that uses this limit. */
 export function holding(release: () => Promise<void>, isOwn: () => boolean): Holding {
   let open = 0
-  let isGiven = false
-  let goingBack: Promise<void> | null = null
+  let isGranted = false
+  let releasing: Promise<void> | null = null
 
   async function begin(): Promise<void> {
-    if (goingBack === null) {
+    if (releasing === null) {
       open += 1
       return
     }
-    await goingBack
-    // Others may have asked, and given back again, meanwhile.
+    await releasing
+    // Other requests may have been made and released since, so check again.
     await begin()
   }
 
   return {
     begin,
-    mayRelease: () => open === 1 && !isGiven && isOwn(),
+    mayRelease: () => open === 1 && !isGranted && isOwn(),
     granted() {
-      isGiven = true
+      isGranted = true
     },
     async end() {
       open -= 1
-      if (open > 0 || !isGiven || !isOwn()) return
-      isGiven = false
-      goingBack = release().finally(() => {
-        goingBack = null
+      if (open > 0 || !isGranted || !isOwn()) return
+      isGranted = false
+      releasing = release().finally(() => {
+        releasing = null
       })
-      await goingBack
+      await releasing
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What this process knows of limits: whether one is a rate or a concurrency, and which names there are. Read when somebody needs it, and kept for a while. */
+/** Caches the names and types of limits. Read on demand, and kept for a while. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
 import type { LimitSettings } from '../job/limit.ts'
@@ -6,9 +6,9 @@ import type { Platform } from '../platform/platform.ts'
 import type { LimitRecord } from '../store/limit.ts'
 
 export interface KnownLimits {
-  /** Undefined when it is not known. What it was some seconds ago does no harm: it decides how to wait, never what is granted. */
+  /** Undefined when unknown. A stale answer does no harm: it decides how to wait, never what is granted. */
   readonly typeOf: (name: string) => Promise<LimitSettings['type'] | undefined>
-  /** The error for a name that no limit has, with the nearest one. */
+  /** The error for an unknown name, with the nearest known one. */
   readonly unknown: (name: string) => Promise<JobmillError>
 }
 
@@ -35,7 +35,7 @@ export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platfor
   return {
     async typeOf(name) {
       const isFresh = platform.monotonic() - readAt < KNOWN_FOR_MS && known.has(name)
-      // Whoever asks can go on without: trouble with the database is told by the statements that matter.
+      // Callers work without it, and the statements that matter report database errors.
       if (!isFresh) await refresh().catch(() => {})
       return known.get(name)
     },
@@ -48,11 +48,11 @@ export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platfor
 
 function unknownLimit(name: string, known: readonly string[]): JobmillError {
   const near = nearest(name, known)
-  const those = known.length === 0 ? 'There is none yet' : `Known are ${known.slice(0, 10).join(', ')}`
-  const make = 'name it in the option limits or create it with mill.limits.create'
+  const those = known.length === 0 ? 'No limits exist yet' : `Use one of: ${known.slice(0, 10).join(', ')}`
+  const make = 'declare it in the option limits, or create it with mill.limits.create'
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
     value: shown(name),
-    fix: near === undefined ? `${those}; ${make}` : `Did you mean "${near}"? If not, ${make}`,
+    fix: near === undefined ? `${those}; ${make}` : `Did you mean "${near}"? Otherwise ${make}`,
   })
 }

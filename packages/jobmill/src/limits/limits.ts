@@ -1,4 +1,4 @@
-/** All that a process needs to draw on limits. One for each mill: what shares a statement are the calls made through it. */
+/** The limits API of a process. Create one per mill: only calls made through it share statements. */
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkDraw } from '../job/limit-draw.ts'
@@ -16,12 +16,12 @@ import { seats as createSeats } from './seats.ts'
 
 export interface LimitsTools extends AskTools {
   readonly platform: Platform
-  /** The id of this instance, as it is at the time. */
+  /** The current id of this instance. */
   readonly instance: string
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
   readonly emit: Emit
-  /** Counts what handlers draw (default: nobody does). */
+  /** Counts what handlers acquire (default: no counting). */
   readonly drew?: AcquireTools['drew']
 }
 
@@ -30,9 +30,11 @@ export interface Limits {
   readonly outside: (name: string, of?: LimitOf) => LimitHandle
   readonly drain: DrainLimit
   readonly unknown: KnownLimits['unknown']
-  /** The end of an attempt is written, and its permits are free: whoever waits for one here need not ask in vain. */
+  /**
+   * The end of an attempt was written and its permits are free, so a waiter of this process can ask at once.
+   */
   readonly ended: (lease: Lease, queueLimit: string | null) => void
-  /** Whoever waits outside of handlers is told this. */
+  /** Rejects waiters outside of handlers with this error. */
   readonly stop: (error: unknown) => void
 }
 
@@ -42,7 +44,7 @@ export function limits(given: LimitsTools): Limits {
   const known = knownLimits(async () => (await opened()).limits(), platform)
   const seats = createSeats(platform)
   const stopping = new AbortController()
-  /** By lease: an attempt that nobody tells the end of leaves nothing behind. */
+  /** By lease, weakly: an attempt whose end is never reported leaves nothing behind. */
   const held = new WeakMap<Lease, Map<string, Holding>>()
   const { drain, timesOf: timesDrained } = drains({ opened, platform, emit }, known)
   const tools = {
@@ -75,7 +77,7 @@ export function limits(given: LimitsTools): Limits {
     ended(lease, queueLimit) {
       if (queueLimit !== null) seats.freed(queueLimit)
       const own = held.get(lease)
-      // Every job ends here, and few have drawn on anything.
+      // Every job passes here, and few have used a limit.
       if (own === undefined) return
       for (const name of own.keys()) seats.freed(name)
       held.delete(lease)

@@ -1,4 +1,4 @@
-/** Limits outside of handlers: the same budget, and the caller waits where it is for as long as its signal lets it. */
+/** Limits outside of handlers: the same budget, but the caller waits in place until its signal aborts. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { timeoutMs } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'
@@ -13,14 +13,16 @@ import type { AskOptions } from './ask.ts'
 import { permit } from './permit.ts'
 
 export interface OutsideTools extends AcquireTools {
-  /** Rejects unless the mill was started: permits are given back when its instance ends, so there must be one. */
+  /**
+   * Rejects unless the mill was started, because permits need an instance that releases them when it ends.
+   */
   readonly started: (what: string) => Promise<void>
-  /** Fires when the mill has stopped. */
+  /** Aborts when the mill has stopped. */
   readonly stopped: AbortSignal
 }
 
 const ASK_EVERY_MS = 200
-/** Once it has waited for a while. */
+/** The polling interval after a longer wait. */
 const ASK_SELDOM_MS = 1_000
 
 export function limitOutside(name: string, key: string | undefined, tools: OutsideTools): LimitHandle {
@@ -38,7 +40,7 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
     }
   }
 
-  function given(request: AcquireRequest): Permit {
+  function grantedPermit(request: AcquireRequest): Permit {
     return permit(request, async () => {
       if ((await known.typeOf(name)) === 'rate') return
       await tools.release(request)
@@ -51,14 +53,14 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
       return await tools.draw(request, options)
     } catch (error) {
       if (!isJobmillError(error) || error.code !== 'LEASE_LOST') throw error
-      // It may be on its way; if not, this says what to do.
+      // The mill may still be starting; otherwise the error says how to start it.
       await tools.started(`a permit of limit "${name}"`)
       return tools.draw(request, options)
     }
   }
 
   async function untilGranted(request: AcquireRequest, options: AskOptions): Promise<void> {
-    // Others wait for a permit: it goes behind them.
+    // Other callers already wait for a permit, so join the line behind them.
     if (seats.isBusy(name)) return inLine(request, options)
     for (;;) {
       const inMs = await draw(request, options)
@@ -91,16 +93,18 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
       const request = requestFor(options.amount ?? 1)
       const wait = waiting(name, options, platform, stopped)
       try {
-        // Nobody else has this holder, so nothing else is given back with it.
+        // The holder id is unique to this call, so a release affects nothing else.
         await untilGranted(request, { signal: wait.signal, mayRelease: () => true })
-        return given(request)
+        return grantedPermit(request)
       } finally {
         wait.end()
       }
     },
     async tryAcquire(amount = 1) {
       const request = { ...requestFor(amount), waitUpToMs: 0 }
-      return (await draw(request, { signal: stopped, mayRelease: () => true })) === 0 ? given(request) : null
+      return (await draw(request, { signal: stopped, mayRelease: () => true })) === 0
+        ? grantedPermit(request)
+        : null
     },
     async drain(options = {}) {
       checkObjectKeys(options, 'options', ['retryAfter'])
@@ -109,7 +113,7 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
   }
 }
 
-/** One signal for all that can end a wait. */
+/** One signal that combines everything that can end a wait. */
 function waiting(
   name: string,
   { signal, timeout }: AcquireOptions,
@@ -125,7 +129,7 @@ function waiting(
     return () => by.removeEventListener('abort', end)
   })
   const late = (): void =>
-    over.abort(new DOMException(`limit "${name}" had too little for ${ms} ms`, 'TimeoutError'))
+    over.abort(new DOMException(`limit "${name}" granted nothing within ${ms} ms`, 'TimeoutError'))
   const timer = ms === null ? undefined : platform.timer(ms, late)
   return {
     signal: over.signal,

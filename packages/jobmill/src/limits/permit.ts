@@ -1,4 +1,4 @@
-/** A permit as users hold it. */
+/** The permit object that callers hold. */
 import type { Drawn } from '../job/limit-draw.ts'
 import type { Permit } from '../job/limit-handle.ts'
 

@@ -1,28 +1,28 @@
 /**
- * Where callers of this process wait for a permit of a concurrency limit: one line per limit, and only its first one asks the database. It is woken at once when
- * a permit is given back in this process.
+ * The lines in which callers of this process wait for permits of concurrency limits. Only the first caller of
+ * each line polls the database. A release in this process wakes it at once.
  */
 import type { Platform } from '../platform/platform.ts'
 
 interface Seat {
-  /** Resolves when it is the first of its line, or the signal fired. */
+  /** Resolves when this waiter is the first in line, or the signal aborted. */
   first(signal: AbortSignal): Promise<void>
-  /** Until something may have become free, or this time is over, or the signal fired. */
+  /** Waits until something may be free, the time is over, or the signal aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>
   leave(): void
 }
 
 export interface Seats {
-  /** At the end of the line. */
+  /** Joins the end of the line. */
   readonly join: (limit: string) => Seat
-  /** Whether somebody waits. */
+  /** Whether there are waiters. */
   readonly isBusy: (limit: string) => boolean
-  /** Something of this limit may be free. */
+  /** Reports that something of this limit may be free. */
   readonly freed: (limit: string) => void
 }
 
 interface Waiter {
-  /** Something became free while it was busy asking. */
+  /** Something became free while this waiter was asking. */
   isWoken: boolean
   wake: () => void
 }
@@ -36,7 +36,7 @@ export function seats(platform: Platform): Seats {
     const me: Waiter = { isWoken: false, wake: () => {} }
     line.push(me)
 
-    /** Until it is woken, or the signal fires, or this time is over; without one there is no end of its own. */
+    /** Waits until woken, aborted, or the time is over; without a time, there is no timeout. */
     function rest(signal: AbortSignal, ms?: number): Promise<void> {
       return new Promise((resolve) => {
         const end = (): void => {

@@ -1,16 +1,16 @@
-/** What this process uses: processor, memory, and how late its event loop is. */
+/** Measures the process: CPU, memory, and event loop lag. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 export interface GaugeReading {
-  /** Processor time since the reading before, as a share of one core: above 1 when several threads worked. */
+  /** CPU time since the previous reading as a share of one core; above 1 when several threads were busy. */
   readonly cpu: number
   readonly rssBytes: number
   readonly heapBytes: number
-  /** How much later than planned the event loop came to its timers since the reading before. */
+  /** How late the event loop ran its timers since the previous reading. */
   readonly loopLagMs: { readonly mean: number; readonly most: number }
 }
 
-/** What the whole process has used since it began, and the memory that it has now. */
+/** The CPU time of the whole process since it started, and its current memory. */
 export interface Usage {
   readonly cpuMs: number
   readonly rssBytes: number
@@ -18,11 +18,11 @@ export interface Usage {
 
 export interface Gauges {
   readonly read: () => GaugeReading
-  /** Ends the measuring. Twice is once. */
+  /** Stops measuring. Idempotent. */
   readonly stop: () => void
 }
 
-/** How often the loop is looked at. The delays that are measured include it. */
+/** The sampling interval of the event loop. The measured delays include it. */
 const LOOK_EVERY_MS = 20
 
 export function systemGauges(): Gauges {
@@ -31,7 +31,7 @@ export function systemGauges(): Gauges {
   let cpu = process.cpuUsage()
   let at = performance.now()
 
-  /** In ns; NaN while nothing was measured. */
+  /** In ns; NaN before the first sample. */
   const lag = (delay: number): number => Math.max(0, delay / 1e6 - LOOK_EVERY_MS) || 0
 
   return {
@@ -55,7 +55,7 @@ export function systemGauges(): Gauges {
   }
 }
 
-/** Asked for by people and their tools only: nothing here is decided by it, so no test needs to replace it. */
+/** For diagnostics only. No decision depends on it, so tests need not replace it. */
 export function systemUsage(): Usage {
   const { user, system } = process.cpuUsage()
   return { cpuMs: (user + system) / 1_000, rssBytes: process.memoryUsage.rss() }

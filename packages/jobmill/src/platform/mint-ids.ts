@@ -1,10 +1,12 @@
 /**
- * Ids: uuid version 7, rising within the process. Every job has one made for it, so they are written digit by digit into one buffer, and chance is drawn for
- * many of them at once.
+ * Generates ids: UUID version 7, rising within the process. Every job needs one, so digits are written into
+ * one buffer, and random words are drawn in bulk.
  */
 import { randomFillSync } from 'node:crypto'
 
-/** Where what stands in `xxxxxxxx-xxxx-7ccc-vccc-ccccxxxxxxxx`: time, then a counter of 42 bits, then 32 bits of chance. */
+/**
+ * The layout of `xxxxxxxx-xxxx-7ccc-vccc-ccccxxxxxxxx`: time, then a counter of 42 bits, then 32 random bits.
+ */
 const TIME_HIGH = { at: 0, digits: 8 }
 const TIME_LOW = { at: 9, digits: 4 }
 const COUNT_HIGH = { at: 15, digits: 3 }
@@ -14,10 +16,10 @@ const CHANCE = { at: 28, digits: 8 }
 
 const COUNTERS = 2 ** 42
 
-/** A clock that was set back by no more than this is waited for: ids go on rising. */
+/** If the clock was set back by no more than this, ids keep the last time, so that they keep rising. */
 const MOST_BACK_MS = 10_000
 
-/** `fill` is where chance comes from: a simulator has its own. */
+/** `fill` is the source of randomness; a simulator passes its own. */
 export function mintIds(
   now: () => number,
   fill: (words: Uint32Array) => unknown = randomFillSync,
@@ -39,7 +41,7 @@ export function mintIds(
 
   function begin(ms: number): void {
     wall = ms
-    // From somewhere in the lower half: two processes rarely meet, and there is room to count.
+    // Starts in the lower half: two processes rarely collide, and there is room to count.
     counter = (draw() % 2 ** 9) * 2 ** 32 + draw()
     write(text, TIME_HIGH, Math.floor(ms / 2 ** 16))
     write(text, TIME_LOW, ms % 2 ** 16)
@@ -51,7 +53,7 @@ export function mintIds(
     if (ms > wall || ms < wall - MOST_BACK_MS) begin(ms)
     else if (counter >= COUNTERS) begin(wall + 1)
     write(text, COUNT_HIGH, Math.floor(counter / 2 ** 30))
-    // The first two of its bits say which variant of uuid this is.
+    // The first two bits encode the UUID variant.
     write(text, COUNT_MIDDLE, 0x8000 + (Math.floor(counter / 2 ** 16) % 2 ** 14))
     write(text, COUNT_LOW, counter % 2 ** 16)
     write(text, CHANCE, draw())

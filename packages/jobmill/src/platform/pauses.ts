@@ -1,11 +1,11 @@
-/** Pauses between tries of something that fails: longer each time, never the same twice, ended early by a signal. */
+/** Pauses between retries: exponential, with jitter, ended early by a signal. */
 import type { Platform } from './platform.ts'
 import { sleep } from './sleep.ts'
 
 export interface Pauses {
-  /** Waits for the next pause, or until the signal fires. */
+  /** Waits for the next pause, or until the signal aborts. */
   wait(signal?: AbortSignal): Promise<void>
-  /** After a success: begin with the shortest again. */
+  /** After a success: start with the shortest pause again. */
   reset(): void
 }
 
@@ -18,7 +18,8 @@ export function pauses(
     async wait(signal) {
       const full = ms
       ms = Math.min(longestMs, ms * 2)
-      // Half of it by chance: processes that lost the database together do not come back together.
+      // Half of the pause is random, so that processes that lost the database together do not reconnect
+      // together.
       await sleep(platform, full / 2 + (full / 2) * platform.random(), signal)
     },
     reset() {

@@ -1,7 +1,6 @@
 /**
- * The outside world as one value: clocks, timers, chance and new ids.
- * Every other folder reaches time and randomness through it and never directly, so that a test can
- * move the clock and a simulator can replay a history from its seed.
+ * Clocks, timers, randomness and ids in one interface. All other code uses it instead of the globals, so that
+ * a test can move the clock and a simulator can replay a history from its seed.
  */
 import { randomInt } from 'node:crypto'
 import { type Gauges, systemGauges } from './gauges.ts'
@@ -12,23 +11,23 @@ export interface Timer {
 }
 
 export interface Platform {
-  /** Wall clock in milliseconds since the epoch. Two processes may disagree on it. */
+  /** Wall clock in milliseconds since the epoch. Processes may disagree on it. */
   now(): number
-  /** Milliseconds on a clock that never steps back; only differences mean something. */
+  /** Milliseconds on a clock that never steps back; only differences are meaningful. */
   monotonic(): number
   /** Uniform in [0, 1). */
   random(): number
-  /** A new job or instance id: uuid version 7, rising within the process. */
+  /** A new job or instance id: UUID version 7, rising within the process. */
   id(): string
-  /** Runs `task` once after `ms`. A pending timer does not keep the process alive when `unref` is set. */
+  /** Runs `task` once after `ms`. With `unref`, a pending timer does not keep the process alive. */
   timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer
   /** Runs `task` after the current turn of the event loop. */
   nextTurn(task: () => void): void
-  /** Begins to measure what this process uses. */
+  /** Starts to measure the resource usage of this process. */
   gauges(): Gauges
 }
 
-// What setTimeout can hold; a longer wait would fire at once.
+// The maximum of setTimeout; a longer timeout would fire at once.
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
 export const systemPlatform: Platform = Object.freeze({

@@ -1,4 +1,4 @@
-/** What costs much to find out and may be a little old: asked for once in a while, however many want to know. */
+/** Caches an expensive read whose answer may be slightly stale, however many callers ask. */
 import type { Platform } from './platform.ts'
 
 export function remembered<T>(platform: Platform, forMs: number, read: () => Promise<T>): () => Promise<T> {
@@ -8,16 +8,16 @@ export function remembered<T>(platform: Platform, forMs: number, read: () => Pro
     if (last !== null && at - last.at < forMs) return last.answer
     const answer = read()
     last = { at, answer }
-    // What failed is asked for again.
+    // A failed read is not cached.
     answer.catch(() => (last = null))
     return answer
   }
 }
 
-/** Different questions at a time; more push out the one that was asked first. */
+/** The number of cached questions; further ones evict the oldest. */
 const MOST_ASKED = 50
 
-/** The same for each of several questions, told apart by their JSON. */
+/** As `remembered`, per question. Questions are compared by their JSON. */
 export function rememberedBy<Q, T>(
   platform: Platform,
   forMs: number,

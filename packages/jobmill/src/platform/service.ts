@@ -1,7 +1,7 @@
-/** A long-lived part. Everything that runs between start and stop has this shape. */
+/** A long-lived component with start and stop. */
 export interface Service {
-  /** Resolves once it works. Calling it twice is calling it once. */
+  /** Resolves once it is running. Idempotent. */
   start(): Promise<void>
-  /** Resolves once nothing of it is left running. Safe before start, and twice. */
+  /** Resolves once nothing of it is running. Idempotent, and safe before start. */
   stop(): Promise<void>
 }

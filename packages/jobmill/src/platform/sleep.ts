@@ -1,7 +1,7 @@
-/** Waiting that ends early when its signal fires. */
+/** A sleep that a signal can end early. */
 import type { Platform } from './platform.ts'
 
-/** Resolves after `ms`, or at once when the signal fires. Never rejects: look at the signal afterwards. */
+/** Resolves after `ms`, or at once when the signal aborts. Never rejects: check the signal afterwards. */
 export function sleep(platform: Platform, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve()
   return new Promise((resolve) => {

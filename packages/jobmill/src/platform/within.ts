@@ -1,4 +1,4 @@
-/** A promise that must not be waited for longer than a time. */
+/** A deadline for a promise. */
 import type { Platform } from './platform.ts'
 
 class TooLate extends Error {
@@ -8,7 +8,7 @@ class TooLate extends Error {
   }
 }
 
-/** Rejects with TooLate when the time is over; what was waited for goes on, and how it ends is nobody's concern then. */
+/** Rejects with TooLate after the deadline. The work continues, and its outcome is ignored. */
 export function within<T>(platform: Platform, ms: number, what: string, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = platform.timer(ms, () => reject(new TooLate(what, ms)))

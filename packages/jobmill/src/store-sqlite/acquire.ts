@@ -1,10 +1,13 @@
-/** Draws on limits, one item after the other, each under the write lock with the budget as the one before left it. */
+/**
+ * Acquires from limits, one item after the other under the write lock, each with the budget that the previous
+ * item left.
+ */
 import { answer } from '../job/budget.ts'
 import type { PermitOf, AcquireRequest, Acquired } from '../store/limit.ts'
 import { budgetOf } from './limit-keys.ts'
 import { findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
 import { aliveInstance } from './liveness.ts'
-import { releasePermit, returnPermit } from './permits.ts'
+import { grantPermit, returnPermit } from './permits.ts'
 import type { Work } from './work.ts'
 
 // By primary key.
@@ -17,7 +20,7 @@ const MARK = `UPDATE jobmill_job SET permits = 1 WHERE pk = ?`
 const RUNNING = `SELECT pk, instance_pk FROM jobmill_job WHERE id = ? AND state = 2 AND token = ?`
 const RUNNING_ANY = `SELECT 1 FROM jobmill_job WHERE id = ? AND state = 2`
 
-/** What a permit goes with: an attempt, or an instance. */
+/** The owner of a permit: an attempt, or an instance. */
 interface Bond {
   readonly jobPk: number | null
   readonly instancePk: number
@@ -34,7 +37,7 @@ export function acquire(work: Work, items: readonly AcquireRequest[]): Acquired[
     if (bond === undefined) return { outcome: 'stale' }
     const acquired = draw(work, limit, item)
     if (acquired.outcome !== 'granted') return acquired
-    releasePermit(work, limit.id, { holder: item.holder, instancePk: bond.instancePk, amount: item.amount })
+    grantPermit(work, limit.id, { holder: item.holder, instancePk: bond.instancePk, amount: item.amount })
     if (bond.jobPk !== null) {
       work.sql(MARK).run(bond.jobPk)
       work.leases.drop(item.holder)
@@ -48,19 +51,19 @@ function draw(work: Work, limit: StoredLimit, { holder, amount, waitUpToMs }: Ac
   const { settings, budget, held } = limit
   const hasPlace = sql(PLACE).get(limit.id, holder) !== undefined
   const { state, answers } = answer(settings, budget, [{ amount, waitUpToMs, hasPlace }], { now, held })
-  const [told] = answers
-  if (told === undefined) throw new Error('one ask has one answer')
-  if (told.outcome === 'never') return told
+  const [reply] = answers
+  if (reply === undefined) throw new Error('answer() must return one answer per request')
+  if (reply.outcome === 'never') return reply
   saveBudget(work, limit.id, state)
-  if (told.outcome === 'granted') {
+  if (reply.outcome === 'granted') {
     if (hasPlace) sql(LEAVE).run(limit.id, holder)
-    return told
+    return reply
   }
-  if (told.takesPlace) sql(TAKE_PLACE).run(limit.id, holder, now)
-  return { outcome: 'later', inMs: told.inMs }
+  if (reply.takesPlace) sql(TAKE_PLACE).run(limit.id, holder, now)
+  return { outcome: 'later', inMs: reply.inMs }
 }
 
-/** A permit goes with the attempt or with the instance, so one of them must be there. */
+/** A permit belongs to an attempt or an instance, so one of them must exist. */
 function bondOf(work: Work, { holder, token, instance }: AcquireRequest): Bond | undefined {
   if (token === null) {
     const instancePk = aliveInstance(work, instance)
@@ -77,7 +80,7 @@ export function release(work: Work, items: readonly PermitOf[]): boolean[] {
   })
 }
 
-/** A permit has no token of its own: the permits of a job are those of the attempt that runs. */
+/** A permit has no token of its own: the permits of a job belong to its running attempt. */
 function isOwn({ sql }: Work, { holder, token }: PermitOf): boolean {
   return token === null
     ? sql(RUNNING_ANY).get(holder) === undefined

@@ -1,4 +1,4 @@
-/** The history of a job: one appended row per attempt, the newest 32 kept. */
+/** The history of a job: one row per attempt, the newest 32 are kept. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Outcome, outcomeCode } from '../job/outcome.ts'
 import type { Sql, Value } from './handle.ts'
@@ -14,8 +14,8 @@ const ADD = addRows(1)
 const ADD_MANY = addRows(MANY)
 const ADD_LOGGED = `INSERT INTO jobmill_attempt (${COLUMNS}, log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// With what they share bound once, it takes a third of the time: jobs that began at one instant by their primary keys, as a JSON array; or when
-// each began, by its primary key, as an object.
+// Binding shared values once takes a third of the time. Jobs that started at one instant are passed as a JSON
+// array of primary keys; otherwise an object maps each primary key to its start.
 const addAlike = (pk: string, startedAt: string): string => `
   INSERT OR FAIL INTO jobmill_attempt (token, attempt, outcome, ended_at, went_to, instance, job_pk, started_at)
   SELECT ?, ?, ?, ?, ?, ?, ${pk}, ${startedAt} FROM json_each(?) AS one`
@@ -38,9 +38,9 @@ export interface Ending {
   readonly outcome: Outcome
   readonly startedAt: number | null
   readonly endedAt: number
-  /** Only a finish says: what it wrote is accepted when it is sent again, a lease that was taken away is not. */
+  /** Set only by a finish: a repeated finish is accepted, but not one whose lease was revoked. */
   readonly wentTo: number | null
-  /** The id, not the row: instances are forgotten long before history is. */
+  /** The id, not the primary key: instances are deleted long before the history. */
   readonly instance: string | null
   readonly error: string | null
   readonly log: string | null
@@ -51,9 +51,11 @@ export interface RecordedAttempt {
   readonly ending: Ending
 }
 
-/** Appends a row each. `records` is how many the job had before; the caller raises it in the job's row. */
+/**
+ * Appends one row each. `records` is how many the job had before; the caller increments it in the job's row.
+ */
 export function recordAttempts(sql: Sql, attempts: readonly RecordedAttempt[]): void {
-  // Most have no log, and need not pay for the column.
+  // Most attempts have no log, and skip the column.
   const plain = attempts.filter(({ ending }) => ending.log === null)
   const many = plain.length - (plain.length % MANY)
   for (let at = 0; at < many; at += MANY) sql(ADD_MANY).run(...plain.slice(at, at + MANY).flatMap(valuesOf))
@@ -64,7 +66,7 @@ export function recordAttempts(sql: Sql, attempts: readonly RecordedAttempt[]): 
     if (job.records >= DEFAULTS.historyPerJob) sql(DROP_OLDEST).run(job.pk, job.pk)
 }
 
-/** What attempts of one claim that ended alike have in common. */
+/** The shared values of attempts of one claim that ended alike. */
 export interface AlikeEnding {
   readonly token: number
   readonly attempt: number
@@ -74,7 +76,7 @@ export interface AlikeEnding {
   readonly instance: string
 }
 
-/** Appends a row each, for jobs that have less than a full history: when they began, with their primary keys. */
+/** Appends one row each, for jobs whose history is not full: their primary keys by start time. */
 export function recordAlike(
   sql: Sql,
   byStart: ReadonlyMap<number, readonly number[]>,

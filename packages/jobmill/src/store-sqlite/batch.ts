@@ -1,7 +1,7 @@
 /**
- * One write transaction for several verbs. They run as one; only when one of them fails are they run again, each
- * under a savepoint, so that the failure takes nobody with it. (A savepoint per verb from the start would copy every
- * page that a verb touches, and made small verbs take three times as long.)
+ * Runs several operations in one write transaction. Only if one fails are they repeated with a savepoint
+ * each, so that the failure affects no other operation. A savepoint per operation from the start would copy
+ * every touched page, and tripled the time of small operations.
  */
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
@@ -11,16 +11,19 @@ import { LeaseOutdated } from './leases.ts'
 import { changedInCommit, fileChanged, type OpenFiles } from './same-file.ts'
 import { type Notification, type Memory, type Verb, type Worked, workOn } from './work.ts'
 
-/** What became of a verb. `again`: its transaction was lost through no fault of its own, and nothing was written. */
+/**
+ * The result of an operation. `again`: its transaction was lost through no fault of its own, and nothing was
+ * written.
+ */
 export type Result =
   | { readonly is: 'committed'; readonly value: unknown }
   | { readonly is: 'failed'; readonly error: unknown }
   | { readonly is: 'again' }
 
 export interface Batch {
-  /** One per verb. */
+  /** One per operation. */
   readonly results: readonly Result[]
-  /** Of the queues that the commit gave something to do. */
+  /** For the queues that got work by the commit. */
   readonly notifications: readonly Notification[]
 }
 
@@ -32,7 +35,7 @@ export interface BatchOptions {
   readonly files: OpenFiles
 }
 
-/** `busy` when another connection holds the write lock: then nothing was written. */
+/** Returns `busy` when another connection holds the write lock: nothing was written. */
 export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, memory } = options
   const change = options.files.change()
@@ -45,7 +48,7 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
   } catch (error) {
     if (connection.inTransaction) prepared(connection)('ROLLBACK').run()
     if (isBusy(error)) return 'busy'
-    // Every lease is believed once, so this comes to an end.
+    // Each cached lease is dropped after its first mismatch, so this recursion ends.
     if (error instanceof LeaseOutdated) return runBatch(options, verbs)
     return verbs.length === 1 ? allFailed(verbs, storeError(error)) : runApart(options, verbs)
   }
@@ -59,7 +62,7 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
 function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, memory } = options
   const sql = prepared(connection)
-  // Nothing may fail here but a verb by its own fault.
+  // Here an operation must fail only through its own fault, so drop the cached leases.
   memory.leases.clear()
   const began = begin(options)
   if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
@@ -74,7 +77,7 @@ function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy'
       results.push({ is: 'committed', value: worked.values[0] })
     } catch (error) {
       results.push({ is: 'failed', error: storeError(error) })
-      // A full disk, for example, ends the whole transaction, and with it what the verbs before this one wrote.
+      // A full disk, for example, rolls back the whole transaction, including earlier operations.
       if (!connection.inTransaction) return onlyFailures(verbs, results)
       sql('ROLLBACK TO verb').run()
       sql('RELEASE verb').run()
@@ -107,12 +110,13 @@ function commit(
     if (connection.inTransaction) sql('ROLLBACK').run()
     return isBusy(error) ? 'busy' : notCommitted(results, commitError(error))
   }
-  // Only what is in the file at the path may be acknowledged, and the file may have changed since the transaction began.
+  // Only what is in the file at this path may be acknowledged, and the file may have been replaced since the
+  // transaction began.
   const change = files.change()
   if (change !== null) return notCommitted(results, changedInCommit(path, change))
-  // Only now is what they learned certain: the numbers of names, and the leases.
+  // Cached names and leases are valid only after the commit.
   for (const { keep } of all) keep()
-  // As they stand after the last verb.
+  // The latest notification per queue wins.
   const notifications = new Map(
     all.flatMap((worked) => worked.notifications).map((notification) => [notification.queue, notification]),
   )

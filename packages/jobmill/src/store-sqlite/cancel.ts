@@ -1,4 +1,7 @@
-/** Cancels jobs that wait, and asks for it on jobs that run: their instance finds the request in its heartbeat. */
+/**
+ * Cancels waiting jobs, and requests the cancellation of running ones: their instance sees the request in its
+ * heartbeat.
+ */
 import type { Verdict } from '../store/replies.ts'
 import { recordAttempt } from './attempts.ts'
 import { CANCELLED, type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
@@ -19,7 +22,7 @@ export function cancel(work: Work, ids: readonly string[], reason: string): Verd
 
 function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
   recordAttempt(work.sql, job, {
-    // Nobody was given this token; it keeps the history in order.
+    // No lease has this token; it only keeps the history in order.
     token: work.counters.take('token'),
     outcome: 'cancelled',
     startedAt: null,

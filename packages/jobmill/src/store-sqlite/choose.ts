@@ -1,13 +1,13 @@
 /**
- * Which ready jobs a claim takes: by priority and then order over all queues without a limit, and then, queue by queue, what the
- * budgets of the others allow. What is taken of a budget is spent here, under the write lock of the claim.
+ * Chooses the ready jobs of a claim: first by priority and order over all queues without a limit, then queue
+ * by queue what the limits of the others allow. Budgets are spent here, under the write lock of the claim.
  */
 import { spent } from '../job/budget.ts'
 import type { ClaimRequest } from '../store/claim.ts'
 import { type Lane, mergeLanes } from './lanes.ts'
 import { availableOf, limitOf, saveBudget, type StoredLimit } from './limit-row.ts'
 import { kindIds, openQueue } from './open-queues.ts'
-import { releasePermits } from './permits.ts'
+import { grantPermits } from './permits.ts'
 import { readyKinds, readyLaneReader } from './ready-lanes.ts'
 import { READY_COLUMNS, type ReadyRow } from './ready-row.ts'
 import { roomByQueue } from './room.ts'
@@ -15,7 +15,7 @@ import type { Look, Work } from './work.ts'
 
 export interface Chosen {
   readonly plain: readonly ReadyRow[]
-  /** Those that hold a permit each. */
+  /** Jobs that hold a permit each. */
   readonly permitted: readonly ReadyRow[]
 }
 
@@ -34,7 +34,7 @@ export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number
   for (const { limitId, room, lanes } of queues) {
     const left = Math.min(room.left, limit - plain.length - permitted.length)
     if (limitId === null || left <= 0) continue
-    // Read anew for each queue: the one before may draw on the same.
+    // Read again for each queue, because the previous one may use the same limit.
     const budget = limitOf(work.sql, limitId)
     const rows = mergeLanes(lanes, byClaimOrder, Math.min(left, availableOf(work, budget)))
     if (rows.length === 0) continue
@@ -49,7 +49,7 @@ function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instan
   const { id, settings, budget } = limit
   if (settings.type === 'rate') saveBudget(work, id, spent(settings, budget, rows.length, work.now))
   else
-    releasePermits(
+    grantPermits(
       work,
       id,
       rows.map(({ pk }) => pk),

@@ -1,4 +1,4 @@
-/** Leases: the ready jobs that come first, over all queues asked for, become running under one new token. */
+/** Claims jobs: the first ready jobs over all requested queues become running under one new token. */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import { byClaimOrder, chooseJobs } from './choose.ts'
 import { READY, RUNNING } from './job-row.ts'
@@ -8,8 +8,8 @@ import type { ReadyRow } from './ready-row.ts'
 import { sweep } from './runs.ts'
 import type { Look, Work } from './work.ts'
 
-// By primary key, whatever the statistics say. Nobody else can have taken these jobs: they were found ready under the same write lock.
-// OR FAIL: see finish-alike. (UPDATE … RETURNING, per job or for all, took half as long again.)
+// By primary key, whatever the statistics say. The write lock guarantees that these jobs are still ready. OR
+// FAIL: see finish-alike. (UPDATE … RETURNING, per job or for all, took half as long again.)
 const take = (rows: string): string => `
   UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
@@ -54,7 +54,7 @@ function countByQueue(rows: readonly ReadyRow[]): Map<number, number> {
   return counts
 }
 
-/** For its finish. What ends more than the job is looked at then. */
+/** Caches the lease for the finish. Jobs whose finish affects other rows are not cached. */
 function remember({ leases, now }: Work, row: ReadyRow, token: number, instance: string): void {
   if (row.order_key !== null || row.dedupe_key !== null) return
   const { pk, queue_id: queueId, attempt } = row

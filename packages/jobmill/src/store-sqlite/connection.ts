@@ -1,4 +1,7 @@
-/** Opens the file: the driver, the version, and every setting that durability rests on. */
+/**
+ * Opens the file: checks the driver and the SQLite version, and applies every setting that durability depends
+ * on.
+ */
 import Database from 'better-sqlite3'
 import { JobmillError, shown } from '../job/errors.ts'
 import { createFile } from './create-file.ts'
@@ -13,13 +16,13 @@ export interface Connection extends SqliteHandle {
 
 export type Durability = 'full' | 'relaxed'
 
-/** Node-API 10: what the driver is built for. On less it does not fail but takes the process down. */
+/** Node-API 10, which the driver is built for. With an older one the process crashes instead of failing. */
 const NODE_API = 10
 
-/** SQLite waits inside the call, with the event loop standing still; longer waits are ours, on timers. */
+/** SQLite blocks the event loop while it waits; longer waits use timers instead. */
 const BUSY_TIMEOUT_MS = 2
 
-/** SQLite cuts the log to this size when it begins anew. See log-size.ts for the one that cannot. */
+/** SQLite truncates the log to this size when it restarts. log-size.ts handles a log that cannot restart. */
 export const LOG_LIMIT_BYTES = 16 * 1024 * 1024
 
 export function openConnection(
@@ -65,7 +68,7 @@ function configure(handle: SqliteHandle, path: string, durability: Durability): 
       fix: 'Put it on a local disk: a write-ahead log does not work on network file systems',
     })
   }
-  // The driver reopens such files at NORMAL, which may lose the last commits when the power fails.
+  // The driver reopens such files with NORMAL, which may lose the last commits in a power cut.
   sql(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`).run()
   sql('PRAGMA foreign_keys = OFF').run()
   sql('PRAGMA temp_store = MEMORY').run()

@@ -1,12 +1,12 @@
-/** Cool-downs that accepted finishes ask for. */
+/** Applies the cool-downs that accepted finishes request. */
 import type { CoolDown } from '../store/finish.ts'
 import type { Work } from './work.ts'
 
-// Both by primary key, under the write lock: two throttles at once are told apart by whoever comes second.
+// Both by primary key, under the write lock, so that the second of two concurrent throttles sees the first.
 const LOOK = `SELECT cool_until, throttles FROM jobmill_queue WHERE id = ?`
 const COOL = `UPDATE jobmill_queue SET cool_until = ?, throttles = ? WHERE id = ?`
 
-/** `curved` holds the queues whose curve was asked for in this call: a whole batch that is throttled is one event. */
+/** `curved` holds the queues that already backed off in this call: a throttled batch counts as one event. */
 export function coolQueue({ sql, now }: Work, queueId: number, cool: CoolDown, curved: Set<number>): void {
   const { cool_until: until, throttles } = sql(LOOK).get(queueId) as { cool_until: number; throttles: number }
   if ('forMs' in cool) {
@@ -15,9 +15,9 @@ export function coolQueue({ sql, now }: Work, queueId: number, cool: CoolDown, c
   }
   if (curved.has(queueId)) return
   curved.add(queueId)
-  // Workers that were still running when the limiter struck report the same event.
+  // Workers that were still running when the upstream refused report the same event.
   if (until > now) return
-  // Quiet begins when the cool-down ends: inside one there cannot be an event.
+  // The quiet time starts when the cool-down ends, because no event can occur during one.
   const events = now - until >= cool.quietMs ? 0 : throttles
   sql(COOL).run(now + Math.min(cool.maxMs, cool.baseMs * 2 ** events), events + 1, queueId)
 }

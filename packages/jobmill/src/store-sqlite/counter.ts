@@ -1,6 +1,7 @@
 /**
- * Numbers of the file. Most only rise: places in the order, tokens, numbers of events, the versions of settings and members. A transaction reads a counter at
- * its first use, counts in memory, and writes it once at its end; the write lock keeps others from doing so meanwhile.
+ * Counters of the file, most of which only rise: places, tokens, event numbers, versions of settings and
+ * members. A transaction reads a counter at first use, counts in memory, and writes it once at its end. The
+ * write lock excludes other writers.
  */
 import type { Heartbeat } from '../store/instance.ts'
 import { rowsMissing } from './errors.ts'
@@ -16,9 +17,9 @@ const SET = `UPDATE jobmill_counter SET value = ? WHERE name = ?`
 type Counter = 'seq' | 'token' | 'event' | 'settings' | 'members'
 
 export interface Counters {
-  /** The first of `amount` numbers that nobody had before. */
+  /** Returns the first of `amount` unused numbers. */
   take(counter: Counter, amount?: number): number
-  /** Nobody gets this number or a lower one from now on. */
+  /** Ensures that this number and lower ones are never returned again. */
   raise(counter: Counter, to: number): void
   write(): void
 }
@@ -40,7 +41,7 @@ export function createCounters(sql: Sql): Counters {
   }
 }
 
-/** What the heartbeat compares: others have changed settings, or came and went. */
+/** The versions that a heartbeat compares: another instance changed settings, or joined or left. */
 export function versions(sql: Sql): Pick<Heartbeat, 'settingsVersion' | 'membersVersion'> {
   const found = sql(VERSIONS).get() as Readonly<Record<'settingsVersion' | 'membersVersion', number | null>>
   const { settingsVersion, membersVersion } = found
@@ -48,17 +49,20 @@ export function versions(sql: Sql): Pick<Heartbeat, 'settingsVersion' | 'members
   return { settingsVersion, membersVersion }
 }
 
-/** Changes whenever a queue or kind gets a name or loses it, and when the store opens the file again: what a store remembers is true until then. */
+/**
+ * Changes whenever a queue or kind is added or removed, and when the store reopens the file. Cached names are
+ * valid until then.
+ */
 export function namesVersion(sql: Sql): number {
   return stored(sql, 'names')
 }
 
-/** Random for each file, and random again when transactions of the file may be lost. */
+/** Random per file, and random again when transactions of the file may have been lost. */
 export function historyOf(sql: Sql): number {
   return stored(sql, 'history')
 }
 
-/** The last number that a committed transaction took. */
+/** The last number that a committed transaction used. */
 export function latest(sql: Sql, counter: Counter): number {
   return stored(sql, counter)
 }

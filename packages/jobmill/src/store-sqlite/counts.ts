@@ -1,4 +1,4 @@
-/** How many jobs each queue has in each state. Reads count rows, never jobs. */
+/** The number of jobs per queue and state, from counter rows instead of jobs. */
 import { JOB_STATES, type JobState, stateOfCode } from '../job/state.ts'
 import type { QueueCounts } from '../store/queue-record.ts'
 import { oldestReadyAt } from './ready-lanes.ts'

@@ -1,4 +1,7 @@
-/** Removes jobs with their history and tags. A running one is left alone: its attempt could no longer be fenced. */
+/**
+ * Deletes jobs with their history and tags. Refuses running jobs, because their attempt could no longer be
+ * fenced.
+ */
 import type { Verdict } from '../store/replies.ts'
 import { dropAttempts } from './attempts.ts'
 import { freeKey, holdKey } from './dedupe.ts'
@@ -16,7 +19,7 @@ export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
   return forEachJob(work, ids, (job) => {
     if (job.state === RUNNING) return refused(job)
     removeJob(work, job)
-    // The hold of a job that ended goes on without it.
+    // The dedupe hold of an ended job outlives the job.
     if (job.state === SCHEDULED || job.state === READY) {
       freeKey(work.sql, job)
       leaveOrder(work, job)
@@ -25,7 +28,7 @@ export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
   })
 }
 
-/** Done, and nothing of it stays but the hold on its key. */
+/** Removes a done job at once; only the hold on its dedupe key stays. */
 export function forgetJob(work: Work, job: JobRow): void {
   if (job.permits === 1) freeHolder(work, job.id)
   removeJob(work, job)

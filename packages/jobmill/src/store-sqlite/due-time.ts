@@ -1,4 +1,4 @@
-/** When a new job is due: at the instant the user named, or so long after the database's now. */
+/** When a new job is due: at an explicit instant, or after a delay from the database's now. */
 import type { NewJob } from '../job/new-job.ts'
 
 export function dueTime(job: NewJob, now: number): number {

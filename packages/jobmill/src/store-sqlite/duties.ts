@@ -1,16 +1,19 @@
-/** Leadership: a lease per duty. Taken and renewed under the write lock, so that nobody takes what another has. */
+/**
+ * Leadership: one lease per duty, acquired and renewed under the write lock, so that each duty has at most
+ * one leader.
+ */
 import type { DutyBid, DutyRecord } from '../store/duty.ts'
 import type { HeartbeatRequest } from '../store/instance.ts'
 import type { Look, Work } from './work.ts'
 
-// A row per duty, a handful: read and let go of without an index.
+// There is a handful of rows, one per duty, so no index is needed.
 const ALL = `
   SELECT d.name, d.instance_pk, i.id AS leader, d.expires_at, d.last_success_at, d.failures
   FROM jobmill_duty AS d LEFT JOIN jobmill_instance AS i ON i.pk = d.instance_pk ORDER BY d.name`
 const LEASES = `SELECT name, instance_pk, expires_at FROM jobmill_duty`
 const LET_GO = `UPDATE jobmill_duty SET instance_pk = NULL, expires_at = NULL WHERE instance_pk = ?`
 
-// By primary key. Who never had a success knows nothing better than what was known before.
+// By primary key. A leader without a success of its own keeps the recorded one.
 const LEAD = `
   INSERT INTO jobmill_duty (name, instance_pk, expires_at, last_success_at, failures) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET instance_pk = excluded.instance_pk, expires_at = excluded.expires_at,
@@ -22,10 +25,10 @@ interface LeaseRow {
   readonly expires_at: number | null
 }
 
-/** Who leads what, by name: only duties whose lease is not over. */
+/** The leader of each duty by name, without expired leases. */
 export type Leaders = ReadonlyMap<string, number>
 
-/** None when nobody asks. */
+/** Empty without bids. */
 export function leadersOf({ sql, now }: Look, bids: readonly DutyBid[]): Leaders {
   const leaders = new Map<string, number>()
   if (bids.length === 0) return leaders
@@ -34,7 +37,7 @@ export function leadersOf({ sql, now }: Look, bids: readonly DutyBid[]): Leaders
   return leaders
 }
 
-/** Takes what is vacant; with `isRenewed`, renews its own too. For an instance that is alive. */
+/** Acquires vacant duties; with `isRenewed`, also renews its own. The instance must be alive. */
 export function leadDuties(
   work: Work,
   instancePk: number,
@@ -51,13 +54,13 @@ export function leadDuties(
   }
 }
 
-/** Of those that it asks for, by name. */
+/** The duties among its bids that it leads, sorted by name. */
 export function ledBy(leaders: Leaders, instancePk: number, bids: readonly DutyBid[]): string[] {
   const names = new Set(bids.map(({ name }) => name))
   return [...names].filter((name) => leaders.get(name) === instancePk).toSorted()
 }
 
-/** What is known of their last success stays. */
+/** The last success stays recorded. */
 export function letGo({ sql }: Work, instancePk: number): void {
   sql(LET_GO).run(instancePk)
 }

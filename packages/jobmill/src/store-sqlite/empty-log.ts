@@ -1,13 +1,14 @@
 /**
- * A thread that copies a large write-ahead log into its file and empties it, as soon as no reader is in the way, and then ends. See log-size.ts.
+ * A thread that copies a large write-ahead log into its file and truncates it as soon as no reader blocks it,
+ * and then ends. See log-size.ts.
  */
 import { workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { systemPlatform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 
-// The first copies what no reader needs to find in the log, beside whoever writes. The second holds up writers, and so comes when nothing is
-// left to copy.
+// PASSIVE copies what no reader needs, alongside writers. TRUNCATE blocks writers, so it runs only when
+// nothing is left to copy.
 const COPY = `PRAGMA wal_checkpoint(PASSIVE)`
 const EMPTY = `PRAGMA wal_checkpoint(TRUNCATE)`
 

@@ -1,14 +1,16 @@
 /**
- * Many plain jobs in one statement. Jobs of one call are mostly alike, so what they share is bound once, and only id,
- * place and payload travel per job, in one text each: less than half the time of a statement per job.
+ * Inserts many plain jobs in one statement. Jobs of one call are mostly alike, so shared values are bound
+ * once; only id, place and payload are passed per job, as one text. This takes less than half the time of a
+ * statement per job.
  */
 import type { NewJob } from '../job/new-job.ts'
 import { initialStateOf, type Placed } from './initial-state.ts'
 import { findJob, RUNNING } from './job-row.ts'
 import type { Work } from './work.ts'
 
-// By jobmill_job_id: an id that exists is the same job, and nothing is written. An id has 36 characters. Jobs that do not stand side by side tell
-// their place as its distance from the first one, in nine digits more. (Taking a JSON array per job apart costs half as much again.)
+// By jobmill_job_id: an existing id is the same job, and nothing is written. An id has 36 characters. Jobs
+// with non-consecutive places add their distance from the first one, as nine digits. (Parsing a JSON array
+// per job costs half as much again.)
 const insert = (distance: string, payload: string): string => `
   INSERT OR FAIL INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, payload)
@@ -20,10 +22,10 @@ const INSERT = insert('substr(one.value, 37, 9)', 'substr(one.value, 46)')
 
 const DIGITS = 9
 
-/** Larger ones are cheaper by themselves: what is in JSON has to be escaped, and read again. */
+/** Larger payloads are cheaper on their own, because JSON must be escaped and parsed. */
 const LONGEST_PAYLOAD = 1_024
 
-/** Nothing about it has to be looked up or written elsewhere. */
+/** Whether the job needs no lookups and no writes to other tables. */
 export function isPlain(job: NewJob): boolean {
   return (
     job.dedupe === null &&
@@ -98,13 +100,13 @@ function insertGroup(work: Work, group: readonly Placed[], all: readonly Placed[
   )
   if (changes !== 0) moves.move(queueId, null, initial.state, Number(changes))
   if (holder === undefined) return
-  // Rows of one statement are numbered one after the other.
+  // Rows of one statement have consecutive rowids.
   const before = Number(lastInsertRowid) - group.length
   if (Number(changes) === group.length) group.forEach((one, at) => (one.pk = before + 1 + at))
   else for (const one of group) one.pk = insertedAs(work, one, all)
 }
 
-/** Some of the ids were there before, or stand twice in the call. */
+/** Some of the ids existed before, or are duplicated in the call. */
 function insertedAs({ sql }: Work, one: Placed, all: readonly Placed[]): number | undefined {
   const row = findJob(sql, one.job.id)
   if (row?.state !== RUNNING || row.token !== one.holder?.token) return undefined

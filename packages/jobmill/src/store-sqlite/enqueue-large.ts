@@ -1,6 +1,6 @@
 /**
- * A call of many megabytes. One transaction on a connection of its own, in slices between which the event loop turns; the writer of the store finds the
- * file locked for that long and waits on its timers, as for any other process.
+ * Enqueues a call of many megabytes in one transaction on its own connection, in slices that yield to the
+ * event loop. The writer of the store finds the file locked and waits on timers, as for any other process.
  */
 import { open } from 'node:fs/promises'
 import type { NewJob } from '../job/new-job.ts'
@@ -23,7 +23,8 @@ export async function enqueueLarge(
 ): Promise<Enqueued[]> {
   const connection = openConnection(settings.path, settings.durability, { fileMustExist: true })
   try {
-    // Pages go to the log as they come, and the copy into the file is left to the thread of log-size.ts: a commit would do all of it at once.
+    // Spills pages to the log early and disables the automatic checkpoint, because the commit would copy
+    // everything at once. The thread of log-size.ts does it instead.
     connection.exec('PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 0')
     await begin(settings, connection)
     const change = live.files.change()
@@ -31,12 +32,12 @@ export async function enqueueLarge(
     const { replies, notifications } = await writeSlices(settings, connection, slices)
     commit(settings, live, connection)
     live.log.look()
-    live.notifier.tell(notifications)
+    live.notifier.publish(notifications)
     return replies
   } catch (error) {
     throw storeError(error)
   } finally {
-    // What is not committed by then never happened.
+    // Closing rolls back an uncommitted transaction.
     connection.close()
   }
 }
@@ -67,7 +68,7 @@ async function writeSlices(
       const worked = workOn(connection, Math.floor(clock()), new Memory(), [(work) => enqueue(work, slice)])
       replies.push(...worked.values.flat())
       for (const notification of worked.notifications) notifications.set(notification.queue, notification)
-      // On another thread, so that little is left for the commit to sync.
+      // Syncs on another thread, so that little is left for the commit to sync.
       await log.datasync()
       await new Promise<void>((resolve) => platform.nextTurn(resolve))
     }

@@ -1,6 +1,6 @@
 /**
- * New jobs. One call is one transaction; inside it every job is looked at in the order of the call, so that a key
- * that stands twice meets the job before it.
+ * Inserts new jobs. One call is one transaction. Jobs are handled in the order of the call, so that a
+ * duplicate key in it meets the earlier job.
  */
 import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
@@ -14,7 +14,7 @@ import { orderQueueChanged, orderQueueJoined } from './order-queue.ts'
 import { replaceWaiting } from './replace.ts'
 import type { Verb, Work } from './work.ts'
 
-// By jobmill_job_id: an id that exists is the same job, and nothing is written.
+// By jobmill_job_id: an existing id is the same job, and nothing is written.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, order_key, dedupe_key,
@@ -23,13 +23,13 @@ const INSERT = `
   ON CONFLICT (id) DO NOTHING`
 const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
 
-/** From this many plain jobs on, one statement for all is worth its preparation. */
+/** From this many plain jobs on, a single statement for all of them pays off. */
 const FEW = 4
 
 export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff): Enqueued[] {
   if (jobs.length === 0) return []
   const handed = handOff === undefined ? undefined : chooseHandOff(work, jobs, handOff)
-  // A place for each, also for those that turn out to need none: gaps cost nothing.
+  // Reserves a place for each job, even for those that turn out to need none: gaps cost nothing.
   const firstPlace = work.counters.take('seq', jobs.length)
   const all = jobs.map((job, at): Placed => {
     const holder = handed?.chosen.has(at) === true ? handed : undefined
@@ -48,7 +48,7 @@ function enqueued(work: Work, one: Placed): Enqueued {
   return { id: job.id, outcome: 'enqueued', lease: giveLease(work, job, holder, pk) }
 }
 
-/** A call as the writer takes it. Calls of one turn are done together, as if their jobs came in one. */
+/** An enqueue call as the writer takes it. Calls of one turn are merged, as if they were one call. */
 export function enqueueCall(jobs: readonly NewJob[]): Verb<Enqueued[]> {
   return Object.assign((work: Work) => enqueue(work, jobs), { jobs, together: enqueueCalls })
 }
@@ -76,7 +76,7 @@ function enqueueOne(work: Work, one: Placed): Enqueued {
   return enqueued(work, one)
 }
 
-/** The number of its row; undefined when there is a job of this id. */
+/** Returns the primary key; undefined when the id already exists. */
 function insert(work: Work, job: NewJob, place: number, initial: InitialState): number | undefined {
   const { sql, now, names, moves } = work
   const queueId = names.needQueue(job.queue)

@@ -1,6 +1,6 @@
 /**
- * What the driver throws, as errors of ours. Only errors in the data are final: a code that is not listed may pass. What is no error of the driver is a defect and goes
- * through as it is.
+ * Maps driver errors to Jobmill errors. Only data errors are final: an unlisted code may pass. Anything that
+ * is not a driver error is a bug and passes through unchanged.
  */
 import { type ErrorCode, isJobmillError, JobmillError } from '../job/errors.ts'
 import { storeClosed } from '../store/lifecycle.ts'
@@ -13,8 +13,8 @@ interface Meaning {
 
 const DATA: Meaning = {
   code: 'DATA_REFUSED',
-  what: 'the database will never take these values',
-  fix: 'Change or leave out the value that the cause names',
+  what: 'the database rejected a value',
+  fix: 'Change or remove the value that the cause names',
 }
 
 /** By the primary result code; SQLite appends details to it (`SQLITE_IOERR_FSYNC`). */
@@ -25,23 +25,23 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   SQLITE_RANGE: DATA,
   SQLITE_BUSY: {
     code: 'STORE_BUSY',
-    what: 'another connection is writing to the database and did not let go in time',
-    fix: 'Try again; look for a transaction that stays open in a program that uses the same file',
+    what: 'another connection held the write lock of the database for too long',
+    fix: 'Retry; check for an open transaction in a program that uses the same file',
   },
   SQLITE_PROTOCOL: {
     code: 'STORE_BUSY',
-    what: 'too many connections began to use the database at the same moment',
-    fix: 'Try again',
+    what: 'too many connections opened the database at the same time',
+    fix: 'Retry',
   },
   SQLITE_LOCKED: {
     code: 'STORE_BUSY',
     what: 'a table is locked by another statement on the same handle',
-    fix: 'Try again when that statement is done',
+    fix: 'Retry after that statement has ended',
   },
   SQLITE_FULL: {
     code: 'STORE_UNAVAILABLE',
     what: 'the disk is full',
-    fix: 'Free some space; nothing was written',
+    fix: 'Free some disk space; nothing was written',
   },
   SQLITE_IOERR: {
     code: 'STORE_UNAVAILABLE',
@@ -63,50 +63,55 @@ const MEANING: Readonly<Record<string, Meaning>> = {
     what: 'access to the file is denied',
     fix: 'Check that this user may write to the file and its folder',
   },
-  SQLITE_NOMEM: { code: 'STORE_UNAVAILABLE', what: 'memory ran out', fix: 'Give the process more memory' },
+  SQLITE_NOMEM: {
+    code: 'STORE_UNAVAILABLE',
+    what: 'memory ran out',
+    fix: 'Increase the memory of the process',
+  },
   SQLITE_NOTADB: {
     code: 'STORE_UNSUPPORTED',
     what: 'the file is not a SQLite database, or is encrypted',
-    fix: 'Give the path of a database, or of a file that does not exist yet',
+    fix: 'Pass the path of a database, or of a file that does not exist yet',
   },
   SQLITE_CORRUPT: {
     code: 'STORE_UNSUPPORTED',
     what: 'the file is damaged',
-    fix: 'Stop all programs that use it, keep a copy, and restore a backup or run sqlite3 with .recover',
+    fix: 'Stop all programs that use it, keep a copy, then restore a backup or run .recover in sqlite3',
   },
 }
 
 const RESTORE =
   'Stop all processes, then restore a backup or use a new file. Run `jobmill db doctor` to see what is missing'
 
-/** Counters start at their last value for a reason: a second job under an old token or place would break the order and the fence. */
+/**
+ * Counters must never restart: a second job with an old token or place would break the fence and the order.
+ */
 export function rowsMissing(): JobmillError {
-  return new JobmillError(
-    'STORE_UNAVAILABLE',
-    'rows that Jobmill keeps for itself were deleted from the database',
-    {
-      fix: RESTORE,
-    },
-  )
+  return new JobmillError('STORE_UNAVAILABLE', 'internal rows of Jobmill were deleted from the database', {
+    fix: RESTORE,
+  })
 }
 
-/** `SQLITE_BUSY` for `SQLITE_BUSY_SNAPSHOT`; empty when the error is not of the driver. */
+/** `SQLITE_BUSY` for `SQLITE_BUSY_SNAPSHOT`; empty when it is not a driver error. */
 function primaryCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '') : ''
 }
 
-/** Others were faster, and the same will work in a moment. The second is what a race for the log ends with. */
+/** Another connection was faster, and a retry will work shortly. SQLITE_PROTOCOL ends a race for the log. */
 export function isBusy(error: unknown): boolean {
   return ['SQLITE_BUSY', 'SQLITE_PROTOCOL'].includes(primaryCode(error))
 }
 
-/** The statement cannot be run as the tables are: the file itself was reached. */
+/** The statement does not match the tables; the file itself is accessible. */
 export function isStatementError(error: unknown): boolean {
   return isJobmillError(error) && primaryCode(error.cause) === 'SQLITE_ERROR'
 }
 
-/** Undefined when it is no error of the driver. A value that is too large to be bound is told of by its range. */
+/**
+ * Undefined when it is not a driver error. The driver throws a RangeError for a value that is too large to
+ * bind.
+ */
 function meaningOf(error: unknown): Meaning | undefined {
   if (error instanceof RangeError) return { ...DATA, what: `${DATA.what}: ${error.message}` }
   const code = primaryCode(error)
@@ -117,14 +122,14 @@ function meaningOf(error: unknown): Meaning | undefined {
   if (isPartMissing(why))
     return {
       code: 'STORE_UNAVAILABLE',
-      what: `tables of Jobmill are missing from the database: ${why}`,
+      what: `Jobmill tables are missing from the database: ${why}`,
       fix: RESTORE,
     }
   return (
     known ?? {
       code: 'STORE_UNAVAILABLE',
       what: `SQLite refused the statement (${code}): ${why}`,
-      fix: 'Run `jobmill db doctor`, and look for programs that change the tables of Jobmill',
+      fix: 'Run `jobmill db doctor`, and check for programs that change the Jobmill tables',
     }
   )
 }
@@ -133,7 +138,7 @@ function isPartMissing(why: string): boolean {
   return /no such (?:table: (?:main\.)?jobmill_|column|index)/.test(why)
 }
 
-/** With `path` when it is the opening of that file which failed. */
+/** Pass `path` when opening that file failed. */
 export function storeError(error: unknown, path?: string): unknown {
   const field = path === undefined ? {} : { field: path }
   const meaning = meaningOf(error)
@@ -146,24 +151,27 @@ export function storeError(error: unknown, path?: string): unknown {
       cause: error,
     })
   }
-  // Closed while a read waited to be tried again.
+  // The store was closed while a read waited for its retry.
   if (error instanceof TypeError && error.message.includes('connection is not open')) return storeClosed()
   return error
 }
 
-/** An error of COMMIT itself. When the disk failed, or in a way that nobody listed, the commit may be in the log all the same. */
+/**
+ * Maps an error of COMMIT itself. After a disk error or an unlisted error, the commit may be in the log
+ * nevertheless.
+ */
 export function commitError(error: unknown): unknown {
   const code = primaryCode(error)
   const isKnown = code === '' || (Object.hasOwn(MEANING, code) && code !== 'SQLITE_IOERR')
   if (isKnown) return storeError(error)
   const what = code === 'SQLITE_IOERR' ? 'the disk' : 'SQLite'
   return new JobmillError('OUTCOME_UNKNOWN', `${what} failed while a transaction was committed (${code})`, {
-    fix: 'Check the disk; send the same call again to find out',
+    fix: 'Check the disk, then repeat the same call to find out',
     cause: error,
   })
 }
 
-/** SQLITE_BUSY_SNAPSHOT, as better-sqlite3 and node:sqlite say it. */
+/** SQLITE_BUSY_SNAPSHOT, as better-sqlite3 and node:sqlite report it. */
 function isSnapshotStale(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
@@ -177,10 +185,10 @@ export function userHandleError(error: unknown): unknown {
   if (isSnapshotStale(error)) {
     return new JobmillError(
       'TX_INVALID',
-      'has read the database before another connection changed it, so it cannot write',
+      'read the database before another connection changed it, so it cannot write',
       {
         field: 'tx',
-        fix: 'Roll it back and begin again with BEGIN IMMEDIATE, in better-sqlite3 db.transaction(…).immediate()',
+        fix: 'Roll it back and use BEGIN IMMEDIATE, in better-sqlite3 db.transaction(…).immediate()',
         cause: error,
       },
     )

@@ -1,4 +1,4 @@
-/** How the last attempts of jobs ended that have failed. */
+/** How the last attempts of failed jobs ended. */
 import { outcomeCode, outcomeOfCode } from '../job/outcome.ts'
 import type { JobFailure } from '../store/job-record.ts'
 import { DEAD } from './job-row.ts'
@@ -10,7 +10,7 @@ export const FAILED_OUTCOMES = [
   outcomeCode('failed-permanently'),
 ].join(', ')
 
-// Jobs by jobmill_job_id, the newest attempt of each by the primary key. A read, in a snapshot of its own.
+// Jobs by jobmill_job_id, the newest attempt of each by primary key. A read, in a snapshot of its own.
 const FAILURES = `
   SELECT j.id, a.error, a.ended_at, a.outcome
   FROM json_each(?) AS w

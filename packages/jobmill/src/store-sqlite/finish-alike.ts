@@ -1,6 +1,7 @@
 /**
- * The most common end, many at once: the handler returned, and the lease is known here. Nothing is read: the statements that end the jobs
- * carry the fence, and when they find fewer rows than there are jobs, everything is looked at row by row instead (see LeaseOutdated).
+ * Finishes many jobs whose handler returned and whose lease is cached: the most common case. Nothing is read:
+ * the fence is part of the statements. If they match fewer rows than there are jobs, every row is read and
+ * finished individually (see LeaseOutdated).
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Outcome, outcomeCode } from '../job/outcome.ts'
@@ -11,8 +12,9 @@ import { type KnownLease, LeaseOutdated } from './leases.ts'
 import { sweep } from './runs.ts'
 import type { Work } from './work.ts'
 
-// All by primary key, whatever the statistics say. What has permits, a log or a long history takes the other way. OR FAIL, because
-// whatever fails is rolled back with its transaction: SQLite need not be able to undo a statement alone, for which it copies every page.
+// All by primary key, whatever the statistics say. Jobs with permits, a log or a long history are finished
+// individually. OR FAIL avoids the page copies that SQLite needs to undo a single statement: a failure rolls
+// back the whole transaction anyway.
 const FENCE = `state = 2 AND token = ? AND permits = 0 AND log IS NULL`
 const SHORT = `records < ${DEFAULTS.historyPerJob}`
 const RUN = `pk BETWEEN ? AND ?`
@@ -31,7 +33,7 @@ const forget = (rows: string): string =>
 const FORGET_RUN = forget(RUN)
 const FORGET_LIST = forget(LIST)
 
-/** Larger ones gain nothing, and would make the one text too long. */
+/** Larger results gain nothing from batching, and would make the JSON text too long. */
 const LONGEST_RESULT = 4_096
 
 const NONE: readonly never[] = []
@@ -42,7 +44,7 @@ interface Ended {
   readonly ranMs: number | undefined
 }
 
-/** Jobs that differ in nothing but their rows, results and run times. */
+/** Jobs that differ only in their rows, results and run times. */
 interface Group {
   readonly like: KnownLease
   readonly outcome: Outcome
@@ -50,14 +52,17 @@ interface Group {
   readonly jobs: Ended[]
 }
 
-/** The replies to those that it ended; undefined for the others. Of a job that stands twice, the second is among these. */
+/**
+ * The replies for the jobs that it finished; undefined for the others, including the second item of a
+ * duplicated job.
+ */
 export function finishAlike(work: Work, items: readonly Finish[]): (Finished | undefined)[] {
   const groups: Group[] = []
   const replies = items.map((item): Finished | undefined => {
     const { id, token, transition, outcome, ranMs } = item
     const lease = isPlain(item) ? work.leases.take(id, token) : undefined
     if (lease === undefined || outcome === null || transition.to !== 'done') {
-      // Whatever becomes of it, the lease tells nothing any more.
+      // However this item ends, the cached lease is no longer valid.
       work.leases.drop(id)
       return undefined
     }
@@ -83,7 +88,7 @@ function isPlain({ transition, outcome, error, log, cool, followUps }: Finish): 
 }
 
 function groupFor(groups: Group[], lease: KnownLease, outcome: Outcome, forget: boolean): Ended[] {
-  // The newest first: nearly always it is the one.
+  // Newest first: it nearly always matches.
   for (let at = groups.length - 1; at >= 0; at -= 1) {
     const group = groups[at]
     if (

@@ -1,6 +1,6 @@
 /**
- * The end of an attempt. The fence is the pair of state and token: what is not running under this token is not
- * touched, and nothing else of the item is written either.
+ * Ends attempts. The fence is the pair of state and token: a job that is not running under this token is not
+ * touched, and nothing else of the item is written.
  */
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished, Transition } from '../store/finish.ts'
@@ -31,13 +31,13 @@ import type { Work } from './work.ts'
 // By primary key, after the fence was checked under the same write lock.
 const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
 
-/** What items of one call share: a limiter that throttles a whole batch is one event. */
+/** State shared by the items of one call: a throttled batch counts as one event. */
 interface Call {
   readonly work: Work
   readonly curved: Set<number>
-  /** Row number → id of instances: nearly always one for the whole call. */
+  /** Primary key → id of instances: nearly always one for the whole call. */
   readonly instances: Map<number | null, string | null>
-  /** Rows to write at the end of the call, when nothing in it can ask for them any more. */
+  /** Rows to write at the end of the call, after the last read. */
   readonly attempts: RecordedAttempt[]
   readonly done: DoneJob[]
 }
@@ -57,7 +57,7 @@ function finishEach(work: Work, items: readonly Finish[]): Finished[] {
   )
   const replies = items.map((item) => {
     const job = rows.get(item.id) ?? findAgain(call, item.id)
-    // A second item for the same job must see what the first one did.
+    // A second item for the same job must see the effect of the first.
     rows.delete(item.id)
     const current = job !== undefined && job.state === RUNNING && job.token === item.token
     return current ? accepted(call, item, job) : notCurrent(work, item, job)
@@ -79,7 +79,7 @@ function writeOut({ work, attempts, done }: Call): void {
 function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const { work, curved } = call
   const { transition } = item
-  // The work happened: only done stays what it is when a cancel was asked for.
+  // The work was done, so only `done` wins over a requested cancel.
   const cancelReason = transition.to === 'done' ? null : job.cancel_reason
   const to = cancelReason === null ? target(transition) : CANCELLED
   const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
@@ -93,7 +93,7 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   return released.length === 0 ? reply : { ...reply, released }
 }
 
-/** Sent again after it was written, or stale. Of one that is not there, what forgets it was written before. */
+/** A repeated finish, or a stale one. A missing job with `forget` was finished before. */
 function notCurrent({ sql }: Work, item: Finish, job: JobRow | undefined): Finished {
   if (job === undefined && forgets(item.transition))
     return { id: item.id, accepted: true, state: 'done', followUps: [] }
@@ -126,17 +126,17 @@ function move(call: Call, job: JobRow, transition: Transition, to: number, count
     leaveOrder(work, job)
   } else if (to === DEAD || to === CANCELLED) endJob(work, job, to, counters)
   else if (transition.to === 'ready') putBack(work, job, counters)
-  else if (transition.to === 'scheduled') goOn(work, job, transition.delayMs, counters)
+  else if (transition.to === 'scheduled') scheduleRetry(work, job, transition.delayMs, counters)
 }
 
-/** Another attempt, which keeps the turn that the job has. */
-function goOn(work: Work, job: JobRow, delayMs: number, { attempt, records }: Counters): void {
+/** Another attempt, which keeps the order lock of the job. */
+function scheduleRetry(work: Work, job: JobRow, delayMs: number, { attempt, records }: Counters): void {
   work.sql(LATER).run(work.now + delayMs, attempt, records, job.pk)
   leave(work, job, SCHEDULED)
   if (delayMs === 0) makeReady(work, { ...job, state: SCHEDULED })
 }
 
-/** Records the attempt, with its number before any refund; returns how many rows that were. */
+/** Records the attempt, with its number before any refund; returns the number of rows. */
 function record(call: Call, item: Finish, job: JobRow, to: number, cancelReason: string | null): 0 | 1 {
   const forced = cancelReason !== null
   const outcome = forced ? 'cancelled' : item.outcome

@@ -1,15 +1,16 @@
-/** Jobs by their ids: whole, or only how they stand. */
+/** Reads jobs by id: completely, or only their results. */
 import { stateOfCode } from '../job/state.ts'
 import type { JobRecord, JobResult } from '../store/job-record.ts'
 import { DONE, RUNNING } from './job-row.ts'
 import { SUMMARY, summaryOf, type SummaryRow } from './summary.ts'
 import type { Look } from './work.ts'
 
-// That of the newest attempt, by primary key; a done job shows only what its own last attempt said.
+// The error of the newest attempt, by primary key; for a done job, only that of its own last attempt.
 export const LAST_ERROR = `(SELECT a.error FROM jobmill_attempt AS a
      WHERE a.job_pk = j.pk AND (j.state <> ${DONE} OR a.token = j.token) ORDER BY a.token DESC LIMIT 1)`
 
-// Both by jobmill_job_id. What somebody awaits stands before the payload in the row, so that a large one is not read.
+// Both by jobmill_job_id. Columns that callers await come before the payload, so that a large payload is not
+// read.
 const GET = `
   SELECT ${SUMMARY}, j.payload, j.metadata, j.result, j.progress, j.log, j.timeout_ms, j.dedupe_key,
     ${LAST_ERROR} AS error

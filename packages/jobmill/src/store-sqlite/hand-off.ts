@@ -1,6 +1,6 @@
 /**
- * Which new jobs the instance that enqueues them may begin with at once. They are written as running, so that to enqueue and to claim
- * is one write; none of them overtakes a job that was ready before.
+ * Direct dispatch: chooses the new jobs that the enqueuing instance may start at once. They are written as
+ * running, so that enqueue and claim are one write. They never overtake a job that was ready before.
  */
 import type { NewJob } from '../job/new-job.ts'
 import { insertedLeased } from '../store/inserted-leased.ts'
@@ -18,7 +18,7 @@ interface HandedOff extends Holder {
   readonly chosen: ReadonlySet<number>
 }
 
-/** Undefined when there is nothing to hand off. Nothing of the call may be written yet. */
+/** Undefined when there is nothing to dispatch. Call it before any job of the call is written. */
 export function chooseHandOff(work: Work, jobs: readonly NewJob[], handOff: HandOff): HandedOff | undefined {
   const candidates = candidatesByQueue(work.now, jobs, handOff)
   const instancePk = candidates.size === 0 ? undefined : aliveInstance(work, handOff.instance)
@@ -40,7 +40,7 @@ interface Candidates {
   readonly indexes: number[]
 }
 
-/** What can be told from the call alone. */
+/** The candidates by the content of the call alone. */
 function candidatesByQueue(
   now: number,
   jobs: readonly NewJob[],
@@ -60,12 +60,15 @@ function candidatesByQueue(
   return candidates
 }
 
-/** Nothing holds it back: no key, no turn to wait for, and its time has come. */
+/** Whether nothing holds the job back: it has no dedupe key and no order key, and is due. */
 function isFree(job: NewJob, now: number): boolean {
   return job.dedupe === null && job.orderKey === null && dueTime(job, now) <= now
 }
 
-/** What a new job must be better than; nothing is better than the best of a queue that gives none away. */
+/**
+ * New jobs must have a better priority than this. A queue without direct dispatch returns one that no job can
+ * beat.
+ */
 function bestPriorityBefore(work: Work, name: string): number {
   const id = work.names.needQueue(name)
   const isOpen = openQueue(work, name)?.limit_id === null
@@ -76,7 +79,7 @@ function priorityOf(jobs: readonly NewJob[], at: number): number {
   return jobs[at]?.priority ?? 0
 }
 
-/** The lease of a job that was written as running, in this row. */
+/** Caches and returns the lease of a job that was written as running in this row. */
 export function giveLease(
   { leases, names, now }: Work,
   job: NewJob,

@@ -1,6 +1,6 @@
 /**
- * The part of a SQLite driver that this store calls, described by shape: better-sqlite3 fits, and so does the
- * handle that a user passes as `tx`, whichever copy of the driver it came from.
+ * The part of a SQLite driver that this store uses, typed by shape: it accepts better-sqlite3, and the handle
+ * that a user passes as `tx`, whichever copy of the driver it comes from.
  */
 
 export type Value = string | number | null
@@ -12,7 +12,7 @@ interface SqliteStatement {
   safeIntegers?(on: boolean): unknown
 }
 
-/** What a user passes as a transaction: loose, so that every version of a driver's types fits; looked at when it is used. */
+/** The type of `tx`: loose, so that every version of a driver's types fits. It is checked when used. */
 export interface SqliteTx {
   prepare(sql: string): unknown
   exec(sql: string): unknown
@@ -20,14 +20,14 @@ export interface SqliteTx {
 
 export interface SqliteHandle {
   readonly open?: boolean
-  /** What better-sqlite3 calls it, and node:sqlite. */
+  /** The property in better-sqlite3, and in node:sqlite. */
   readonly inTransaction?: boolean
   readonly isTransaction?: boolean
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
 }
 
-/** The prepared statement for a text: parsed at its first use on a handle, kept for as long as the handle. */
+/** The prepared statement for a text: parsed at its first use, cached as long as the handle exists. */
 export type Sql = (text: string) => SqliteStatement
 
 const kept = new WeakMap<SqliteHandle, Sql>()
@@ -40,7 +40,7 @@ export function prepared(handle: SqliteHandle): Sql {
     let statement = statements.get(text)
     if (statement === undefined) {
       statement = handle.prepare(text)
-      // A user's handle may be set to return BigInt; our numbers all fit, and our code counts with them.
+      // A user's handle may be configured to return BigInt, but this code calculates with numbers.
       statement.safeIntegers?.(false)
       statements.set(text, statement)
     }

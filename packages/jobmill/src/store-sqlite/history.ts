@@ -3,7 +3,7 @@ import { outcomeOfCode } from '../job/outcome.ts'
 import type { AttemptRecord } from '../store/job-record.ts'
 import type { Look } from './work.ts'
 
-// The job by jobmill_job_id, its attempts by their primary key: at most 32.
+// The job by jobmill_job_id, its attempts by primary key: at most 32.
 const HISTORY = `
   SELECT a.attempt, a.token, a.instance, a.started_at, a.ended_at, a.outcome, a.error, a.log
   FROM jobmill_job AS j CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk WHERE j.id = ? ORDER BY a.token`
@@ -22,7 +22,7 @@ interface AttemptRow {
 export function history({ sql }: Look, id: string): AttemptRecord[] {
   return (sql(HISTORY).all(id) as AttemptRow[]).map((row) => ({
     attempt: row.attempt,
-    // Cancelled while it waited: there was no lease, and the number in the row only keeps the order.
+    // The job was cancelled while waiting: there was no lease, and the stored token only keeps the order.
     token: row.instance === null ? 0 : row.token,
     instance: row.instance,
     startedAt: row.started_at,

@@ -1,4 +1,4 @@
-/** What the row of a job says of rows in other tables. */
+/** Derives from a job row which rows it has in other tables. */
 import { type Holding, holdingsOf } from '../store/holdings.ts'
 import type { JobRow } from './job-row.ts'
 

@@ -1,9 +1,12 @@
-/** The state that a new job is written in: ready, waiting for its time or its turn, or running from the first moment. */
+/**
+ * The state in which a new job is written: ready, scheduled, waiting in its order queue, or running by direct
+ * dispatch.
+ */
 import type { NewJob } from '../job/new-job.ts'
 import { dueTime } from './due-time.ts'
 import { READY, RUNNING, SCHEDULED } from './job-row.ts'
 
-/** Who runs jobs from their first moment on: one token for the call. */
+/** The instance that runs jobs by direct dispatch, with one token for the call. */
 export interface Holder {
   readonly instance: string
   readonly instancePk: number
@@ -14,15 +17,15 @@ export interface Holder {
 export interface Placed {
   readonly job: NewJob
   readonly place: number
-  /** Who runs it from the start. */
+  /** Set when direct dispatch starts it at once. */
   readonly holder: Holder | undefined
-  /** The number of its row, once it was written for a holder. */
+  /** The primary key, once the job was written for a holder. */
   pk: number | undefined
 }
 
 export interface InitialState {
   readonly state: number
-  /** False for one that is not due: it stands in no order yet. */
+  /** False for a job that is not due: it has no place yet. */
   readonly hasPlace: boolean
   readonly inOrderQueue: boolean
   readonly attempt: 0 | 1

@@ -1,4 +1,4 @@
-/** Instances come and go: register, deregister, and what the read side tells of them. */
+/** Registers and deregisters instances, and reads them. */
 import type { Held } from '../store/claim.ts'
 import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { instanceId, recordAttempt } from './attempts.ts'
@@ -12,10 +12,10 @@ import { freeInstance } from './permits.ts'
 import { dropSlots } from './slots.ts'
 import type { Look, Work } from './work.ts'
 
-/** In rows: never renumber. `expired` is not stored, it is what the clock says of one that is alive. */
+/** Stored in rows: never renumber. `expired` is not stored: it follows from the clock. */
 export const [ALIVE, LOST, STOPPED] = [0, 1, 2] as const
 
-// By the unique id. Keeps the row's number, which running jobs refer to.
+// By the unique id. Keeps the primary key, which running jobs refer to.
 const REGISTER = `
   INSERT INTO jobmill_instance (id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at,
     expires_at)
@@ -35,7 +35,7 @@ const HELD = `
   FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`
 
-// A row per start of a process in the last hour or so: few enough to read them all.
+// One row per process start in about the last hour: few enough to read them all.
 const ALL = `
   SELECT id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at, expires_at, ended_at
   FROM jobmill_instance ORDER BY id`
@@ -75,12 +75,12 @@ export function register(work: Work, instance: NewInstance): void {
   takeCrashesBack(work, pk, instance.stoodStill)
 }
 
-/** Stops an instance and puts what it holds back where it was; cancels that were asked for are carried out. */
+/** Stops an instance and returns its jobs to their places; requested cancels are carried out. */
 export function deregister(work: Work, id: string): number {
   const instance = work.sql(FIND).get(id) as { pk: number; state: number } | undefined
   if (instance === undefined) return 0
   if (instance.state === ALIVE) endInstance(work, instance.pk, STOPPED)
-  // Its process ends in good order, so it was alive when it was reaped.
+  // The process ends in an orderly way, so it was alive when it was reaped.
   else takeCrashesBack(work, instance.pk)
   const jobs = runningUnder(work.sql, instance.pk)
   for (const job of jobs) handBack(work, job)
@@ -103,7 +103,7 @@ function handBack(work: Work, job: JobRow): void {
   endJob(work, job, CANCELLED, { attempt, crashes: job.crashes, records: job.records + 1 })
 }
 
-/** With it goes all that was its own but the jobs, which the caller moves. */
+/** Releases everything that the instance holds except its jobs, which the caller moves. */
 export function endInstance(work: Work, pk: number, state: typeof LOST | typeof STOPPED): void {
   work.sql(END).run(state, work.now, pk)
   work.counters.take('members')

@@ -1,8 +1,8 @@
-/** The columns of a job that decide what a verb does to it, and the states by number. */
+/** The columns of a job that operations decide by, and the codes of its states. */
 import { STATE_CODE } from '../job/state.ts'
 import type { Sql } from './handle.ts'
 
-/** SQL texts hold the same numbers as literals, because partial indexes are matched by their literals. */
+/** SQL texts contain the same numbers as literals, because SQLite matches partial indexes by literals. */
 export const {
   scheduled: SCHEDULED,
   ready: READY,
@@ -32,17 +32,17 @@ export interface JobRow {
   readonly tags: string | null
   readonly cancel_reason: string | null
   readonly log: string | null
-  /** 1: look for permits when it stops running. */
+  /** 1: release its permits when it stops running. */
   readonly permits: number
 }
 
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason, log, permits`
 
-// By jobmill_job_id. A verb reads and then writes under the write lock, so the row cannot change in between.
+// By jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in between.
 const FIND = `SELECT ${ROW} FROM jobmill_job WHERE id = ?`
 
-// The same for many at once.
+// The same for many jobs at once.
 const FIND_ALL = `SELECT ${ROW} FROM jobmill_job WHERE id IN (SELECT value FROM json_each(?))`
 
 export function findJobs(sql: Sql, ids: readonly string[]): Map<string, JobRow> {

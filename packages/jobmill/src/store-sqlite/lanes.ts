@@ -1,12 +1,12 @@
 /**
- * One order out of several index ranges. A lane is a range that is already in order; the merge takes the first of
- * all fronts, again and again, and reads each lane in pieces, so that the cost follows what is taken.
+ * Merges several index ranges (claim lanes) into one order. Each lane is already sorted. The merge repeatedly
+ * takes the first of all fronts and reads lanes in pieces, so that the cost depends on what is taken.
  */
 
 export interface Lane<Row> {
   /** The next rows after `after`, in order; fewer than `rows` when the lane ends. */
   fetch(after: Row | undefined, rows: number): Row[]
-  /** How many rows may still be taken, shared by the lanes that draw on it. */
+  /** How many rows may still be taken, shared by several lanes. */
   readonly room?: { left: number }
 }
 

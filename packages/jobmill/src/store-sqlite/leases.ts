@@ -1,6 +1,6 @@
 /**
- * The leases that this process was given: where their rows are, and what stands in them. A finish of such a job need not look for it;
- * the fence in the statement that ends it tells whether what is known here is still so.
+ * Caches the leases of this process: their rows and columns. A finish then needs no read; the fence in its
+ * statement detects a stale entry.
  */
 
 export interface KnownLease {
@@ -13,20 +13,20 @@ export interface KnownLease {
   readonly tagged: boolean
 }
 
-/** By job. A row and a token were never together in another lease, so what is out of date here fits no row. */
+/** By job. A row and a token never belong to two leases, so a stale entry matches no row. */
 export type LeaseCache = Map<string, KnownLease>
 
-/** Those that end without this process hearing of it stay until they are the oldest. */
+/** Leases that end without this process stay cached until they are the oldest. */
 const MOST_KNOWN = 10_000
 
 export interface Leases {
-  /** Remembers one that this transaction gives. */
+  /** Caches a lease that this transaction grants. */
   give(id: string, lease: KnownLease): void
-  /** What is known of this lease; asked a second time, nothing. */
+  /** Returns and removes the cached lease. */
   take(id: string, token: number): KnownLease | undefined
-  /** Something about the job is changed that its lease does not tell. */
+  /** Removes an entry whose job changes in a way that the cache does not cover. */
   drop(id: string): void
-  /** Call it when the transaction is committed: only then are there such leases. */
+  /** Call it after the commit: only then do the leases exist. */
   keep(): void
 }
 
@@ -58,7 +58,9 @@ export function leasesOn(cache: LeaseCache): Leases {
   }
 }
 
-/** Thrown when a row is not as its lease was known. The transaction is run again, and then every row is looked at. */
+/**
+ * Thrown when a row does not match its cached lease. The transaction is then repeated, and reads every row.
+ */
 export class LeaseOutdated extends Error {
   override readonly name = 'LeaseOutdated'
 }

@@ -1,4 +1,7 @@
-/** The budgets of keys: rows beside that of their limit, which come into being with the first use of a key and go when they are full again. */
+/**
+ * The budgets of keys: rows in addition to that of their limit, created on first use and deleted when they
+ * are full again.
+ */
 import { changed, EMPTY_BUDGET } from '../job/budget.ts'
 import { isPerKey, keyedName, type LimitSettings } from '../job/limit.ts'
 import { KEYS_MOST } from '../store/limit.ts'
@@ -25,7 +28,8 @@ const CHANGE = `UPDATE jobmill_limit INDEXED BY jobmill_limit_key SET settings =
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id IN (SELECT id FROM ${OF})`
 const DROP = `DELETE FROM ${OF}`
 
-// The front of jobmill_limit_full, each looked up in the primary key of places: who has one keeps its key until the place has gone.
+// The front of jobmill_limit_full, with a lookup of waiters by primary key: a key with a waiter stays until
+// the waiter is gone.
 export const FULL_KEYS = `
   jobmill_limit AS l INDEXED BY jobmill_limit_full
   WHERE l.parent IS NOT NULL AND max(l.paid_at, l.reserved_until, l.drained_until) <= ?
@@ -39,7 +43,7 @@ export type Found =
   | { readonly how: 'unknown' }
   | { readonly how: 'wrong-key'; readonly perKey: boolean }
 
-/** What is drawn on: a limit, or the budget of a key, which is made when it is not there. */
+/** The budget to acquire from: that of a limit, or that of a key, which is created if it does not exist. */
 export function budgetOf(work: Work, name: string, key: string | undefined): Found {
   const limit = findLimit(work.sql, name)
   if (limit === undefined) return { how: 'unknown' }
@@ -68,7 +72,7 @@ export function countKeys({ sql }: Look, { name, settings }: StoredLimit): numbe
   return isPerKey(settings) ? (sql(COUNT).get(name) as { n: number }).n : null
 }
 
-/** What was granted to each key stays granted, as that of a limit does. */
+/** Tokens already granted to each key stay granted, as for a limit. */
 export function changeKeys(work: Work, name: string, settings: LimitSettings): void {
   const { sql, now } = work
   for (const row of sql(ALL).all(name) as Row[]) {
@@ -79,10 +83,10 @@ export function changeKeys(work: Work, name: string, settings: LimitSettings): v
   sql(DROP_PLACES).run(name)
 }
 
-/** Those whose budget is full again, which is as if they had never been used; how many. */
+/** Deletes keys whose budget is full again, which is the same as never used; returns how many. */
 export function dropFullKeys({ sql, now }: Work, atMost: number): number {
   const full = sql(FULL_IDS).all(now, atMost) as { id: number }[]
-  // One by one: with few limits a join would read them all.
+  // One by one, because with few limits a join would read them all.
   for (const { id } of full) sql(DROP_ONE).run(id)
   return full.length
 }

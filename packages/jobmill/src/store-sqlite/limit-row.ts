@@ -1,4 +1,4 @@
-/** A limit as it is kept: its settings, and the state of its budget, which job/budget.ts reckons with. */
+/** A stored limit: its settings, and the state of its budget, which job/budget.ts calculates with. */
 import { available, type BudgetState, nextInMs } from '../job/budget.ts'
 import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import type { Sql } from './handle.ts'
@@ -6,8 +6,8 @@ import type { Look, Work } from './work.ts'
 
 export const COLUMNS = `id, name, settings, per_key, paid_at, reserved_until, drained_until, held`
 
-// By the unique name or the primary key, or all of them by jobmill_limit_own: few enough to read, while of keys there may be any number. What reckons with one and
-// writes it does so under the write lock.
+// By the unique name or the primary key, or all of them by jobmill_limit_own: there are few limits, but any
+// number of keys. Read-modify-write happens under the write lock.
 const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ?`
 const BY_ID = `SELECT ${COLUMNS} FROM jobmill_limit WHERE id = ?`
 const ALL = `SELECT ${COLUMNS} FROM jobmill_limit INDEXED BY jobmill_limit_own WHERE parent IS NULL ORDER BY name`
@@ -18,7 +18,7 @@ export interface StoredLimit {
   readonly name: string
   readonly settings: LimitSettings
   readonly budget: BudgetState
-  /** Permits that are out; 0 for a rate, whatever is left from before it was one. */
+  /** Permits in use; 0 for a rate, even if permits are left from before a change of its type. */
   readonly held: number
 }
 
@@ -38,7 +38,7 @@ export function findLimit(sql: Sql, name: string): StoredLimit | undefined {
   return row === undefined ? undefined : storedOf(row)
 }
 
-/** The limit that a queue names: it cannot be deleted while one does. */
+/** The limit of a queue, which cannot be deleted while a queue uses it. */
 export function limitOf(sql: Sql, id: number): StoredLimit {
   return storedOf(sql(BY_ID).get(id) as Row)
 }
@@ -59,12 +59,15 @@ export function availableOf({ now }: Look, { settings, budget, held }: StoredLim
   return available(settings, budget, { now, held })
 }
 
-/** 0 when something is available, null when only a release can tell. */
+/** 0 when something is available, null when that depends on a release. */
 export function nextOf({ now }: Look, { settings, budget, held }: StoredLimit): number | null {
   return nextInMs(settings, budget, { now, held })
 }
 
-/** `perKey` is a column and no part of the text: a process of an earlier release that writes the text knows nothing of it. */
+/**
+ * `perKey` is a column and not part of the JSON, because an older release would drop it when it writes the
+ * JSON.
+ */
 export function settingsText(settings: LimitSettings): string {
   return JSON.stringify({ ...settings, perKey: undefined })
 }

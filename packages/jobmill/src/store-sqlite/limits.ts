@@ -1,4 +1,7 @@
-/** Limits: what code declares of them, what operators override, drain and delete, and what counts. */
+/**
+ * Limits: declares them from code; applies overrides, drains and deletions by operators; and reads the
+ * settings in effect.
+ */
 import { type BudgetState, changed, drained, EMPTY_BUDGET } from '../job/budget.ts'
 import { isPerKey, type LimitParts, type LimitSettings } from '../job/limit.ts'
 import {
@@ -81,12 +84,12 @@ function create(work: Work, name: string, sources: LimitSources): void {
     drainedUntil,
     ...kept,
   )
-  // A process of an earlier release that deleted the limit leaves them behind.
+  // An older release that deleted the limit leaves its keys behind.
   dropKeys(work, name)
   counters.take('settings')
 }
 
-/** Who holds permits keeps them; who has a place in the line got it at the old rate, and loses it. */
+/** Holders keep their permits. Waiters lose their place in line, because it was computed at the old rate. */
 export function changeLimit(work: Work, name: string, parts: LimitParts, by?: string): LimitRecord {
   const limit = needLimit(work, name)
   const perKey = isPerKey(limit.settings)
@@ -105,7 +108,7 @@ export function resetLimitOverrides(work: Work, name: string, options: readonly 
   return droppedOptions(before.overrides, sources.overrides)
 }
 
-/** Budgets and places stay as they are unless something else counts now. */
+/** Budgets and places in line stay unless the settings in effect change. */
 function apply(work: Work, limit: StoredLimit, sources: LimitSources): void {
   if (isSameLimit(effectiveLimit(sources), limit.settings)) saveLimit(work, limit.id, limit.settings, sources)
   else rework(work, limit, sources)
@@ -126,7 +129,7 @@ function rework(work: Work, limit: StoredLimit, sources: LimitSources): void {
   saveLimit(work, limit.id, settings, sources)
   sql(DROP_PLACES).run(limit.id)
   counters.take('settings')
-  // There may be more to be had now.
+  // More may be available now.
   notifyFor(work, limit.id)
 }
 
@@ -173,7 +176,10 @@ export function limits(look: Look): LimitRecord[] {
   return allLimits(look.sql).map((limit) => recordOf(look, limit))
 }
 
-/** The number of a limit for the queue that names it; LIMIT_UNKNOWN when there is none, OPTION_CONFLICT when it is one for each key. */
+/**
+ * The id of a limit for the queue that names it. Throws LIMIT_UNKNOWN when there is none, and OPTION_CONFLICT
+ * when it counts each key separately.
+ */
 export function limitIdOf(look: Look, name: string | null): number | null {
   if (name === null) return null
   const { id, settings } = needLimit(look, name)
@@ -191,7 +197,10 @@ function needLimit({ sql }: Look, name: string): StoredLimit {
   return limit
 }
 
-/** A limit for each key has no budget of its own: what is told is that of a key that was never used, unless it is said of which. */
+/**
+ * A limit with `perKey` has no budget of its own: the record shows the budget of `key`, or that of an unused
+ * key.
+ */
 function recordOf(look: Look, own: StoredLimit, key?: BudgetState): LimitRecord {
   const limit = isPerKey(own.settings) ? { ...own, budget: key ?? EMPTY_BUDGET } : own
   return {

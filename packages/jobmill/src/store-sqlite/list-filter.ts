@@ -1,4 +1,4 @@
-/** The filters of a listing as one SQL expression over a job row, with the values it needs. */
+/** Translates the filters of a list into one SQL expression over a job row, with its values. */
 import { type JobFilter, namesOf } from '../store/job-list.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { LAST_ERROR } from './get.ts'
@@ -7,7 +7,7 @@ import { DONE } from './job-row.ts'
 import { PAYLOAD_HAS } from './payload-has.ts'
 import type { Look } from './work.ts'
 
-// The newest attempt of a job, by the primary key.
+// The newest attempt of a job, by primary key.
 const LAST_OUTCOME = `(SELECT a.outcome FROM jobmill_attempt AS a WHERE a.job_pk = j.pk ORDER BY a.token DESC LIMIT 1)`
 
 export interface Hit {
@@ -16,7 +16,7 @@ export interface Hit {
   readonly values: readonly Value[]
 }
 
-/** Null when the filter names a queue or kind that does not exist: then nothing can match. */
+/** Null when the filter names a queue or kind that does not exist: nothing can match. */
 export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
   const terms: string[] = []
   const values: Value[] = []
@@ -25,7 +25,7 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
     values.push(value)
   }
   const oneOf = (column: string, ids: readonly number[]): void => {
-    // One text for any number of them, so that each number does not become a statement of its own.
+    // One text for any number of ids, so that not every count becomes a separate prepared statement.
     if (ids.length === 1) need(`${column} = ?`, ids[0] ?? 0)
     else need(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(ids))
   }
@@ -45,13 +45,13 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
   if (filter.payloadText !== undefined) need('instr(j.payload, ?) > 0', filter.payloadText)
   if (filter.errorText !== undefined)
     need(`(j.state <> ${DONE} AND instr(${LAST_ERROR}, ?) > 0)`, filter.errorText)
-  // The last: it reads the whole payload, so only of what all else fits.
+  // Last, because it parses the payload: only rows that match everything else pay for it.
   if (filter.payloadAt !== undefined && filter.payloadAt.length > 0)
     need(`${PAYLOAD_HAS}(j.payload, ?)`, JSON.stringify(filter.payloadAt))
   return { sql: terms.length === 0 ? '1' : `coalesce(${terms.join(' AND ')}, 0)`, values }
 }
 
-/** The ids of the names that exist; undefined when the filter takes all. */
+/** The ids of the names that exist; undefined when the filter has no names. */
 export function idsOf(
   names: string | readonly string[] | undefined,
   find: (name: string) => number | undefined,

@@ -1,7 +1,7 @@
 /**
- * The orders of listings, each with the index that serves it: scheduled by due time (jobmill_job_due, in line or not
- * being two lanes), ready as claimed (a lane per queue and kind), running by start (a lane per instance), ended
- * newest first (a lane per queue), all states newest id first (jobmill_job_id, or the tag's own order).
+ * The orders of lists, each served by an index: scheduled by due time (jobmill_job_due, two lanes), ready in
+ * claim order (a lane per queue and kind), running by start (a lane per instance), ended newest first (a lane
+ * per queue), all states newest id first (jobmill_job_id, or the order of the tag).
  */
 import { STATE_CODE } from '../job/state.ts'
 import type { JobFilter, Position } from '../store/job-list.ts'
@@ -11,7 +11,7 @@ import type { Lane } from './lanes.ts'
 import { readyKinds, readyLaneReader } from './ready-lanes.ts'
 import type { Look } from './work.ts'
 
-/** `first` and `second` are the numbers of its position; an order that has fewer leaves them 0. */
+/** `first` and `second` are the numbers of its position; an order with fewer numbers leaves them 0. */
 export interface Entry {
   readonly pk: number
   readonly id: string
@@ -26,7 +26,7 @@ export interface Order {
   readonly compare: (a: Entry, b: Entry) => number
   lanes(look: Look, filter: JobFilter, hit: Hit, after: Entry): Lane<Entry>[]
   positionOf(entry: Entry): Position
-  /** Undefined when the position is not one of this order. */
+  /** Undefined when the position does not belong to this order. */
   entryAt(position: Position): Entry | undefined
 }
 
@@ -41,7 +41,7 @@ export function orderOf({ state }: JobFilter): Order {
   return ended
 }
 
-/** An index range that goes on after (first, id); `values` fill what stands in `where`. */
+/** An index range that continues after (first, id); `where` holds the values of its conditions. */
 function lane(look: Look, text: string, hit: Hit, where: readonly Value[], start: Entry): Lane<Entry> {
   const statement = look.sql(text)
   return {
@@ -102,7 +102,8 @@ const ended: Order = {
       WHERE j.queue_id = ? AND j.state >= 3 AND j.state = ? AND j.ended_at >= ? AND (j.ended_at, j.id) < (?, ?)
       ORDER BY j.ended_at DESC, j.id DESC LIMIT ?`
     const state = STATE_CODE[filter.state ?? 'done']
-    // Both ends of the time range bound the scan of the index: a range long ago is not reached row by row.
+    // Both ends of the time range bound the index scan, so that a range in the past is not reached row by
+    // row.
     const { endedFrom = Number.MIN_SAFE_INTEGER, endedBefore = Number.MAX_SAFE_INTEGER } = filter
     const first = start.first < endedBefore ? start : { ...start, first: endedBefore, id: '' }
     return queueIds(look, filter).map((queueId) => lane(look, text, hit, [queueId, state, endedFrom], first))

@@ -1,6 +1,6 @@
 /**
- * Lists of jobs. Every order is that of an index, in one lane or several; filters that no index serves are answered
- * per row, inside the budget of a scan, and come back as `hit`.
+ * Lists jobs. Every order is that of an index, in one or several lanes. Filters without an index are
+ * evaluated per row, within the scan budget, and returned as `hit`.
  */
 import { type Chunk, cursorInvalid, type JobFilter, type Position } from '../store/job-list.ts'
 import { hitOf } from './list-filter.ts'
@@ -14,7 +14,7 @@ const ROW = `SELECT ${SUMMARY} FROM jobmill_job AS j WHERE j.pk = ?`
 
 const NOTHING: Chunk = { jobs: [], scanned: 0, last: null, end: true }
 
-/** One bounded read: `rows` entries after `from`, and the jobs among them that match. */
+/** One bounded read: `rows` entries after `from`, and the matching jobs among them. */
 export function listChunk(look: Look, filter: JobFilter, from: Position | null, rows: number): Chunk {
   const hit = hitOf(look, filter)
   if (hit === null) return NOTHING

@@ -1,4 +1,4 @@
-/** What a store has between open and close: one connection, and all that works on it. */
+/** The state of an open store: one connection, and everything that uses it. */
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { storeClosed } from '../store/lifecycle.ts'
@@ -16,7 +16,7 @@ import { createWriter, type Writer } from './writer.ts'
 export interface StoreSettings {
   /** Absolute, or `:memory:`. */
   readonly path: string
-  /** As the user gave it, when that is not the same. */
+  /** As the user passed it, if different. */
   readonly givenPath?: string
   readonly platform: Platform
   readonly clock: () => number
@@ -31,9 +31,9 @@ export interface Live {
   readonly connection: Connection
   readonly files: OpenFiles
   readonly log: LogKeeper
-  /** The last claim brought a lot, and all that it asked for: there is most likely more. */
+  /** The last claim was large and returned all that it asked for, so there is probably more. */
   mayHaveMore: boolean
-  /** Calls that come too late are rejected for this reason. */
+  /** Later calls are rejected with this reason. */
   close(reason?: () => Error): void
 }
 
@@ -45,7 +45,7 @@ export function liveOn(settings: StoreSettings, connection: Connection): Live {
   const notifier = createNotifier(connection, platform)
   const log = logKeeper(connection, path)
   const shared = { connection, platform, clock, memory, path, files, deadlineMs }
-  const writer = createWriter({ ...shared, onCommit: notifier.tell })
+  const writer = createWriter({ ...shared, onCommit: notifier.publish })
   return {
     connection,
     files,
@@ -72,7 +72,7 @@ function databaseBytes(connection: Connection): number {
 
 const RETRY_MS = 20
 
-/** Twenty processes may open the same new file at once: all but one find it locked for a moment. */
+/** Many processes may open the same new file at once: all but one find it locked briefly. */
 export async function openMigrated({
   path,
   platform,

@@ -1,26 +1,33 @@
 /**
- * Whether the write-ahead log still has what SQLite believes to be in it. SQLite keeps an index of the log in the -shm file, and never looks whether the log was truncated or
- * overwritten: it appends behind the hole, and the database is malformed later. So the last frame in the log is compared with the index, and the log's header too. Both
- * have salts that change whenever the log starts over, and the checksum of the last frame covers all frames before it.
- *
- * The files are read through the descriptors that SQLite has open. Closing any other descriptor of the -shm file would drop the POSIX locks that SQLite holds for this process.
+ * Checks whether the write-ahead log still contains what SQLite expects. SQLite indexes the log in the -shm
+ * file and never notices that the log was truncated or overwritten: it appends behind the hole, which
+ * corrupts the database. So the last frame and the header of the log are compared with the index.
+ * docs/internals/sqlite-store.md has the details.
+ * The files are read through the descriptors that SQLite has open. Closing any other descriptor of the -shm
+ * file would drop the POSIX locks of this process.
  */
 import { fstatSync, ftruncateSync, lstatSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs'
 
 export interface LogCheck {
   /** True when frames are missing from the log. */
   readonly isCut: () => boolean
-  /** True when the index lost bytes. It has its size again then, because SQLite has it mapped into memory, and is built again. */
+  /**
+   * True when the index was truncated. It is then restored to its size, because SQLite has it mapped into
+   * memory, and rebuilt.
+   */
   readonly isIndexCut: () => boolean
-  /** Makes SQLite build the index again, from the transactions that are complete in the log: in all processes. */
+  /** Makes SQLite rebuild the index from the complete transactions in the log, in all processes. */
   readonly discardIndex: () => void
-  /** Empties a log that was deleted, so that closing it copies nothing into the database file. */
+  /** Empties a deleted log, so that closing it copies nothing into the database file. */
   readonly discardLog: () => void
-  /** After this store closed its files: whether another connection still uses the index that they had. Whoever opens the database meanwhile would share it. */
+  /**
+   * After this store closed its files: whether another connection still uses their index. A connection opened
+   * now would share it.
+   */
   readonly isIndexHeld: () => boolean
 }
 
-/** On systems that do not list the descriptors of a process. */
+/** For systems that do not list the descriptors of a process. */
 const NO_CHECK: LogCheck = {
   isCut: () => false,
   isIndexCut: () => false,
@@ -29,7 +36,7 @@ const NO_CHECK: LogCheck = {
   isIndexHeld: () => false,
 }
 
-// WalIndexHdr, twice: see walformat.html of SQLite.
+// WalIndexHdr, stored twice: see walformat.html of SQLite.
 const COPY_BYTES = 48
 const INDEX_BYTES = 2 * COPY_BYTES
 const AT_IS_INIT = 12
@@ -43,7 +50,7 @@ const AT_HEADER_SALT = 16
 const FRAME_HEADER_BYTES = 24
 const AT_FRAME_SALT = 8
 const AT_FRAME_CHECKSUM = 16
-/** How often other processes may change the index while it is compared. */
+/** How often other processes may change the index during a comparison. */
 const MOST_TRIES = 20
 
 export function logCheck(database: string): LogCheck {
@@ -57,10 +64,10 @@ export function logCheck(database: string): LogCheck {
 
   function isComplete(): boolean {
     const frames = numberAt(one, AT_FRAMES)
-    // SQLite starts over when all frames are copied, unless a reader keeps it from that: then it appends behind them.
+    // SQLite restarts the log when all frames are copied. If a reader prevents that, it appends behind them.
     if (frames === 0) return true
     const pageSize = one.readUInt16LE(AT_PAGE_SIZE)
-    // 1 stands for the largest one, which does not fit.
+    // 1 encodes the largest page size, which does not fit.
     const frameBytes = FRAME_HEADER_BYTES + (pageSize === 1 ? 65_536 : pageSize)
     if (frame.length !== frameBytes) frame = Buffer.alloc(frameBytes)
     return (
@@ -86,7 +93,7 @@ export function logCheck(database: string): LogCheck {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         // SQLite rebuilds an index that it cannot read.
         if (!index.read(one, 0) || !isReadable(one) || isComplete()) return false
-        // A transaction of another process, or a new descriptor under an old number, is no damage.
+        // A transaction of another process, or a reused descriptor number, is no damage.
         if (index.read(other, 0) && other.equals(one) && log.isOpen() && index.isOpen()) return true
       }
       return false
@@ -106,37 +113,40 @@ export function logCheck(database: string): LogCheck {
       if (log.isOpen()) ftruncateSync(log.fd, 0)
       discardIndex()
     },
-    // Another process can share it only by its path. SQLite keeps a lock on it for as long.
+    // Another process can share it only by its path, and SQLite keeps a lock on it for that long.
     isIndexHeld: () =>
       openDescriptors().some((fd) => index.isSame(fd)) ||
       (index.isAt(`${database}-shm`) && isLocked(index.inode)),
   }
 }
 
-/** Both copies are the same, unless a process is writing them or died while doing so. */
+/** Both copies are equal unless a process is writing them, or crashed while writing. */
 function isReadable(index: Buffer): boolean {
   return index[AT_IS_INIT] === 1 && index.compare(index, 0, COPY_BYTES, COPY_BYTES, 2 * COPY_BYTES) === 0
 }
 
-/** The index is in the byte order of the machine; all that Node.js runs on with this driver are little-endian. */
+/** The index is in native byte order; all platforms that this driver supports are little-endian. */
 function numberAt(index: Buffer, at: number): number {
   return index.readUInt32LE(at)
 }
 
 interface Descriptor {
   readonly fd: number
-  /** Fills the buffer from this place of the file; false when there is not enough. */
+  /** Fills the buffer from this offset of the file; false when the file is too short. */
   read(into: Buffer, at: number): boolean
   size(): number
-  /** Whether it still is the file that it was opened for. */
+  /** Whether the descriptor still refers to the same file. */
   isOpen(): boolean
-  /** Whether another descriptor is of the same file. */
+  /** Whether another descriptor refers to the same file. */
   isSame(other: number): boolean
   isAt(path: string): boolean
   readonly inode: bigint
 }
 
-/** The one under which this process has the file open; null when it has not, or the system does not tell. */
+/**
+ * The descriptor under which this process has the file open; null when there is none, or the system does not
+ * list it.
+ */
 function descriptorOf(path: string): Descriptor | null {
   const file = lstatSync(path, { throwIfNoEntry: false, bigint: true })
   if (file === undefined) return null
@@ -162,7 +172,7 @@ function descriptorOf(path: string): Descriptor | null {
     size: () => fstatSync(fd).size,
     isOpen: () => isFile(fd),
     isSame: isFile,
-    // The number of a deleted file may be given to a new one.
+    // The inode number of a deleted file may be reused by a new one.
     isAt(other) {
       const found = lstatSync(other, { throwIfNoEntry: false, bigint: true })
       return found?.ino === file.ino && found.birthtimeNs === file.birthtimeNs
@@ -171,7 +181,10 @@ function descriptorOf(path: string): Descriptor | null {
   }
 }
 
-/** By any process. Where the system does not list locks, nobody can tell: then it counts as locked, because a shared index would damage the database. */
+/**
+ * By any process. Where the system does not list locks it counts as locked, because a shared index would
+ * corrupt the database.
+ */
 function isLocked(inode: bigint): boolean {
   try {
     return readFileSync('/proc/locks', 'utf8').includes(`:${inode} `)

@@ -1,20 +1,20 @@
 /**
- * The write-ahead log begins anew once everything in it is in the file, and nobody reads there any more. A reader that stays for long, a
- * backup or a forgotten transaction, lets it grow to any size. Whoever commits first after that would stand still while all of it is
- * copied; and with nothing to commit, it would stay as it is. So the heartbeat looks at its size, and a thread brings it back.
+ * Shrinks the write-ahead log. The log restarts once everything in it is in the file and it has no readers. A
+ * long read, such as a backup or a forgotten transaction, lets it grow to any size, and the next commit would
+ * block while copying it all. So the heartbeat checks its size, and a thread truncates it.
  */
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type Connection, LOG_LIMIT_BYTES } from './connection.ts'
 import { prepared } from './handle.ts'
 
-/** SQLite's own default: a commit that finds this many pages in the log copies them. */
+/** SQLite's default: a commit that finds this many pages in the log copies them. */
 const COPY_AT_PAGES = 1_000
 
 export interface LogKeeper {
-  /** Begins to shrink the log when it has become too large. */
+  /** Starts to shrink the log if it is too large. */
   look(): void
-  /** Leaves it as it is. */
+  /** Stops without finishing. */
   close(): void
 }
 
@@ -27,7 +27,7 @@ export function logKeeper(connection: Connection, path: string): LogKeeper {
     prepared(connection)(`PRAGMA wal_autocheckpoint = ${isOn ? COPY_AT_PAGES : 0}`).get()
   }
 
-  /** Its end is the end of the large log. When it cannot run, commits do what they always did. */
+  /** The thread ends when the log is small again. If it cannot run, commits copy pages as usual. */
   function ended(error?: unknown): void {
     if (error instanceof Error) isAble = false
     if (thread === undefined) return
@@ -52,7 +52,7 @@ export function logKeeper(connection: Connection, path: string): LogKeeper {
   }
 }
 
-/** Beside this file, as source or compiled. */
+/** Next to this file, as source or compiled. */
 function program(): URL {
   const { url } = import.meta
   return new URL(`./empty-log${url.slice(url.lastIndexOf('.'))}`, url)

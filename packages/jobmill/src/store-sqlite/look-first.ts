@@ -1,6 +1,6 @@
 /**
- * Verbs that often have nothing to do look first, without the write lock, and go to the writer only when there is
- * something to write; there they look again under the lock. So idle processes do not fight over the file.
+ * Operations that often have nothing to do first read without the write lock. They go to the writer only if
+ * there is something to write, and check again under the lock. So idle processes do not compete for the file.
  */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { SlotChange } from '../store/duty.ts'
@@ -23,13 +23,16 @@ import { assign, differing } from './slots.ts'
 import { stage, stageInMs } from './stage.ts'
 import type { Look } from './work.ts'
 
-/** A guess: how many jobs a lost instance leaves behind. */
+/** An estimate: how many jobs a lost instance leaves behind. */
 const REAP_WEIGHT = 100
 
-/** Leases of one claim, from which on a look before the next costs more than a lock in vain at the end of the queue. */
+/**
+ * From this claim size on, a read before the next claim costs more than one unnecessary lock at the end of
+ * the queue.
+ */
 const MANY = 100
 
-/** Whether a write is worth its lock. With writes queued before it, only their end can tell. */
+/** Whether a write is worth its lock. If writes are queued, only their end can show. */
 async function when({ writer, read }: Live, look: (at: Look) => boolean): Promise<boolean> {
   return !writer.idle || read(look)
 }
@@ -46,24 +49,24 @@ export async function claimIfReady(live: Live, request: ClaimRequest): Promise<L
       mayClaim(look, request) ? undefined : notificationsOf(look, queues),
     )
     if (empty !== undefined) {
-      live.notifier.hear(empty)
+      live.notifier.markSeen(empty)
       return []
     }
   }
   const { leases, notifications } = await live.writer.write(request.limit, (work) => {
     const leases = claim(work, request)
-    // With fewer than asked for, the queues are empty for this instance: whatever rang until now is done with.
+    // Fewer than requested: the queues are empty for this instance, so notifications up to now are handled.
     return { leases, notifications: leases.length < request.limit ? notificationsOf(work, queues) : [] }
   })
   live.mayHaveMore = leases.length >= MANY && leases.length === request.limit
-  live.notifier.hear(notifications)
+  live.notifier.markSeen(notifications)
   return leases
 }
 
 export async function renewIfDue(live: Live, request: HeartbeatRequest): Promise<Heartbeat> {
   live.log.look()
-  const told = await live.read((look) => heartbeatUnlessDue(look, request))
-  if (told !== undefined) return told
+  const current = await live.read((look) => heartbeatUnlessDue(look, request))
+  if (current !== undefined) return current
   await live.writer.write(1, (work) => renew(work, request))
   return live.read((look) => heartbeat(look, request))
 }

@@ -1,6 +1,7 @@
 /**
- * Takes back the crashes of an instance that was reaped although its process lives. The reaper notes in `jobmill_lost_job` what it took from whom; the
- * instance finds these jobs there when it registers again, whatever became of them since.
+ * Reverts the crash count of jobs whose instance was reaped although its process is alive. The reaper records
+ * the jobs in `jobmill_lost_job`; the instance finds them there when it registers again, whatever happened to
+ * them since.
  */
 import { NO_CRASH, STOOD_STILL } from '../job/crash.ts'
 import { outcomeCode } from '../job/outcome.ts'
@@ -13,14 +14,14 @@ const NOTE = `INSERT OR IGNORE INTO jobmill_lost_job (instance_pk, job, token) V
 const OF_INSTANCE = `SELECT job, token FROM jobmill_lost_job WHERE instance_pk = ? ORDER BY job, token`
 const FORGET = `DELETE FROM jobmill_lost_job WHERE instance_pk = ?`
 const UNCOUNT = `UPDATE jobmill_job SET crashes = max(crashes - 1, 0) WHERE pk = ?`
-// The attempt keeps its place in the history and tells what happened instead of a crash.
-const RETELL = `UPDATE jobmill_attempt SET error = ? WHERE job_pk = ? AND token = ?`
+// The attempt keeps its place in the history, but its error no longer says that it crashed.
+const SET_ERROR = `UPDATE jobmill_attempt SET error = ? WHERE job_pk = ? AND token = ?`
 const ADD_TO_ERROR = `UPDATE jobmill_attempt SET error = error || ? WHERE job_pk = ? AND token = ?`
 const DIED_OF_CRASH = `
   SELECT 1 FROM jobmill_attempt
   WHERE job_pk = ? AND token = ? AND went_to IS NULL AND outcome = ${outcomeCode('interrupted')}`
 
-// Instances are forgotten an hour after their end, and these notes with them.
+// Instances are deleted an hour after their end, and these rows with them.
 export const DROP_LOST_JOBS = `DELETE FROM jobmill_lost_job WHERE instance_pk NOT IN (SELECT pk FROM jobmill_instance)`
 
 export function noteLost({ sql }: Work, job: JobRow): void {
@@ -39,7 +40,7 @@ export function takeCrashesBack(work: Work, instancePk: number, stoodStill = fal
       continue
     }
     work.sql(UNCOUNT).run(job.pk)
-    work.sql(RETELL).run(NO_CRASH, job.pk, token)
+    work.sql(SET_ERROR).run(NO_CRASH, job.pk, token)
     if (job.state === DEAD && work.sql(DIED_OF_CRASH).get(job.pk, job.token) !== undefined) revive(work, job)
   }
 }

@@ -1,16 +1,17 @@
-/** Figures in buckets of one size: those that were rolled up, and those that were not yet. */
+/** Metrics in buckets of one size, both rolled up and still open. */
 import { type MetricData, mergeData } from '../job/metric-data.ts'
 import type { MetricQuery, MetricRecord } from '../store/metrics.ts'
 import { bucketsOf, type MetricDeltaRow } from './roll-up.ts'
 import type { Look } from './work.ts'
 
-// Hops from scope to scope in the primary key, and then a range of it for each: what is outside the time asked for is not read.
+// Hops from scope to scope in the primary key, then reads a range of it for each: nothing outside the time
+// range is read.
 const NEXT_SCOPE = `
   SELECT scope FROM jobmill_metric WHERE resolution = ? AND scope > ? ORDER BY scope LIMIT 1`
 const RANGE = `
   SELECT at, data FROM jobmill_metric WHERE resolution = ? AND scope = ? AND at >= ? AND at < ? ORDER BY at`
 
-// All that is open: what processes flushed since the last pass of the roll-up, a quarter of a minute ago.
+// Everything open: what processes flushed since the last roll-up, about 15 seconds ago.
 const OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta ORDER BY n`
 
 export function metrics(look: Look, query: MetricQuery): MetricRecord[] {

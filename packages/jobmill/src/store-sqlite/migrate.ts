@@ -1,4 +1,4 @@
-/** Brings the tables of a file to this release. Safe when many processes open a new file at once. */
+/** Migrates the tables of a file to this release. Safe when many processes open a new file at once. */
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import { type SqliteHandle, prepared } from './handle.ts'
 import { MIGRATIONS } from './migrations.ts'
@@ -15,13 +15,13 @@ export function migrate(
   now: number,
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
-  // A look first: on all but the first open there is nothing to do, and then nobody has to wait for the write lock.
+  // Reads first: on all but the first open there is nothing to do, so no process waits for the write lock.
   if (missing(handle, migrations).length === 0) return
   const sql = prepared(handle)
   sql('BEGIN IMMEDIATE').run()
   try {
     handle.exec(TABLE)
-    // Another process may have been faster while we waited for the lock.
+    // Another process may have migrated while this one waited for the lock.
     for (const migration of missing(handle, migrations)) {
       handle.exec(migration.sql)
       sql(NOTE).run(migration.number, migration.name, migration.checksum, now)
@@ -39,7 +39,7 @@ function missing(handle: SqliteHandle, migrations: readonly Migration[]): Migrat
   return pending(applied, migrations)
 }
 
-/** Null when there is nothing of ours. */
+/** Null when the file has no Jobmill tables. */
 export function appliedTo(handle: SqliteHandle): AppliedMigration[] | null {
   const sql = prepared(handle)
   return sql(EXISTS).get() === undefined ? null : (sql(APPLIED).all() as AppliedMigration[])

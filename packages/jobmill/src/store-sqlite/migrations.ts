@@ -1,5 +1,6 @@
 /**
- * The schema, as numbered migrations. Until 0.1.0 is published there is one, and it may be edited; from then on a migration is only ever added.
+ * The schema as numbered migrations. Until 0.1.0 is published there is one, which may be edited; from then
+ * on, migrations are only added.
  */
 import { migration, type Migration } from '../store/migrations.ts'
 import { INSTANCES } from './schema/instances.ts'

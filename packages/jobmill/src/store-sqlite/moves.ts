@@ -1,12 +1,12 @@
 /**
- * What a verb moves from state to state, added up and written to the count rows once, in its own transaction:
- * counts are exact at any moment and never need a scan.
+ * Sums up the state changes of an operation and writes them to the counter rows once, in the same
+ * transaction. So counts are always exact and never need a scan.
  */
 import type { Sql } from './handle.ts'
 
 const READY = 1
 
-// By primary key. `rung` and `arrived` are what waiting processes compare to learn that the queue got something to do.
+// By primary key. Waiting processes compare `wake_ups` and `arrived` to learn that a queue got work.
 const ADD = `
   INSERT INTO jobmill_count (queue_id, state, n, wake_ups) VALUES (?, ?, ?, 0)
   ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n`
@@ -15,25 +15,25 @@ const NOTIFY = `
   ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n, wake_ups = wake_ups + 1, arrived = arrived + excluded.arrived
   RETURNING n, wake_ups AS wakeUps, arrived, EXISTS (SELECT 1 FROM jobmill_order_due AS line WHERE line.queue_id = ?) AS lines`
 
-/** A bell as its count row has it, so that every process that hears it hears the same. */
+/** A notification as stored in its counter row, so that all processes read the same. */
 export interface NotificationRow {
   /** Ready jobs of the queue. */
   readonly n: number
   readonly wakeUps: number
-  /** How many ever became ready. */
+  /** How many jobs ever became ready. */
   readonly arrived: number
-  /** 1: a line of the queue waits for `stage`. */
+  /** 1: an order queue of this queue waits for `stage`. */
   readonly lines: number
 }
 
 export interface Moves {
-  /** One job of this queue, or `n`; null for a job that begins or ends to exist. */
+  /** Moves one job of this queue, or `n`; null for a job that is inserted or deleted. */
   move(queueId: number, from: number | null, to: number | null, n?: number): void
-  /** The queue has something to do now: a ready job, or a line whose first job may have its turn. */
+  /** Reports that the queue has work: a ready job, or an order queue whose lock is free. */
   notify(queueId: number): void
-  /** What was moved to this state and is not in the count row yet. */
+  /** Changes to this state that are not in the counter row yet. */
   readonly unwritten: (queueId: number, state: number) => number
-  /** Writes the sums; returns the bells of the queues that were rung. */
+  /** Writes the sums; returns the notifications of queues that got work. */
   write(sql: Sql): ReadonlyMap<number, NotificationRow>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Queues and kinds by number. Rows hold the numbers; a store remembers the pairs, which never change. What a
- * transaction learns is remembered only after its commit: a number that was rolled back may go to another name.
+ * Maps queue and kind names to the ids that rows contain. A store caches the pairs, which never change. A
+ * pair is cached only after its transaction commits: a rolled back id may go to another name.
  */
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
 import type { Sql, Value } from './handle.ts'
@@ -46,15 +46,15 @@ export class NameCache {
 }
 
 export interface Names {
-  /** Undefined when there is none of this name. */
+  /** Undefined when the name does not exist. */
   findQueue(name: string): number | undefined
   findKind(name: string): number | undefined
-  /** Makes it when it is not there. */
+  /** Creates it if necessary. */
   needQueue(name: string): number
   needKind(name: string): number
   queueName(id: number): string
   kindName(id: number): string
-  /** Hands what was learned to the cache: call it when the transaction is committed, or wrote nothing. */
+  /** Adds the learned pairs to the cache. Call it after the commit, or if nothing was written. */
   keep(): void
 }
 
@@ -97,12 +97,12 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
   }
 }
 
-/** With the defaults, until code or an operator says more. */
+/** With the defaults, until code or an operator sets options. */
 export function createQueue(sql: Sql, name: string): void {
   sql(NEW_QUEUE).run(name, ...settingValues(DEFAULT_QUEUE_SETTINGS, null))
 }
 
-/** In the order of the columns that statements name. */
+/** In the column order of the statements. */
 export function settingValues(settings: QueueSettings, limitId: number | null): Value[] {
   return [
     settings.workers,

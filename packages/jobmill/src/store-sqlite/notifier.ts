@@ -1,7 +1,7 @@
 /**
- * Wake-ups. In this process a commit rings at once. Other processes are heard by asking the driver, every few
- * milliseconds and only while somebody waits, whether the file was changed by another connection; if it was, the
- * `rung` numbers tell which queues got something to do. That number is the turn of the ring: all processes read the same.
+ * Wake-ups. A commit wakes waiters of this process at once. Commits of other processes are detected by
+ * polling `data_version` every few milliseconds while there are waiters. If it changed, the `wake_ups`
+ * counters show which queues got work; all processes read the same counters.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import { wakeAll, type WakeUp } from '../store/wake-up.ts'
@@ -12,9 +12,9 @@ import { prepared } from './handle.ts'
 import type { Notification, Look } from './work.ts'
 
 /**
- * A probe costs a few microseconds, but to wake up for it costs the process far more: 5 ms for ever came to 2 % of a
- * core on a small machine. So it is often while other processes write, and rare once they have been quiet: after one part in
- * PROBES of the time since the last change.
+ * A probe takes a few microseconds, but waking the process costs far more: probing every 5 ms used 2 % of a
+ * core on a small machine. So the interval is a fraction (1 / PROBES) of the time since the last change,
+ * within bounds.
  */
 const PROBES = 100
 const PROBE_BUSY_MS = 2
@@ -22,30 +22,30 @@ const PROBE_QUIET_MS = 25
 
 const VERSION = `PRAGMA data_version`
 
-// At most a row per queue that is asked for, by its unique name and the primary keys of the others.
+// At most one row per requested queue, by its unique name and the primary keys of the others.
 const NOTIFICATIONS = `
   SELECT q.name AS queue, c.n, c.wake_ups AS wakeUps, c.arrived,
     EXISTS (SELECT 1 FROM jobmill_order_due AS line WHERE line.queue_id = q.id) AS lines
   FROM json_each(?) AS asked CROSS JOIN jobmill_queue AS q ON q.name = asked.value
     CROSS JOIN jobmill_count AS c ON c.queue_id = q.id AND c.state = 1`
 
-/** How the bells of these queues stand, in the snapshot that a claim sees. */
+/** The notifications of these queues, in the snapshot that a claim sees. */
 export function notificationsOf({ sql }: Pick<Look, 'sql'>, queues: Iterable<string>): Notification[] {
   return sql(NOTIFICATIONS).all(JSON.stringify([...queues])) as Notification[]
 }
 
 export interface SqliteNotifier extends Omit<Notifier, 'standBy' | 'receive'> {
-  /** A commit of this process rang these bells. */
-  readonly tell: (notifications: readonly Notification[]) => void
-  /** A claim has taken all it could at this point: no need to wake anybody for what came before. */
-  readonly hear: (notifications: readonly Notification[]) => void
+  /** Publishes the notifications of a commit of this process. */
+  readonly publish: (notifications: readonly Notification[]) => void
+  /** After a claim that took everything available: earlier notifications need not wake a waiter. */
+  readonly markSeen: (notifications: readonly Notification[]) => void
   /** Ends every wait. */
   close(): void
 }
 
 export function createNotifier(connection: Connection, platform: Platform): SqliteNotifier {
   const sql = prepared(connection)
-  const heard = new Map<string, Pick<Notification, 'wakeUps' | 'arrived'>>()
+  const seen = new Map<string, Pick<Notification, 'wakeUps' | 'arrived'>>()
   const waited = new Set<ReadonlySet<string>>()
   let version: number | undefined
   let changedAt = platform.monotonic()
@@ -57,12 +57,12 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
     } else if (probe === undefined) lookLater()
   })
 
-  /** Remembers how far each bell got, and returns what rang since the last time. */
-  function hear(notifications: readonly Notification[], isOwn = false): WakeUp[] {
+  /** Records the latest counters, and returns what is new since the last time. */
+  function unseen(notifications: readonly Notification[], isOwn = false): WakeUp[] {
     return notifications.flatMap((notification) => {
-      const before = heard.get(notification.queue) ?? { wakeUps: 0, arrived: 0 }
+      const before = seen.get(notification.queue) ?? { wakeUps: 0, arrived: 0 }
       if (notification.wakeUps <= before.wakeUps) return []
-      heard.set(notification.queue, notification)
+      seen.set(notification.queue, notification)
       return wakeUpOf(notification, notification.arrived - before.arrived, isOwn)
     })
   }
@@ -71,18 +71,18 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
     return new Set([...waited].flatMap((queues) => [...queues]))
   }
 
-  /** Bells that nobody waits for now are left for whoever waits next. */
-  function tell(notifications: readonly Notification[], isOwn: boolean): void {
+  /** Notifications without a waiter stay for the next one. */
+  function publish(notifications: readonly Notification[], isOwn: boolean): void {
     const queues = awaited()
     const waitedFor = notifications.filter(({ queue }) => queues.has(queue))
-    local.wake(hear(waitedFor, isOwn))
+    local.wake(unseen(waitedFor, isOwn))
   }
 
   function notifications(queues: ReadonlySet<string>): Notification[] {
     try {
       return notificationsOf({ sql }, queues)
     } catch {
-      // Wake-ups only shorten a wait; whatever is wrong, the next verb will say.
+      // Wake-ups only shorten a wait; the next operation reports the error.
       return []
     }
   }
@@ -94,7 +94,7 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
       if (now !== version) {
         version = now
         changedAt = platform.monotonic()
-        tell(notifications(awaited()), false)
+        publish(notifications(awaited()), false)
       }
     } catch {
       // As above.
@@ -109,15 +109,16 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
   }
 
   return {
-    tell: (notifications) => tell(notifications, true),
-    hear: (notifications) => void hear(notifications),
+    publish: (notifications) => publish(notifications, true),
+    markSeen: (notifications) => void unseen(notifications),
     notify: (queues) => local.wake(queues.map(wakeAll)),
-    // All who wait look by themselves: those who do not come first in the order, a little later.
+    // Nothing to forward: every waiter polls on its own.
     forward() {},
     async wait(options) {
       const queues = new Set(options.queues)
-      // What was rung while nobody waited counts too: a job may have come between an empty claim and this wait.
-      const missed = hear(notifications(queues))
+      // Notifications from before the wait count too: a job may have arrived between an empty claim and this
+      // wait.
+      const missed = unseen(notifications(queues))
       if (missed.length > 0) return missed
       waited.add(queues)
       try {
@@ -131,8 +132,9 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
 }
 
 /**
- * `fresh` jobs became ready since the last time; of those, what others have taken meanwhile is gone. A ring for something else, a
- * permit that came back or a line that moved on, is for everybody; elsewhere only when there is something to be had.
+ * `fresh` jobs became ready since the last time, minus those already claimed. A wake-up for another reason,
+ * such as a released permit or a free order lock, is for all waiters; in other processes only if something is
+ * available.
  */
 function wakeUpOf({ queue, n, wakeUps, lines }: Notification, fresh: number, isOwn: boolean): WakeUp[] {
   const jobs = Math.min(fresh, n)

@@ -1,17 +1,17 @@
 /**
- * Ended jobs that their queue no longer keeps. By age and by number it is the oldest that go, so of each queue and state those at the
- * front of one index range; how many are too many is told by the count rows.
+ * Ended jobs that exceed the retention of their queue. Retention by age and by number both delete the oldest,
+ * which are at the front of one index range per queue and state. The counter rows show how many are too many.
  */
 import { CANCELLED, DEAD, DONE, type JobRow } from './job-row.ts'
 import type { Lane } from './lanes.ts'
 import type { Look } from './work.ts'
 
-// A row per queue, and the count rows by primary key.
+// One row per queue, and the counter rows by primary key.
 const KEPT = `
   SELECT id, name, retain_done_ms, retain_dead_ms, retain_cancelled_ms, keep_done, keep_dead, keep_cancelled FROM jobmill_queue`
 const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
 
-// The front of one (queue, state) range of jobmill_job_ended: only rows that go are read.
+// The front of one (queue, state) range of jobmill_job_ended: only rows to delete are read.
 const OLD = `
   SELECT pk, id, queue_id, state, tags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
   WHERE queue_id = ? AND state >= 3 AND state = ? AND ended_at <= ? AND (ended_at, id) > (?, ?)
@@ -30,7 +30,10 @@ interface KeptRow {
   readonly keep_cancelled: number | null
 }
 
-/** A lane per queue (of these, or of all) and state that is not kept for ever. `unwritten` is what the count rows do not tell yet. */
+/**
+ * One lane per queue (of these, or of all) and state with a retention. `unwritten` is what the counter rows
+ * do not contain yet.
+ */
 export function oldJobs(
   look: Look,
   queues: readonly string[] | undefined,
@@ -57,7 +60,7 @@ function countOf({ sql }: Look, queueId: number, state: number): number {
   return (sql(COUNT).get(queueId, state) as { n: number } | undefined)?.n ?? 0
 }
 
-/** The first `tooMany`, and whatever ended until then. */
+/** The first `tooMany` jobs, and all that ended by `until`. */
 function oldLane(
   { sql }: Look,
   queueId: number,

@@ -1,13 +1,14 @@
-/** Queues that claims may take from now, and whether that would be in vain. */
+/** The queues that can be claimed from now, and whether a claim would find jobs. */
 import { limitOf, nextOf } from './limit-row.ts'
 import { type ReadyIndex, readyKinds } from './ready-lanes.ts'
 import type { Look } from './work.ts'
 
-// By the unique name. Under the write lock of a claim, so that a pause that was committed is seen.
+// By the unique name. Under the write lock of a claim, so that a committed pause is seen.
 const OPEN = `SELECT id, limit_id FROM jobmill_queue WHERE name = ? AND paused = 0 AND cool_until <= ?`
 
-// The same for all at once, by their names, and only those whose count row tells of ready jobs: while there is nothing to do, one
-// statement tells so however many queues there are. Not for a claim: what its own transaction wrote is not in the counts yet.
+// The same for all queues at once, limited to those whose counter row shows ready jobs: when idle, one
+// statement is enough for any number of queues. Not for a claim, because the counters lack the writes of its
+// own transaction.
 const WITH_READY = `
   SELECT q.id, q.limit_id FROM json_each(?) AS asked CROSS JOIN jobmill_queue AS q ON q.name = asked.value
     CROSS JOIN jobmill_count AS c ON c.queue_id = q.id AND c.state = 1
@@ -15,11 +16,11 @@ const WITH_READY = `
 
 export interface OpenQueue {
   readonly id: number
-  /** The limit that it draws on. */
+  /** The limit that it uses. */
   readonly limit_id: number | null
 }
 
-/** Undefined when it is unknown, paused or cooling. */
+/** Undefined when the queue is unknown, paused or cooling down. */
 export function openQueue({ sql, now }: Look, name: string): OpenQueue | undefined {
   return sql(OPEN).get(name, now) as OpenQueue | undefined
 }
@@ -27,11 +28,17 @@ export function openQueue({ sql, now }: Look, name: string): OpenQueue | undefin
 export interface ReadyWork {
   readonly ready: boolean
   readonly quarantined: boolean
-  /** When a limit that keeps some of it back has something again; null when none does, or only a release can tell. */
+  /**
+   * When a limit that holds jobs back has budget again; null when there is none, or that depends on a
+   * release.
+   */
   readonly budgetInMs: number | null
 }
 
-/** What a living instance with these queues and kinds would find. Needs no write lock, and must not run inside a write. */
+/**
+ * What an instance with these queues and kinds would find. Needs no write lock, and must not run inside a
+ * write.
+ */
 export function readyWork(look: Look, queues: readonly string[], kinds: readonly string[]): ReadyWork {
   const found = look.sql(WITH_READY).all(JSON.stringify(queues), look.now) as OpenQueue[]
   let [ready, quarantined] = [false, false]

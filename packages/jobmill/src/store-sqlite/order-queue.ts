@@ -1,9 +1,8 @@
 /**
- * Order keys: at most one job of a key has the turn, the others that are due stand in line.
- *
- * `jobmill_order_due` holds exactly the lines that have a first job and a free turn. Whatever changes a line or frees
- * a turn calls `lineChanged` or `lineJoined`, which cost a few seeks; so `stage` finds its work without looking at
- * any line, and a line of a million jobs costs what a line of two does.
+ * Order keys: at most one job of a key holds its order lock; its other due jobs wait in the order queue.
+ * `jobmill_order_due` contains exactly the order queues that have a first job and a free lock. Every change
+ * of a queue or a lock calls `orderQueueChanged` or `orderQueueJoined`, which cost a few seeks. So `stage`
+ * finds its work directly, and the length of an order queue does not matter.
  */
 import { type JobRow, READY, SCHEDULED } from './job-row.ts'
 import type { Work } from './work.ts'
@@ -13,12 +12,12 @@ const ORDER_LOCK = `SELECT job_pk FROM jobmill_order_lock WHERE queue_id = ? AND
 const TAKE_ORDER_LOCK = `INSERT INTO jobmill_order_lock (queue_id, order_key, job_pk) VALUES (?, ?, ?)`
 const FREE_ORDER_LOCK = `DELETE FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ? AND job_pk = ?`
 
-// The first entry of the line in jobmill_job_order.
+// The first entry of the order queue in jobmill_job_order.
 const HEAD = `
   SELECT pk, seq FROM jobmill_job INDEXED BY jobmill_job_order
   WHERE queue_id = ? AND order_key = ? AND state = 0 AND in_order_queue = 1 ORDER BY seq LIMIT 1`
 const ORDER_DUE = `INSERT OR REPLACE INTO jobmill_order_due (queue_id, order_key, place) VALUES (?, ?, ?)`
-// For a job that joins at the end: it is the first only in a line that is not known to be due.
+// For a job that joins at the end: it is the first only if the order queue is not known to be due.
 const MAYBE_DUE = `
   INSERT OR IGNORE INTO jobmill_order_due (queue_id, order_key, place)
   SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ?)`
@@ -29,14 +28,14 @@ const MAKE_READY = `UPDATE jobmill_job SET state = 1, in_order_queue = 0, seq = 
 
 type Ordered = Pick<JobRow, 'pk' | 'queue_id' | 'order_key'>
 
-/** True for a job that may become ready: it has no order key, or has the turn of it. */
+/** Whether a job may become ready: it has no order key, or holds the order lock. */
 export function mayRun({ sql }: Work, job: Ordered): boolean {
   if (job.order_key === null) return true
   const lock = sql(ORDER_LOCK).get(job.queue_id, job.order_key) as { job_pk: number } | undefined
   return lock?.job_pk === job.pk
 }
 
-/** Brings `jobmill_order_due` up to date with one line. */
+/** Updates `jobmill_order_due` for one order queue. */
 export function orderQueueChanged({ sql, moves }: Work, queueId: number, orderKey: string): void {
   const free = sql(ORDER_LOCK).get(queueId, orderKey) === undefined
   const head = free ? (sql(HEAD).get(queueId, orderKey) as { seq: number } | undefined) : undefined
@@ -48,7 +47,7 @@ export function orderQueueChanged({ sql, moves }: Work, queueId: number, orderKe
   moves.notify(queueId)
 }
 
-/** A job was put at the end of a line, at `place`. One statement, whatever the length of the line. */
+/** A job joined the end of an order queue, at `place`. One statement, whatever its length. */
 export function orderQueueJoined(
   { sql, moves }: Work,
   queueId: number,
@@ -59,14 +58,14 @@ export function orderQueueJoined(
   if (changes !== 0) moves.notify(queueId)
 }
 
-/** Ended or deleted: the turn goes to whoever is next. */
+/** The job ended or was deleted, so the order lock passes to the next one. */
 export function leaveOrder(work: Work, job: Ordered): void {
   if (job.order_key === null) return
   work.sql(FREE_ORDER_LOCK).run(job.queue_id, job.order_key, job.pk)
   orderQueueChanged(work, job.queue_id, job.order_key)
 }
 
-/** Puts a job at the end of its line. */
+/** Puts a job at the end of its order queue. */
 export function joinOrderQueue(
   work: Work,
   job: Ordered & Pick<JobRow, 'state'>,
@@ -78,7 +77,7 @@ export function joinOrderQueue(
   if (job.order_key !== null) orderQueueJoined(work, job.queue_id, job.order_key, place)
 }
 
-/** Makes a job ready behind the others of its priority. */
+/** Makes a job ready, behind the others of its priority. */
 export function makeReady(
   work: Work,
   job: Ordered & Pick<JobRow, 'state'>,
@@ -88,7 +87,7 @@ export function makeReady(
   work.moves.move(job.queue_id, job.state, READY)
 }
 
-/** Gives the free turn of a line to its first job. */
+/** Gives a free order lock to the first job of its queue. */
 export function giveOrderLock(work: Work, queueId: number, orderKey: string): boolean {
   const { sql } = work
   const head = sql(HEAD).get(queueId, orderKey) as { pk: number } | undefined

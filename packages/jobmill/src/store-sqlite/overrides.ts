@@ -1,4 +1,4 @@
-/** Overrides of queues, limits and schedules: all of them listed, and reset. */
+/** Lists and resets the overrides of queues, limits and schedules. */
 import type { Overridable, OverrideRecord } from '../job/overrides.ts'
 import { overridesOfLimits, resetLimitOverrides } from './limits.ts'
 import { overridesOfQueues, resetQueueOverrides } from './queues.ts'

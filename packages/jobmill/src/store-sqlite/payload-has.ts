@@ -1,6 +1,6 @@
 /**
- * Whether a payload has values at paths, as a function that SQL can call. SQLite has such functions of its own, but they write
- * numbers in another way than JSON does, and cannot name every key in a path.
+ * An SQL function that checks whether a payload has values at paths. SQLite's own JSON functions format
+ * numbers differently, and cannot address every key in a path.
  */
 import { hasAll, type PayloadAt } from '../store/payload-at.ts'
 
@@ -15,7 +15,7 @@ interface Definable {
 }
 
 export function definePayloadHas(handle: Definable): void {
-  // The same for every row of a statement, so it is read once.
+  // The argument is the same for every row of a statement, so it is parsed once.
   let last: { readonly text: string; readonly sought: readonly PayloadAt[] } = { text: '[]', sought: [] }
   handle.function(PAYLOAD_HAS, { deterministic: true }, (payload, text) => {
     if (last.text !== text) last = { text, sought: JSON.parse(text) as PayloadAt[] }

@@ -1,6 +1,6 @@
 /**
- * Permits of concurrency limits. The row of a limit keeps their sum, so that nothing has to be counted; whatever changes permits
- * changes it in the same transaction. Whoever frees some rings for the queues that wait for them.
+ * Permits of concurrency limits. The row of a limit stores their sum, which every change of permits updates
+ * in the same transaction. A release notifies the queues that wait for it.
  */
 import type { Look, Work } from './work.ts'
 
@@ -19,8 +19,8 @@ const DROP = `DELETE FROM jobmill_permit WHERE limit_id = ?`
 // By jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
 const FREE_HOLDER = `DELETE FROM jobmill_permit WHERE holder = ? RETURNING limit_id, amount`
 const FREE_INSTANCE = `DELETE FROM jobmill_permit WHERE instance_pk = ? RETURNING limit_id, amount`
-// The few instances that ended and were not forgotten yet, each looked up by jobmill_permit_instance. What ends an instance frees its permits; a process of an
-// earlier release knew nothing of them.
+// The few instances that ended and still have a row, each looked up by jobmill_permit_instance. Ending an
+// instance releases its permits, but an older release did not know about them.
 const LEFT_BEHIND = `jobmill_permit WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
 const FREE_LEFT_BEHIND = `DELETE FROM ${LEFT_BEHIND} RETURNING limit_id, amount`
 const ANY_LEFT_BEHIND = `SELECT 1 FROM ${LEFT_BEHIND} LIMIT 1`
@@ -37,14 +37,14 @@ export interface NewPermit {
   readonly amount: number
 }
 
-/** Added to what the holder has of this limit. */
-export function releasePermit({ sql }: Work, limitId: number, permit: NewPermit): void {
+/** Adds to what the holder has of this limit. */
+export function grantPermit({ sql }: Work, limitId: number, permit: NewPermit): void {
   sql(GIVE).run(limitId, permit.holder, permit.instancePk, permit.amount)
   sql(HOLD).run(permit.amount, limitId)
 }
 
-/** One for each of the jobs that a claim took. */
-export function releasePermits(
+/** Grants one permit to each claimed job. */
+export function grantPermits(
   { sql }: Work,
   limitId: number,
   jobPks: readonly number[],
@@ -54,40 +54,40 @@ export function releasePermits(
   sql(HOLD).run(jobPks.length, limitId)
 }
 
-/** Before its job ends; false when there was none. */
+/** Releases a permit before its job ends; false when there was none. */
 export function returnPermit(work: Work, limitId: number, holder: string): boolean {
-  return freed(work, work.sql(RETURN).all(limitId, holder))
+  return releaseRows(work, work.sql(RETURN).all(limitId, holder))
 }
 
 export function freeLeftBehind(work: Work): void {
-  freed(work, work.sql(FREE_LEFT_BEHIND).all())
+  releaseRows(work, work.sql(FREE_LEFT_BEHIND).all())
 }
 
 export function anyLeftBehind({ sql }: Look): boolean {
   return sql(ANY_LEFT_BEHIND).get() !== undefined
 }
 
-/** A job stops running. */
+/** When a job stops running. */
 export function freeHolder(work: Work, holder: string): void {
-  freed(work, work.sql(FREE_HOLDER).all(holder))
+  releaseRows(work, work.sql(FREE_HOLDER).all(holder))
 }
 
-/** An instance has ended. */
+/** When an instance has ended. */
 export function freeInstance(work: Work, instancePk: number): void {
-  freed(work, work.sql(FREE_INSTANCE).all(instancePk))
+  releaseRows(work, work.sql(FREE_INSTANCE).all(instancePk))
 }
 
-/** The limit itself goes. */
+/** When the limit itself is deleted. */
 export function dropPermitsOf({ sql }: Work, limitId: number): void {
   sql(DROP).run(limitId)
 }
 
-/** The queues that draw on this limit may have something to do now. */
+/** Notifies the queues that use this limit. */
 export function notifyFor({ sql, moves }: Work, limitId: number): void {
   for (const { id } of sql(QUEUES).all(limitId) as { id: number }[]) moves.notify(id)
 }
 
-function freed(work: Work, rows: readonly unknown[]): boolean {
+function releaseRows(work: Work, rows: readonly unknown[]): boolean {
   for (const { limit_id: limitId, amount } of rows as readonly Freed[]) {
     work.sql(HOLD).run(-amount, limitId)
     notifyFor(work, limitId)

@@ -1,4 +1,4 @@
-/** How many ready jobs would be claimed before one. */
+/** How many ready jobs would be claimed before a given one. */
 import { POSITION_MOST } from '../store/queue-record.ts'
 import { countBefore, readyKinds } from './ready-lanes.ts'
 import type { Look } from './work.ts'
@@ -12,7 +12,7 @@ interface Place {
   readonly seq: number
 }
 
-/** Each kind of its queue has a lane of its own, which is counted as far as this job. */
+/** Each kind of the queue has its own lane, which is counted up to this job. */
 export function position({ sql, names }: Look, id: string, kinds?: readonly string[]): number | null {
   const place = sql(PLACE).get(id) as Place | undefined
   if (place === undefined) return null

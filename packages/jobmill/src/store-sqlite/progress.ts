@@ -1,8 +1,8 @@
-/** What running attempts note of themselves: how far they are, and their log. */
+/** Stores the progress and the log of running attempts. */
 import type { Progress } from '../store/finish.ts'
 import type { Work } from './work.ts'
 
-// By jobmill_job_id; state and token are the fence. What is left out stays.
+// By jobmill_job_id; state and token are the fence. Omitted values stay.
 const NOTE = `
   UPDATE jobmill_job SET progress = coalesce(?, progress), log = coalesce(?, log) WHERE id = ? AND state = 2 AND token = ?`
 

@@ -1,4 +1,4 @@
-/** Queues: what code declares of them, what operators override, and what counts. */
+/** Queues: declares them from code, applies overrides by operators, and reads the settings in effect. */
 import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
 import {
   effectiveQueue,
@@ -55,7 +55,7 @@ export interface QueueRow {
 }
 
 export function declareQueues(work: Work, queues: readonly DeclaredQueue[]): void {
-  // All limits before the first write, also those that an override keeps from counting.
+  // Checks all limits before the first write, including those that an override replaces.
   for (const { settings } of queues) limitIdOf(work, settings?.limit ?? null)
   for (const { name, settings } of queues) {
     const isNew = work.names.findQueue(name) === undefined
@@ -65,7 +65,7 @@ export function declareQueues(work: Work, queues: readonly DeclaredQueue[]): voi
   }
 }
 
-/** Whether something else counts now. */
+/** Returns whether the settings in effect changed. */
 function declareAgain(work: Work, row: QueueRow, code: Partial<QueueSettings>): boolean {
   const before = queueSources(row)
   const sources = { code, overrides: before.overrides }
@@ -84,7 +84,7 @@ export function changeQueue(work: Work, name: string, patch: QueuePatch, by?: st
   const settings = effectiveQueue(sources)
   saveQueue(work, { ...row, cool_until: coolUntil }, { settings, sources })
   work.counters.take('settings')
-  // A pause or a cool-down may have ended just now.
+  // The change may have ended a pause or a cool-down.
   work.moves.notify(row.id)
   return recordOf({ ...row, cool_until: coolUntil }, settings, now)
 }
@@ -109,7 +109,7 @@ export function overridesOfQueues({ sql }: Look): OverrideRecord[] {
   return (sql(ALL).all() as QueueRow[]).flatMap((row) => queueOverrides(row.name, queueSources(row)))
 }
 
-/** Everything of a row but its name. */
+/** Everything of a row except its name. */
 export function saveQueue(
   work: Work,
   row: Pick<QueueRow, 'id' | 'cool_until' | 'throttles'>,

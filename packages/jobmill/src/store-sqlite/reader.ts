@@ -1,4 +1,4 @@
-/** Reads: outside of any write transaction, each in a snapshot of its own. */
+/** Reads outside of any write transaction, each in its own snapshot. */
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Connection } from './connection.ts'
@@ -23,8 +23,8 @@ export type Read = <T>(look: (at: Look) => T) => Promise<T>
 const RETRY_MS = 10
 
 /**
- * A read holds up nobody and is held up by nobody, but for the moments in which another process recovers the log or
- * closes the file as the last one.
+ * Reads and writes do not block each other, except briefly while another process recovers the log or closes
+ * the file as the last one.
  */
 export function createReader(options: ReaderOptions): Read {
   const { connection, platform, clock, memory, deadlineMs } = options
@@ -52,7 +52,7 @@ export function createReader(options: ReaderOptions): Read {
       at.names.keep()
       return value
     } finally {
-      // Some errors end the transaction by themselves.
+      // Some errors end the transaction on their own.
       if (connection.inTransaction) sql('COMMIT').run()
     }
   }

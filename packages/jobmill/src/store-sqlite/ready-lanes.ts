@@ -1,6 +1,6 @@
 /**
- * Ready jobs by (queue, kind): the lanes that claims and lists merge. Which kinds a queue has ready is found by
- * hopping from one to the next in the index, so a million jobs of a kind that nobody here can run cost one hop.
+ * Ready jobs by (queue, kind): the lanes that claims and lists merge. The ready kinds of a queue are found by
+ * hopping through the index, so a million jobs of a kind without a worker here cost one hop.
  */
 import type { Sql, Value } from './handle.ts'
 import type { Lane } from './lanes.ts'
@@ -11,10 +11,10 @@ interface Place {
   readonly seq: number
 }
 
-/** Jobs that crashed often stand in an index of their own, so that claims never step over them. */
+/** Quarantined jobs have their own index, so that claims never step over them. */
 export type ReadyIndex = 'ready' | 'quarantined'
 
-// Literals, because a partial index is used only where its own condition is repeated.
+// Literals, because SQLite uses a partial index only where its condition is repeated.
 const WHERE = {
   ready: 'INDEXED BY jobmill_job_ready WHERE state = 1 AND crashes < 2',
   quarantined: 'INDEXED BY jobmill_job_quarantined WHERE state = 1 AND crashes >= 2',
@@ -40,10 +40,10 @@ const COUNT = { ready: countOf('ready'), quarantined: countOf('quarantined') }
 const NEXT_KIND = { ready: nextKind('ready'), quarantined: nextKind('quarantined') }
 const NEXT_PRIORITY = { ready: nextPriority('ready'), quarantined: nextPriority('quarantined') }
 
-/** Below every priority that a job can have. */
+/** Below every valid priority. */
 const LOWEST = -1_000_000
 
-/** The kinds that a queue has ready jobs of. */
+/** The kinds that have ready jobs in a queue. */
 export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Generator<number> {
   const statement = sql(NEXT_KIND[index])
   let kindId = -1
@@ -55,7 +55,7 @@ export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Gener
   }
 }
 
-/** How many jobs of a kind a queue has ready, counted up to `most`. */
+/** How many ready jobs of a kind a queue has, counted up to `most`. */
 export function countReady(sql: Sql, queueId: number, kindId: number, most: number): number {
   const count = (index: ReadyIndex): number =>
     (sql(COUNT[index]).get(queueId, kindId, most) as { n: number }).n
@@ -72,7 +72,7 @@ export function countBefore(
   return (sql(COUNT_BEFORE[index]).get(queueId, kindId, priority, seq, most) as { n: number }).n
 }
 
-/** `columns` must hold priority and seq; `values` fill the placeholders in it. */
+/** `columns` must contain priority and seq; `values` fill its placeholders. */
 export function readyLaneReader(
   sql: Sql,
   index: ReadyIndex,
@@ -96,7 +96,10 @@ export function readyLaneReader(
   })
 }
 
-/** The best (lowest) priority of the ready jobs of a queue, suspects too; infinity when there are none. */
+/**
+ * The best (lowest) priority of the ready jobs of a queue, including quarantined ones; infinity when there
+ * are none.
+ */
 export function bestReadyPriority(sql: Sql, queueId: number): number {
   let best = Number.POSITIVE_INFINITY
   for (const index of ['ready', 'quarantined'] as const) {

@@ -1,4 +1,7 @@
-/** What a claim reads of a ready job: all that its lease tells, in one look, so that nothing is read again once it is taken. */
+/**
+ * The columns of a ready job that a claim reads: everything its lease contains, so that nothing is read again
+ * later.
+ */
 
 export const READY_COLUMNS = `pk, id, queue_id, kind_id, priority, seq, attempt, max_attempts, crashes, payload, timeout_ms, tags, metadata,
   order_key, dedupe_key, enqueued_at, ready_at`

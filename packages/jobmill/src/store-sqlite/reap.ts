@@ -1,6 +1,6 @@
 /**
- * Takes back the jobs of instances that expired. Marking the instance and moving its jobs are one transaction under
- * the write lock, so a renewal or a finish comes either before all of it or after all of it.
+ * The reaper: returns the jobs of expired instances to their queues. Marking the instance and moving its jobs
+ * are one transaction under the write lock, so a renewal or a finish comes before or after all of it.
  */
 import { crashError } from '../job/crash.ts'
 import { type Death, onDeadJob } from '../job/on-dead.ts'
@@ -19,8 +19,8 @@ const EXPIRED = `
   SELECT pk, id, on_dead FROM jobmill_instance INDEXED BY jobmill_instance_expiry
   WHERE state = 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`
 
-// Ended instances, a handful, each looked up in jobmill_job_running. A claim cannot arrive late on SQLite, but a
-// file that was restored, or written by another release, may hold such jobs.
+// The few ended instances, each looked up in jobmill_job_running. On SQLite a claim cannot arrive late, but a
+// restored file, or one written by another release, may contain such jobs.
 const ENDED_AND_HOLDING = `
   SELECT pk, on_dead FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended
   WHERE i.state > 0 AND EXISTS (
@@ -54,7 +54,8 @@ export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reap
     return takeAll(instance)
   })
   const late = (work.sql(ENDED_AND_HOLDING).all(limit) as Holder[]).flatMap(takeAll)
-  // Under the same write lock, so once for every death, and in an order that does not depend on who is found first.
+  // Under the same write lock, so once per death. Sorted, so that the order does not depend on which instance
+  // comes first.
   const inOrder = deaths.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   enqueue(work, inOrder.map(onDeadJob))
   return { instances: expired.map(({ id }) => id), jobs: [...jobs, ...late] }

@@ -1,13 +1,13 @@
-/** What a process saw since its last flush: figures to be rolled up, figures of its own, and events. */
+/** Writes what a process observed since its last flush: metrics to roll up, its own metrics, and events. */
 import { type Recording, RESOLUTIONS } from '../store/metrics.ts'
 import { bucketAt } from './roll-up.ts'
 import type { Work } from './work.ts'
 
-// By primary key. Under the write lock, so that of two that are sent at once the second finds the first.
+// By primary key, under the write lock, so that the second of two concurrent writes sees the first.
 const LAST = `SELECT seq FROM jobmill_recording WHERE source = ?`
 const NOTE = `INSERT OR REPLACE INTO jobmill_recording (source, seq, at) VALUES (?, ?, ?)`
 
-// Figures are only appended, at the end of the table.
+// Metrics are only appended, at the end of the table.
 const DELTA = `INSERT INTO jobmill_metric_delta (scope, at, data) VALUES (?, ?, ?)`
 const OWN = `INSERT OR REPLACE INTO jobmill_metric (resolution, scope, at, data) VALUES (?, ?, ?, ?)`
 const EVENT = `INSERT INTO jobmill_event (n, at, type, source, queue, job, data) VALUES (?, ?, ?, ?, ?, ?, ?)`

@@ -1,6 +1,6 @@
 /**
- * The heartbeat: keeps an instance alive, and tells it all that it needs to know while idle. What is told needs no write lock, and is
- * read after what was written is committed.
+ * The heartbeat: renews the lease of an instance, and returns everything that it needs to know while idle.
+ * The reply needs no write lock, and is read after the write was committed.
  */
 import type { Heartbeat, HeartbeatRequest } from '../store/instance.ts'
 import { versions } from './counter.ts'
@@ -18,7 +18,7 @@ import type { Look, Work } from './work.ts'
 const FIND = `SELECT pk, state, renewed_at, expires_at FROM jobmill_instance WHERE id = ?`
 const EXTEND = `UPDATE jobmill_instance SET renewed_at = ?, expires_at = ? WHERE pk = ?`
 
-// jobmill_job_asked holds nothing but running jobs with a request.
+// jobmill_job_asked contains only running jobs with a cancel request.
 const ASKED = `
   SELECT id, token, cancel_reason AS reason FROM jobmill_job INDEXED BY jobmill_job_asked
   WHERE state = 2 AND cancel_reason IS NOT NULL AND instance_pk = ?`
@@ -30,13 +30,13 @@ interface InstanceRow {
   readonly expires_at: number
 }
 
-/** Undefined when there is something to write first: the row, or the lease of a duty that nobody leads. */
+/** Undefined when something must be written first: the renewal, or the lease of a vacant duty. */
 export function heartbeatUnlessDue(look: Look, request: HeartbeatRequest): Heartbeat | undefined {
   const row = find(look, request)
   const leaders = leadersOf(look, request.duties)
   const isVacant = request.duties.some(({ name }) => !leaders.has(name))
   if (row?.state === ALIVE && (isVacant || isDue(look, row, request))) return undefined
-  return told(look, request, row, leaders)
+  return replyFor(look, request, row, leaders)
 }
 
 export function renew(work: Work, request: HeartbeatRequest): void {
@@ -47,12 +47,12 @@ export function renew(work: Work, request: HeartbeatRequest): void {
   leadDuties(work, row.pk, request, due)
 }
 
-/** Everything but the renewal. */
+/** Everything except the renewal. */
 export function heartbeat(look: Look, request: HeartbeatRequest): Heartbeat {
-  return told(look, request, find(look, request), leadersOf(look, request.duties))
+  return replyFor(look, request, find(look, request), leadersOf(look, request.duties))
 }
 
-function told(
+function replyFor(
   look: Look,
   request: HeartbeatRequest,
   row: InstanceRow | undefined,
@@ -77,7 +77,7 @@ function find({ sql }: Look, request: HeartbeatRequest): InstanceRow | undefined
   return sql(FIND).get(request.instance) as InstanceRow | undefined
 }
 
-/** One that expired and was not reaped yet is always revived. */
+/** An expired instance that was not reaped yet is always renewed. */
 function isDue({ now }: Look, row: InstanceRow, { renewEveryMs }: HeartbeatRequest): boolean {
   return now - row.renewed_at >= renewEveryMs || row.expires_at <= now
 }

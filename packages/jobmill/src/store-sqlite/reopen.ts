@@ -1,6 +1,7 @@
 /**
- * What a store has open, for as long as its file stays in place. A call that notices a change is refused. The next call opens the file that is there now;
- * when that is not a database of ours, calls are refused with the reason until it is put right.
+ * Reopens the file after it was replaced or changed. A call that notices a change is refused. The next call
+ * opens the file that is there now. If that is not a Jobmill database, calls are refused until it is
+ * corrected.
  */
 import { linkSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -15,7 +16,7 @@ import { type FileChange, fileChanged, fileSize } from './same-file.ts'
 export interface OpenStore {
   /** Throws while the file at the path cannot be used. */
   readonly use: () => Live
-  /** What was opened last, even when its file has changed. */
+  /** The last opened state, even if its file has changed. */
   readonly last: Live
   close(): void
 }
@@ -24,10 +25,10 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const { path } = settings
   let live = liveOn(settings, await openMigrated(settings))
   let retiredFor: FileChange | null = null
-  /** The files are closed, and the -wal file was not in its place. */
+  /** The files are closed, and the -wal file was missing from its path. */
   let isLogLost = false
 
-  /** Tries on every call and needs no timer: a mill that works calls at least once a second. */
+  /** Tries on every call instead of a timer: a running mill calls at least once a second. */
   function use(): Live {
     if (live.files.noticed === null) return live
     try {
@@ -37,7 +38,10 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     }
   }
 
-  /** Not after transactions were lost, also when another process has put the log right: what this store remembers may be gone. */
+  /**
+   * Never after transactions were lost, even if another process repaired the log: what this store cached may
+   * be gone.
+   */
   const isBack = (): boolean =>
     retiredFor === null && live.files.noticed !== 'cut' && live.files.change() === null
 
@@ -49,12 +53,12 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     return live
   }
 
-  /** Gives up the old files; throws while that would lose something. */
+  /** Closes the old files; throws while that would lose data. */
   function retire(change: FileChange): void {
     if (change === 'gone' || fileSize(path) === undefined) throw fileChanged(path, 'gone')
     if (change === 'shrunk') checkShrunk(settings)
     if (change === 'replaced') clearLogs(path, live)
-    // Closing copies the log into the file, and must not copy what is no longer in it.
+    // Closing copies the log into the file, and must not copy frames that are no longer in it.
     if (change === 'cut') live.files.discardIndex()
     isLogLost = change !== 'replaced' && !live.files.logsInPlace().some(isLog)
     const close = (): void => live.close(() => fileChanged(path, change))
@@ -75,7 +79,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
       try {
         closeChangedLog(path, live, change, () => live.close())
       } catch {
-        // What could not be copied now is copied by the last one who closes it.
+        // The last connection that closes copies the rest.
         live.close()
       }
     },
@@ -84,7 +88,10 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 
 const isLog = (name: string): boolean => name.endsWith('-wal')
 
-/** Closing copies the log into the database file. It must copy all of it, and nothing over what others have written since. */
+/**
+ * Closing copies the log into the database file. It must copy all of it, and must not overwrite newer writes
+ * of other processes.
+ */
 function closeChangedLog(
   path: string,
   { connection, files }: Live,
@@ -92,17 +99,20 @@ function closeChangedLog(
   close: () => void,
 ): void {
   if (files.logsInPlace().some(isLog)) {
-    // Its index is gone, so it is read again from the start: others may have appended to it.
+    // The index is gone, so the log is read again from the start: other processes may have appended to it.
     files.discardIndex()
     return close()
   }
   if (change === 'overtaken') files.discardLog()
-  // Closing would not copy it while another process has it open, which may then be killed.
+  // Closing would not copy it while another process has it open, and that process may be killed.
   else copyLog(path, connection)
   keepingLogAt(`${realpathSync(path)}-wal`, close)
 }
 
-/** All of it, or it throws and the next call tries again: another process may be copying it, or a reader may still need the pages before. */
+/**
+ * Copies everything, or throws so that the next call retries: another process may be copying, or a reader may
+ * still need earlier pages.
+ */
 function copyLog(path: string, connection: Connection): void {
   const { log, checkpointed } = prepared(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
     readonly log: number
@@ -111,7 +121,10 @@ function copyLog(path: string, connection: Connection): void {
   if (checkpointed < log) throw fileChanged(path, 'held')
 }
 
-/** SQLite deletes the file at the path of the log that it closes, also when another process has created that file. */
+/**
+ * SQLite deletes the file at the path of the log that it closes, even if another process has created that
+ * file.
+ */
 function keepingLogAt(log: string, close: () => void): void {
   if (fileSize(log) === undefined) return close()
   const kept = `${log}.kept`
@@ -126,23 +139,23 @@ function keepingLogAt(log: string, close: () => void): void {
 }
 
 /**
- * The log of the old file is still at the path, and SQLite would apply it to the new file. So it goes where it belongs: into the old file, which may have
- * been kept under another name.
+ * The log of the old file is still at the path, and SQLite would apply it to the new file. So it is copied
+ * into the old file, which may exist under another name.
  */
 function clearLogs(path: string, { connection, files }: Live): void {
   const logs = files.logsInPlace()
   if (logs.length === 0) return
   const { busy } = prepared(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
   if (busy !== 0) {
-    throw new JobmillError('STORE_UNAVAILABLE', 'the file was replaced while other programs use it', {
+    throw new JobmillError('STORE_UNAVAILABLE', 'the file was replaced while other programs were using it', {
       field: path,
-      fix: 'Stop the programs that use it, or retry when they are done',
+      fix: 'Stop the programs that use it, or retry after they end',
     })
   }
   for (const log of logs) rmSync(log, { force: true })
 }
 
-/** VACUUM makes a file smaller, and so does whoever overwrites it with an old copy. SQLite can tell them apart. */
+/** A file gets smaller by VACUUM, or when an old copy overwrites it. SQLite's check tells which. */
 function checkShrunk({ path, durability }: StoreSettings): void {
   // SQLite deletes the log of an empty file when it opens it.
   if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')
@@ -172,15 +185,15 @@ function openAgain(settings: StoreSettings): Connection {
 }
 
 /**
- * Transactions may be lost: the file may be an older copy. Other processes must forget what they remember, which they do with another version of the names; and tokens of
- * claims that were lost must not be handed out again, because handlers may still run under them.
+ * The file may be an older copy, so transactions may be lost. A new names version makes other processes drop
+ * their caches. The tokens of lost claims must not be reused, because handlers may still run under them.
  */
 function markLoss(connection: Connection): void {
   connection.exec(`BEGIN IMMEDIATE; UPDATE jobmill_counter SET value = value + 1000000 WHERE name = 'token';
     UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history'); COMMIT`)
 }
 
-/** Before anything is changed in it: a wrong file that was put there by mistake stays as it is. */
+/** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */
 function checkOurs(path: string): void {
   const handle = new Database(path, { fileMustExist: true, timeout: 0 })
   try {
@@ -189,7 +202,7 @@ function checkOurs(path: string): void {
   } finally {
     handle.close()
   }
-  throw new JobmillError('STORE_UNSUPPORTED', 'the file was replaced by one without the tables of Jobmill', {
+  throw new JobmillError('STORE_UNSUPPORTED', 'the file was replaced by one without Jobmill tables', {
     field: path,
     fix: 'Put a backup of the database in its place, or restart this process to create the tables there',
   })

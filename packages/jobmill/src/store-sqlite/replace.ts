@@ -1,4 +1,7 @@
-/** A new job meets a waiting one that holds its dedupe key: the waiting one gets its payload and its due time. */
+/**
+ * Replaces a waiting job that holds the dedupe key of a new one: it gets the payload and the due time of the
+ * new job.
+ */
 import type { NewJob } from '../job/new-job.ts'
 import { dueTime } from './due-time.ts'
 import { findJob, type JobRow, READY, SCHEDULED } from './job-row.ts'
@@ -20,14 +23,14 @@ export function replaceWaiting(work: Work, holderId: string, job: NewJob, place:
   return true
 }
 
-/** Due now. One that is ready, or in line, keeps its place. */
+/** Due now. A job that is ready or in its order queue keeps its place. */
 function bringForward(work: Work, holder: JobRow, dueAt: number, place: number): void {
   if (holder.state === READY || holder.in_order_queue === 1) return
   if (mayRun(work, holder)) makeReady(work, holder, place)
   else joinOrderQueue(work, holder, dueAt, place)
 }
 
-/** Due later. It leaves the line it stood in, but a turn that it has stays its own. */
+/** Due later. The job leaves its order queue, but keeps an order lock that it holds. */
 function putOff(work: Work, holder: JobRow): void {
   work.sql(LATER).run(holder.pk)
   work.moves.move(holder.queue_id, holder.state, SCHEDULED)

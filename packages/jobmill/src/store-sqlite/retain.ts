@@ -1,4 +1,4 @@
-/** Deletes what the settings no longer keep, in bounded passes. */
+/** Deletes what exceeds the retention settings, in bounded passes. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
@@ -11,7 +11,7 @@ import { byEnd, oldJobs } from './old-jobs.ts'
 import { anyLeftBehind, freeLeftBehind } from './permits.ts'
 import type { Look, Work } from './work.ts'
 
-// The front of an index on the time each; bounded, so that no pass holds the write lock for long.
+// Each the front of an index on time; bounded, so that no pass holds the write lock for long.
 const DEDUPE = `jobmill_dedupe INDEXED BY jobmill_dedupe_expiry WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`
 const TICKS = `jobmill_tick INDEXED BY jobmill_tick_served WHERE served_at <= ? ORDER BY served_at LIMIT ?`
 const EVENTS = `jobmill_event INDEXED BY jobmill_event_at WHERE at <= ? ORDER BY at LIMIT ?`
@@ -26,7 +26,7 @@ const INSTANCES = `
     SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
   LIMIT ?`
 
-// Each found as above, and deleted by its primary key.
+// Each found as above, and deleted by primary key.
 const DROP_DEDUPE = `DELETE FROM jobmill_dedupe WHERE key IN (SELECT key FROM ${DEDUPE})`
 const DROP_TICKS = `DELETE FROM jobmill_tick WHERE (schedule, at) IN (SELECT schedule, at FROM ${TICKS})`
 const DROP_EVENTS = `DELETE FROM jobmill_event WHERE n IN (SELECT n FROM ${EVENTS})`
@@ -36,12 +36,12 @@ const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE (limit_id, holder) I
 const DROP_RECORDINGS = `DELETE FROM jobmill_recording WHERE source IN (SELECT source FROM ${RECORDINGS})`
 const DROP_INSTANCES = `DELETE FROM jobmill_instance WHERE pk IN (SELECT i.pk FROM ${INSTANCES})`
 
-// As with permits: what ends an instance takes its slots away, unless that was a process of an earlier release.
+// As with permits: ending an instance deletes its slots, but an older release did not.
 const DROP_SLOTS = `DELETE FROM jobmill_slot WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
 
 const AT_MOST = 10_000
 
-/** How long a holder that was sent away keeps its place, and how long a recording is known by its number. */
+/** How long a waiter keeps its place in line, and how long a recording is recognized by its number. */
 const PLACE_MS = 10 * 60_000
 const RECORDING_MS = 24 * 3_600_000
 
@@ -52,7 +52,7 @@ export function retain(work: Work, request: RetainRequest): Retained {
   const old = mergeLanes(oldJobs(work, queues, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
   const keys = drop(DROP_DEDUPE, now, AT_MOST)
-  // Before their instances are forgotten.
+  // Before the instances are deleted.
   freeLeftBehind(work)
   drop(DROP_SLOTS)
   const instances = drop(DROP_INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
@@ -66,7 +66,7 @@ export function retain(work: Work, request: RetainRequest): Retained {
   )
   const others = [
     drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
-    // After the places that kept them.
+    // After the waiters that kept them.
     dropFullKeys(work, AT_MOST),
     drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),
   ]

@@ -1,4 +1,4 @@
-/** Revives jobs that are dead or cancelled: as if new, with their history. */
+/** Retries dead or cancelled jobs: as if new, but with their history. */
 import type { Verdict } from '../store/replies.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
 import { CANCELLED, DEAD, type JobRow } from './job-row.ts'
@@ -18,7 +18,7 @@ export function retry(work: Work, ids: readonly string[]): Verdict[] {
 export function revive(work: Work, job: JobRow): Did {
   if (job.dedupe_key !== null) {
     const holder = keyHolder(work.sql, job.dedupe_key, work.now)
-    // Its own, when it is held however the job ended.
+    // The job itself holds the key if it is held however the job ended.
     if (holder !== undefined && holder !== job.id) return { ...refused(job), holder }
     takeKey(work.sql, job.dedupe_key, job.id)
   }

@@ -1,9 +1,10 @@
-/** Open figures go into their buckets of every resolution. */
+/** Rolls up open metrics into the buckets of every resolution. */
 import { type MetricData, mergeData } from '../job/metric-data.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Look, Work } from './work.ts'
 
-// The front of the table by its primary key, and then exactly those: figures are appended, and the write lock is held.
+// The front of the table by primary key, then exactly those rows: metrics are appended, and the write lock is
+// held.
 const OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta WHERE n > 0 ORDER BY n LIMIT ?`
 const CLOSE = `DELETE FROM jobmill_metric_delta WHERE n <= ?`
 const ANY = `SELECT 1 FROM jobmill_metric_delta WHERE n > 0 LIMIT 1`
@@ -26,7 +27,7 @@ export interface Bucket {
   readonly data: MetricData
 }
 
-/** Where the bucket begins that this instant is in. */
+/** The start of the bucket that contains this instant. */
 export function bucketAt(at: number, resolution: number): number {
   return Math.floor(at / resolution) * resolution
 }
@@ -36,7 +37,7 @@ export function rollUp({ sql }: Work, limit: number): number {
   const last = deltas.at(-1)
   if (last === undefined) return 0
   for (const resolution of RESOLUTIONS) {
-    // Merged with each other first: many are of the same bucket.
+    // Merged with each other first, because many belong to the same bucket.
     for (const { scope, at, data } of bucketsOf(deltas, resolution)) {
       const known = sql(FIND).get(resolution, scope, at) as { data: string } | undefined
       const merged = known === undefined ? data : mergeData(JSON.parse(known.data) as MetricData, data)
@@ -47,7 +48,7 @@ export function rollUp({ sql }: Work, limit: number): number {
   return deltas.length
 }
 
-/** Figures as buckets of one size, merged in the order of writing. */
+/** Metrics in buckets of one size, merged in the order of writing. */
 export function bucketsOf(deltas: readonly MetricDeltaRow[], resolution: number): Bucket[] {
   const buckets = new Map<string, Bucket>()
   for (const delta of deltas) {

@@ -1,4 +1,4 @@
-/** The room that a request has per queue; of a queue that is listed twice it adds up. */
+/** The free worker slots of a request per queue; a queue that is listed twice adds up. */
 import type { ClaimRequest } from '../store/claim.ts'
 
 export function roomByQueue(queues: ClaimRequest['queues']): Map<string, number> {

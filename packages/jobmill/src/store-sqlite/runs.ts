@@ -1,15 +1,16 @@
 /**
- * Rows that stand side by side are written in one sweep: a range of primary keys takes a third less than a list of the same keys, which
- * SQLite brings into a table of its own first. Jobs that were enqueued together are mostly claimed and finished together.
+ * Writes rows with consecutive keys in one sweep. A range of primary keys takes a third less time than a
+ * list, which SQLite first copies into a temporary table. Jobs that were enqueued together are mostly claimed
+ * and finished together.
  */
 
 /** Shorter runs are cheaper as part of a list. */
 const SHORTEST_RUN = 8
 
 export interface Sweep {
-  /** Writes all keys from the first to the last; returns how many rows that were. */
+  /** Writes all keys from the first to the last; returns the number of rows. */
   readonly run: (first: number, last: number) => number
-  /** The same for keys that stand alone, as a JSON array. */
+  /** The same for single keys, as a JSON array. */
   readonly list: (keys: string) => number
 }
 

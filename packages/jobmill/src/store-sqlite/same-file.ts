@@ -1,27 +1,32 @@
 /**
- * Whether the path still leads to the files that SQLite has open. A process keeps writing to a file that was deleted or replaced, and
- * nothing fails: its commits are in a file that no other process can find. So every commit and every read compares the inodes first.
- *
- * Nothing here may open the database file: closing any descriptor of it drops the POSIX locks that SQLite holds for this process.
+ * Checks whether the path still leads to the files that SQLite has open. A process can keep writing to a
+ * deleted or replaced file without an error, and no other process sees its commits. So every commit and every
+ * read compares the inodes first.
+ * Nothing here may open the database file: closing any descriptor of it drops the POSIX locks that SQLite
+ * holds for this process.
  */
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { JobmillError } from '../job/errors.ts'
 import { logCheck } from './log-check.ts'
 
 /**
- * What happened to the files. `log`: the -wal or -shm file is not the one that is open, or the -shm file lost bytes. `overtaken`: so it is, and another program has
- * opened the database since. `held`: this store has closed the files, and another connection has them open. `cut`: the log lost transactions. `shrunk`: the database file lost bytes without SQLite knowing of it.
+ * What happened to the files:
+ * - `shrunk`: the database file was truncated behind SQLite's back.
+ * - `log`: the -wal or -shm file at the path is not the open one, or the -shm file was truncated.
+ * - `overtaken`: as `log`, and another program has opened the database since.
+ * - `held`: this store has closed the files, but another connection has them open.
+ * - `cut`: the log lost transactions.
  */
 export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'overtaken' | 'held' | 'cut'
 
 export interface OpenFiles {
-  /** Null while the path leads to the files that are open. */
+  /** Null while the path leads to the open files. */
   readonly change: () => FileChange | null
-  /** What it said the last time. */
+  /** The last result of `change`. */
   readonly noticed: FileChange | null
-  /** The -wal and -shm files that are open, where they are still in place. */
+  /** The open -wal and -shm files that are still at their paths. */
   readonly logsInPlace: () => string[]
-  /** See log-check.ts: before files are closed whose log was changed. */
+  /** See log-check.ts: called before files with a changed log are closed. */
   readonly discardIndex: () => void
   readonly discardLog: () => void
   readonly isIndexHeld: () => boolean
@@ -32,7 +37,7 @@ interface Seen {
   readonly size: bigint
 }
 
-/** Of a database in memory. */
+/** For an in-memory database. */
 const NO_FILES: OpenFiles = {
   change: () => null,
   noticed: null,
@@ -42,7 +47,10 @@ const NO_FILES: OpenFiles = {
   isIndexHeld: () => false,
 }
 
-/** Call it once SQLite has opened all three files. `databaseBytes` is the size of the database according to SQLite. */
+/**
+ * Call it after SQLite has opened all three files. `databaseBytes` is the size of the database according to
+ * SQLite.
+ */
 export function openFiles(path: string, databaseBytes: () => number): OpenFiles {
   if (path === ':memory:') return NO_FILES
   // SQLite follows links when it opens the file, and puts the other two next to the file that it finds.
@@ -65,7 +73,10 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
     return check.isCut() ? 'cut' : null
   }
 
-  /** Who opens the database without our index creates a new one, and cannot delete it again while this process has the database open. */
+  /**
+   * A program that opens the database without our index creates a new one, and cannot delete it while this
+   * process has the database open.
+   */
   function isOvertaken(): boolean {
     const [, index] = logs
     return index !== undefined && ![undefined, index.id].includes(lookAt(index.name)?.id)
@@ -83,7 +94,7 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
   }
 }
 
-/** The size of the file at the path, through links; undefined when there is none. */
+/** The size of the file at the path, following links; undefined when there is none. */
 export function fileSize(path: string): number | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true ? found.size : undefined
@@ -102,7 +113,7 @@ function isElsewhere(link: string, id: string): boolean {
 
 const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix: string }>> = {
   gone: {
-    what: 'the file was deleted or replaced while it was open, there is no file at its path',
+    what: 'the file was deleted or moved while it was open, and there is no file at its path',
     fix: 'Put the file back, or restart this process to create a new one',
   },
   replaced: {
@@ -137,7 +148,9 @@ export function fileChanged(path: string, change: FileChange): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', `${what}, so nothing was written`, { field: path, fix })
 }
 
-/** The files changed during the commit. Who reopens the database and sends the same call again finds out. */
+/**
+ * The files changed during the commit. Repeating the same call on the reopened database shows the outcome.
+ */
 export function changedInCommit(path: string, change: FileChange): JobmillError {
   const { what, fix } = MEANING[change]
   return new JobmillError('OUTCOME_UNKNOWN', `${what} and a transaction was committed`, { field: path, fix })

@@ -1,4 +1,4 @@
-/** A schedule as it is kept. Read, changed and written whole, under the write lock. */
+/** A stored schedule. It is read, changed and written as a whole, under the write lock. */
 import { liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
 import type { Stamps } from '../job/schedule-sources.ts'
 import type { ScheduleRecord } from '../store/schedule.ts'
@@ -7,7 +7,7 @@ import type { Sql } from './handle.ts'
 const COLUMNS = `name, code, version, operator, deleted, revision, created_at, planned, next_at, last_at, last_outcome,
   last_job, missed, error, stamps`
 
-// By primary key, or all of them in its order: a row per schedule, few enough to read.
+// By primary key, or all of them in its order: few enough to read.
 const FIND = `SELECT ${COLUMNS} FROM jobmill_schedule WHERE name = ?`
 const ALL = `SELECT ${COLUMNS} FROM jobmill_schedule ORDER BY name`
 const SAVE = `
@@ -40,13 +40,13 @@ export function liveOf({ code, operator }: StoredSchedule): ScheduleDefinition {
   return liveSchedule(code, operator)
 }
 
-/** Also one that was deleted and is kept as a mark. */
+/** Includes a deleted schedule, whose row stays as a marker. */
 export function findStored(sql: Sql, name: string): StoredSchedule | undefined {
   const row = sql(FIND).get(name) as Row | undefined
   return row === undefined ? undefined : storedOf(row)
 }
 
-/** Unless it was deleted. */
+/** Undefined if it was deleted. */
 export function findSchedule(sql: Sql, name: string): StoredSchedule | undefined {
   const schedule = findStored(sql, name)
   return schedule?.deleted === true ? undefined : schedule
@@ -56,7 +56,7 @@ export function allSchedules(sql: Sql): StoredSchedule[] {
   return allStored(sql).filter(({ deleted }) => !deleted)
 }
 
-/** Deleted ones too. */
+/** Includes deleted schedules. */
 export function allStored(sql: Sql): StoredSchedule[] {
   return (sql(ALL).all() as Row[]).map(storedOf)
 }
@@ -87,7 +87,7 @@ export function recordOf(schedule: StoredSchedule, now: number): ScheduleRecord 
   return { ...known, live: liveOf(schedule), readAt: now }
 }
 
-/** One that is not planned is to be planned now. */
+/** A schedule that is not planned yet is due now, to be planned. */
 function dueAt(schedule: StoredSchedule): number | null {
   if (schedule.deleted || liveOf(schedule).paused) return null
   return schedule.planned ? schedule.nextAt : 0

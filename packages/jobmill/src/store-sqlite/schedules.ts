@@ -1,4 +1,4 @@
-/** Schedules: what code says, what an operator changed on top of it, and what counts. */
+/** Schedules: declares them from code, applies changes by operators, and reads the definitions in effect. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   isRetimed,
@@ -35,7 +35,7 @@ export function declareSchedules(work: Work, schedules: readonly DeclaredSchedul
     if (known === undefined) saveSchedule(work.sql, { ...newSchedule(name, work.now), code, version })
     else if (known.deleted && known.code === null)
       bringBack(work, { ...known, code, version, operator: {}, stamps: {} })
-    // One of code that was deleted stays so, and a reset brings back what code says by then.
+    // A schedule of code that was deleted stays deleted; a reset restores the current definition in code.
     else if (version >= (known.version ?? 0)) change(work, known, { code, version })
   }
 }
@@ -93,7 +93,8 @@ function need({ sql }: Work, name: string): StoredSchedule {
 export function deleteSchedule({ sql, now }: Work, name: string, by?: string): boolean {
   const schedule = findSchedule(sql, name)
   if (schedule === undefined) return false
-  // Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before.
+  // Only marked as deleted: a start must not restore it, and an instance that planned it before must not
+  // mistake a new schedule of this name for it.
   saveSchedule(sql, { ...schedule, ...stampDeletion(schedule, { by: by ?? null, at: now }), deleted: true })
   return true
 }
@@ -109,7 +110,7 @@ export function schedules({ sql, now }: Look): ScheduleRecord[] {
 
 type Source = Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>
 
-/** Writes what is said of a schedule, and whether that made it another one. */
+/** Saves a schedule, with a new revision if its definition in effect changed. */
 function change({ sql }: Work, known: StoredSchedule, source: Source): StoredSchedule {
   const said = { ...known, ...source }
   const [before, after] = [liveOf(known), liveOf(said)]
@@ -119,7 +120,7 @@ function change({ sql }: Work, known: StoredSchedule, source: Source): StoredSch
   return changed
 }
 
-/** There was nothing that counted, so that whatever counts now is a change. */
+/** A deleted schedule had no definition in effect, so restoring it is always a change. */
 function bringBack({ sql }: Work, schedule: StoredSchedule): StoredSchedule {
   const back = { ...schedule, deleted: false, planned: false, nextAt: null, revision: schedule.revision + 1 }
   saveSchedule(sql, back)

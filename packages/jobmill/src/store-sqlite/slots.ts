@@ -1,4 +1,4 @@
-/** How many workers each instance runs for the queues whose workers are a total of the cluster. */
+/** How many workers each instance runs, for queues with a total for the cluster. */
 import type { Slot, SlotChange } from '../store/duty.ts'
 import type { Heartbeat } from '../store/instance.ts'
 import { aliveInstance } from './liveness.ts'
@@ -11,7 +11,8 @@ const REMOVE = `DELETE FROM jobmill_slot WHERE instance_pk = ? AND queue_id = ?`
 const OF_INSTANCE = `SELECT queue_id, workers FROM jobmill_slot WHERE instance_pk = ?`
 const DROP = `DELETE FROM jobmill_slot WHERE instance_pk = ?`
 
-// A row per queue of each living instance: few enough to read them all. They go when the instance ends.
+// One row per queue of each living instance: few enough to read them all. They are deleted when the instance
+// ends.
 const ALL = `
   SELECT s.queue_id, i.id AS instance, s.workers
   FROM jobmill_slot AS s CROSS JOIN jobmill_instance AS i ON i.pk = s.instance_pk`
@@ -22,7 +23,7 @@ interface Change {
   readonly workers: number | null
 }
 
-/** What there is to write, of queues that exist and instances that are alive. */
+/** The changes to write, for existing queues and living instances. */
 export function differing(look: Look, slots: readonly SlotChange[]): Change[] {
   const { sql, names } = look
   return slots.flatMap(({ instance, queue, workers }) => {
@@ -34,7 +35,7 @@ export function differing(look: Look, slots: readonly SlotChange[]): Change[] {
   })
 }
 
-/** One after the other: a slot may stand twice in one call. */
+/** One after the other, because a slot may be duplicated in a call. */
 export function assign(work: Work, slots: readonly SlotChange[]): number {
   let written = 0
   for (const slot of slots) {

@@ -1,4 +1,4 @@
-/** What code declared and what operators overrode, as rows of queues and limits hold it. */
+/** Reads and writes the code and overrides columns of queues and limits. */
 import type { Overrides } from '../job/overrides.ts'
 
 export function sourcesOf<Code>(row: { readonly code: string | null; readonly overrides: string }): {

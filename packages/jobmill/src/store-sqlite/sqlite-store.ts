@@ -1,4 +1,4 @@
-/** The store: each verb of the contract wired to its file. */
+/** The SQLite store: wires each operation of the store contract to its implementation. */
 import type { Platform } from '../platform/platform.ts'
 import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
@@ -107,7 +107,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     deregister: async (instance) => write(1, (work) => deregister(work, instance)),
     reap: async (options) => reapIfExpired(live(), options),
     retain: async (request) => retainIfOld(live(), request),
-    // Counts are kept up to date in place: there is nothing to bring together.
+    // Counters are updated in place, so there is nothing to fold.
     fold: async () => {
       live()
       return 0
@@ -163,14 +163,14 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     wait: async (options) => live().notifier.wait(options),
     notify: (wakeUp) => lifecycle.opened?.last.notifier.notify(wakeUp),
     forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
-    // Processes hear of each other only by looking at the file.
+    // Processes learn of each other only by polling the file.
     standBy: () => false,
     receive: () => () => {},
   })
   return { ...store, tools: { ...admin(settings), ...transfer(settings.path, read, write) } }
 }
 
-/** About how many rows it writes. */
+/** Roughly how many rows it writes. */
 function weightOf({ deltas, own, events }: Recording): number {
   return deltas.length + own.length + events.length
 }
@@ -178,7 +178,7 @@ function weightOf({ deltas, own, events }: Recording): number {
 function list(platform: Platform, { read }: Live, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listWithinBudget(platform, filter, page, async (from, rows) => {
     const chunk = await read((look) => listChunk(look, filter, from, rows))
-    // Others get their turn between two chunks.
+    // Yields to the event loop between two chunks.
     await new Promise<void>((resolve) => platform.nextTurn(resolve))
     return chunk
   })

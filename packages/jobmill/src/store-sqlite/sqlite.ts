@@ -1,4 +1,4 @@
-/** `sqlite(path)`: what a user gives, checked, and the store made of it. */
+/** `sqlite(path)`: validates the options and creates the store. */
 import { resolve } from 'node:path'
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
@@ -11,15 +11,15 @@ import { createSqliteStore } from './sqlite-store.ts'
 
 export interface SqliteOptions {
   /**
-   * `full` (default): what was acknowledged survives a power cut. `relaxed`: it survives the end of the process, but
-   * the last commits before a power cut may be lost.
+   * `full` (default): acknowledged writes survive a power cut. `relaxed`: they survive the end of the
+   * process, but the last commits before a power cut may be lost.
    */
   readonly durability?: 'full' | 'relaxed'
-  /** How long a call may wait for other processes to let go of the file, then STORE_BUSY (default 30 s). */
+  /** How long a call may wait for the write lock before STORE_BUSY (default 30 s). */
   readonly busyDeadline?: Duration
-  /** For tests: what counts as the database's clock, in milliseconds since the epoch. */
+  /** For tests: the database clock, in milliseconds since the epoch. */
   readonly clock?: () => number
-  /** For tests: timers, chance and ids. */
+  /** For tests: timers, randomness and ids. */
   readonly platform?: Platform
 }
 
@@ -30,19 +30,22 @@ const KEYS = [
   'platform',
 ] as const satisfies readonly (keyof SqliteOptions)[]
 
-/** A store in the file at `path`, which is made when it does not exist; `':memory:'` for one that ends with the store. */
+/**
+ * A store in the file at `path`, which is created if necessary; `':memory:'` for one that ends with the
+ * store.
+ */
 export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<SqliteTx> {
   if (typeof path !== 'string' || path.trim() === '') {
     throw new JobmillError('OPTION_INVALID', 'must be the path of a file', {
       field: 'path',
       value: shown(path),
-      fix: "Give a path such as 'jobs.db', or ':memory:'",
+      fix: "Pass a path such as 'jobs.db', or ':memory:'",
     })
   }
   if (/^[a-z]+:\/\//.test(path)) {
-    throw new JobmillError('OPTION_INVALID', 'is an address and not a path', {
+    throw new JobmillError('OPTION_INVALID', 'must be a path, not a URL', {
       field: 'path',
-      fix: 'Use the store of jobmill/postgres for a server',
+      fix: 'Use jobmill/postgres to connect to a server',
     })
   }
   checkObjectKeys(options, 'options', KEYS)
@@ -52,10 +55,10 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
     busyDeadline = DEFAULTS.statementDeadlineMs,
   } = options
   if (durability !== 'full' && durability !== 'relaxed') {
-    throw new JobmillError('OPTION_INVALID', 'must be full or relaxed', {
+    throw new JobmillError('OPTION_INVALID', 'must be "full" or "relaxed"', {
       field: 'options.durability',
       value: shown(durability),
-      fix: 'Leave it out for full',
+      fix: 'Omit it for "full"',
     })
   }
   return createSqliteStore({
@@ -68,7 +71,10 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
   })
 }
 
-/** Once, so that a process that changes its folder later keeps its file. The driver drops white space around a path, too. */
+/**
+ * Resolved once, so that a process that changes its working directory keeps its file. Trimmed, as the driver
+ * does.
+ */
 function absolute(path: string): string {
   const trimmed = path.trim()
   return trimmed === ':memory:' ? trimmed : resolve(trimmed)

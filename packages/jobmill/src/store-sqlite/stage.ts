@@ -1,11 +1,14 @@
-/** Jobs that are due become ready or join their line; then lines whose turn is free give it to their first job. */
+/**
+ * Stages due jobs: they become ready or join their order queue. Then each order queue with a free lock gives
+ * it to its first job.
+ */
 import type { Staged } from '../store/replies.ts'
 import type { JobRow } from './job-row.ts'
 import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from './order-queue.ts'
 import type { Look, Work } from './work.ts'
 
-// The front of jobmill_job_due: as many entries are read as are due, whatever waits behind them. Jobs in line
-// stand in another part of that index.
+// The front of jobmill_job_due: only due entries are read, however many wait behind them. Jobs in an order
+// queue are in another part of that index.
 const DUE = `
   SELECT pk, queue_id, order_key, state, due_at FROM jobmill_job INDEXED BY jobmill_job_due
   WHERE state = 0 AND in_order_queue = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
@@ -13,7 +16,7 @@ const NEXT_DUE = `
   SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
   WHERE state = 0 AND in_order_queue = 0 ORDER BY due_at LIMIT 1`
 
-// The front of jobmill_order_due_place: whoever waited longest for a turn comes first.
+// The front of jobmill_order_due_place: the longest waiting order queue comes first.
 const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`
 
 type DueRow = Pick<JobRow, 'pk' | 'queue_id' | 'order_key' | 'state' | 'due_at'>
@@ -44,7 +47,7 @@ export function stage(work: Work, limit: number): Staged {
   }
 }
 
-/** When `stage` has something to do: 0 for now, null when nothing is in sight. */
+/** When `stage` has something to do: 0 for now, null for nothing scheduled. */
 export function stageInMs({ sql, now }: Look): number | null {
   if (sql(ORDER_QUEUES).get(1) !== undefined) return 0
   const next = sql(NEXT_DUE).get() as { due_at: number } | undefined

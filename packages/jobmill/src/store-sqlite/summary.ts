@@ -1,4 +1,4 @@
-/** A row of the job table as the read side tells it. Columns that mean nothing in the job's state are null. */
+/** Maps a row of the job table to a job summary. Columns that are meaningless in the job's state are null. */
 import { isEnded, stateOfCode } from '../job/state.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Look } from './work.ts'

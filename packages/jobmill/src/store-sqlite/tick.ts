@@ -1,10 +1,10 @@
-/** Planned instants are served: the job, the note that its instant was served, and the next instant, all in one transaction. */
+/** Serves ticks: enqueues the job, records the tick, and stores the next one, all in one transaction. */
 import type { Tick, Ticked, TickOutcome, TickRecord } from '../store/schedule.ts'
 import { enqueue } from './enqueue.ts'
 import { findSchedule, liveOf, saveSchedule, type StoredSchedule } from './schedule-row.ts'
 import type { Look, Work } from './work.ts'
 
-// By primary key, which is what makes an instant be served once: two who serve it at once stand in line for the write lock.
+// By primary key, which guarantees that a tick is served once: concurrent attempts wait for the write lock.
 const SERVED = `SELECT 1 FROM jobmill_tick WHERE schedule = ? AND at = ?`
 const SERVE = `INSERT INTO jobmill_tick (schedule, at, outcome, job, served_at) VALUES (?, ?, ?, ?, ?)`
 
@@ -36,19 +36,19 @@ export function tick(work: Work, ticks: readonly Tick[]): Ticked[] {
   })
 }
 
-/** Nobody was faster, and it is still the same schedule. */
+/** Whether the schedule is unchanged, and no other instance was faster. */
 function isCurrent(schedule: StoredSchedule, { revision, from }: Tick): boolean {
   if (liveOf(schedule).paused || schedule.revision !== revision) return false
   return from === null ? !schedule.planned : schedule.nextAt === from
 }
 
-/** Nothing when this instant was served before. */
+/** Empty when this tick was served before. */
 function serve(work: Work, schedule: string, { at, job }: Tick['fires'][number]): Ticked['fired'] {
   if (work.sql(SERVED).get(schedule, at) !== undefined) return []
   return enqueue(work, [job]).map(({ id, outcome }) => {
-    const told: TickOutcome = outcome === 'duplicate' ? 'skipped' : 'enqueued'
-    work.sql(SERVE).run(schedule, at, told, id, work.now)
-    return { at, outcome: told, job: id }
+    const result: TickOutcome = outcome === 'duplicate' ? 'skipped' : 'enqueued'
+    work.sql(SERVE).run(schedule, at, result, id, work.now)
+    return { at, outcome: result, job: id }
   })
 }
 
@@ -56,7 +56,7 @@ export function ticks({ sql }: Look, schedule: string, limit: number): TickRecor
   return sql(NEWEST).all(schedule, limit) as TickRecord[]
 }
 
-/** When there is a schedule to plan or to serve: 0 for now, null when nothing is in sight. */
+/** When there is a schedule to plan or to serve: 0 for now, null for none. */
 export function scheduleInMs({ sql, now }: Look): number | null {
   const next = sql(NEXT).get() as { due_at: number } | undefined
   return next === undefined ? null : Math.max(0, next.due_at - now)

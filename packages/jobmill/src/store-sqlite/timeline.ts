@@ -1,10 +1,10 @@
-/** Events, the last written first. */
+/** Events, newest first. */
 import type { TimelineEvent, TimelineQuery } from '../store/metrics.ts'
 import type { Value } from './handle.ts'
 import { type Lane, mergeLanes } from './lanes.ts'
 import type { Look } from './work.ts'
 
-/** By what the events are found: that of the filters which leaves the fewest. The others are checked on the way. */
+/** The index for the most selective filter; the other filters are checked per row. */
 const BY = {
   job: 'INDEXED BY jobmill_event_job WHERE job = ?',
   queue: 'INDEXED BY jobmill_event_queue WHERE queue = ?',
@@ -18,8 +18,8 @@ const eventsBy = (by: keyof typeof BY): string => `
     AND (? IS NULL OR queue = ?) AND (? IS NULL OR type IN (SELECT value FROM json_each(?)))
   ORDER BY n DESC LIMIT ?`
 
-// The range of jobmill_event_at: the numbers of all that happened in that time. Events are written a little after they happen,
-// so that their numbers follow the time only roughly.
+// The range of jobmill_event_at: the numbers of all events in that time. Events are written shortly after
+// they happen, so their numbers follow the time only roughly.
 const WITHIN = `
   SELECT min(n) AS first, max(n) AS last FROM jobmill_event INDEXED BY jobmill_event_at WHERE at >= ? AND at < ?`
 

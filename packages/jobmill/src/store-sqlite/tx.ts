@@ -1,6 +1,7 @@
 /**
- * Verbs inside a transaction of the user's, on the user's handle: done when the call returns, and visible to others
- * when the user commits. A savepoint keeps one call all-or-nothing for a user who catches its error and goes on.
+ * Runs operations inside the user's transaction, on the user's handle: done when the call returns, visible
+ * after the user's commit. A savepoint keeps each call all-or-nothing for a user who catches its error and
+ * continues.
  */
 import { JobmillError, shown } from '../job/errors.ts'
 import { historyOf } from './counter.ts'
@@ -16,12 +17,12 @@ export function inUserTransaction<T>(tx: unknown, history: number, now: number, 
     if (historyOf(sql) !== history) throw otherFile()
     sql('SAVEPOINT jobmill').run()
     try {
-      // Nothing is remembered: what this transaction makes is not known to others until the user commits.
+      // With an empty cache: names and leases of this transaction are not valid until the user commits.
       const { values } = workOn(handle, now, new Memory(), [verb])
       sql('RELEASE jobmill').run()
       return values[0] as T
     } catch (error) {
-      // Some errors end the user's transaction by themselves.
+      // Some errors end the user's transaction on their own.
       if (handle.inTransaction === true || handle.isTransaction === true)
         handle.exec('ROLLBACK TO jobmill; RELEASE jobmill')
       throw error
@@ -33,7 +34,7 @@ export function inUserTransaction<T>(tx: unknown, history: number, now: number, 
 
 function checkHandle(tx: unknown): SqliteHandle {
   if (isForPostgres(tx))
-    throw invalid('is a PostgreSQL transaction, and this store is SQLite', tx, USE_POSTGRES)
+    throw invalid('is a PostgreSQL transaction, but this store is SQLite', tx, USE_POSTGRES)
   const handle = tx as Partial<SqliteHandle> | null | undefined
   if (typeof handle?.prepare !== 'function' || typeof handle.exec !== 'function') {
     throw invalid(
@@ -47,17 +48,20 @@ function checkHandle(tx: unknown): SqliteHandle {
     throw invalid(
       'has no transaction open',
       tx,
-      'Call it after BEGIN, or inside db.transaction(() => { … })() and await what it gives afterwards',
+      'Call it after BEGIN, or inside db.transaction(() => { … })() and await the returned promise afterwards',
     )
   }
   return handle as SqliteHandle
 }
 
-/** After the file was replaced, the user's handle still has the old one open: its commits would go where no process looks. */
+/**
+ * After the file was replaced, the user's handle still has the old one open, and its commits would be
+ * invisible to other processes.
+ */
 function otherFile(): JobmillError {
-  return new JobmillError('TX_INVALID', 'is a transaction on another database file than that of the store', {
+  return new JobmillError('TX_INVALID', 'is a transaction on a different database file', {
     field: 'tx',
-    fix: 'Close this handle, open the file again and repeat the transaction',
+    fix: 'Close this handle, reopen the file and repeat the transaction',
   })
 }
 

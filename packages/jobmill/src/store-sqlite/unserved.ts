@@ -1,11 +1,11 @@
-/** Kinds that wait although nobody alive would take them from their queue. */
+/** Kinds with ready jobs for which no living instance has a worker. */
 import { type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import { countReady, readyKinds } from './ready-lanes.ts'
 import type { Look } from './work.ts'
 
 const QUEUES = `SELECT id, name FROM jobmill_queue ORDER BY name`
 
-// What is left of jobmill_instance_expiry behind now: a row per living process.
+// The part of jobmill_instance_expiry after now: one row per living process.
 const ALIVE = `
   SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ?`
 
@@ -14,7 +14,7 @@ interface Alive {
   readonly kinds: ReadonlySet<string>
 }
 
-/** Hops from kind to kind, so that only jobs that nobody takes are counted: as many of each kind as would be looked at in all. */
+/** Hops from kind to kind, so that only unserved jobs are counted, up to a bound per kind. */
 export function unservedKinds(look: Look): UnservedKind[] {
   const { sql, names } = look
   const alive = aliveInstances(look)

@@ -1,4 +1,4 @@
-/** One answer per id for the verbs of an operator, in the order of the ids: an id twice counts one after the other. */
+/** One answer per id for operator actions, in the order of the ids; a duplicated id is handled twice. */
 import { type JobState, stateOfCode } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import { findJob, type JobRow } from './job-row.ts'

@@ -1,4 +1,4 @@
-/** What verbs work with: the statements of a handle, the instant they happen at, names, counters and sums. */
+/** The tools of operations: the statements of a handle, the current instant, names, counters and sums. */
 import { type Counters, createCounters } from './counter.ts'
 import { prepared, type Sql, type SqliteHandle } from './handle.ts'
 import { type LeaseCache, type Leases, leasesOn } from './leases.ts'
@@ -13,13 +13,16 @@ export interface Look {
   readonly names: Names
 }
 
-/** What a store remembers from one transaction to the next. */
+/** The cache of a store between transactions. */
 export class Memory {
   readonly names = new NameCache()
   readonly leases: LeaseCache = new Map()
   #names: number | undefined
 
-  /** `names` is the version of the names in the file, which may be another file or an older copy: the same ids may belong to other names. */
+  /**
+   * Drops the cache if the names version of the file differs: it may be another file or an older copy, in
+   * which the same ids belong to other names.
+   */
   forgetUnless(names: number): void {
     if (names === this.#names) return
     this.#names = names
@@ -36,11 +39,14 @@ export interface Work extends Look {
 
 export interface Verb<T = unknown> {
   (work: Work): T
-  /** Does neighbours of its kind with it, in one go: their values. What fails is done again one by one. */
+  /**
+   * Runs consecutive operations of the same type at once and returns their values. After a failure they are
+   * repeated one by one.
+   */
   readonly together?: (work: Work, verbs: readonly Verb[]) => T[]
 }
 
-/** The bell of a queue that got something to do. */
+/** The notification of a queue that got work. */
 export interface Notification extends NotificationRow {
   readonly queue: string
 }
@@ -48,7 +54,7 @@ export interface Notification extends NotificationRow {
 export interface Worked<T = unknown> {
   readonly values: readonly T[]
   readonly notifications: readonly Notification[]
-  /** Remembers what was learned: call it when the transaction is committed. */
+  /** Adds to the cache: call it after the commit. */
   readonly keep: () => void
 }
 
@@ -57,7 +63,10 @@ export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Loo
   return { sql, now, names: namesOn(sql, cache) }
 }
 
-/** Runs verbs inside the transaction that is open on the handle. They share counters and sums, written at the end. */
+/**
+ * Runs operations inside the open transaction of the handle. They share counters and sums, which are written
+ * at the end.
+ */
 export function workOn<T>(
   handle: SqliteHandle,
   now: number,

@@ -1,9 +1,8 @@
 /**
- * Group commit. Verbs that are asked for in one turn of the event loop share a transaction: one lock, one sync to
+ * Group commit: operations of one turn of the event loop share a transaction, with one lock and one sync to
  * disk. Promises settle after the commit.
- *
- * Another process may hold the write lock. We hardly wait for it inside a call, where the event loop would stand
- * still, but come back from a timer until the deadline of the verb has passed.
+ * Another process may hold the write lock. Waiting inside a call would block the event loop, so the writer
+ * retries from a timer until the deadline of the operation.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
@@ -11,18 +10,18 @@ import { type BatchOptions, type Result, runBatch } from './batch.ts'
 import type { Notification, Verb } from './work.ts'
 
 export interface Writer {
-  /** True when nothing is queued: then a look at the database tells the truth. */
+  /** True when nothing is queued: a read then sees all writes. */
   readonly idle: boolean
-  /** `weight` is about how many rows the verb writes. It may be run again when its transaction was lost. */
+  /** `weight` is roughly how many rows the operation writes. It may run again if its transaction was lost. */
   write<T>(weight: number, verb: Verb<T>): Promise<T>
-  /** Writes what is queued if it can; what it cannot, and every later write, is rejected for this reason. */
+  /** Writes what is queued if possible; rejects the rest, and every later write, with this reason. */
   close(reason: () => Error): void
 }
 
 export interface WriterOptions extends BatchOptions {
   readonly platform: Platform
   readonly deadlineMs: number
-  /** Told the bells of the queues that got something to do, after the commit. */
+  /** Called after the commit with the notifications of queues that got work. */
   readonly onCommit: (notifications: readonly Notification[]) => void
 }
 
@@ -34,10 +33,10 @@ interface Item {
   readonly reject: (error: unknown) => void
 }
 
-/** Rows per transaction, so that a long queue of verbs does not hold the event loop in one piece. */
+/** Rows per transaction, so that a long queue does not block the event loop in one piece. */
 const MOST_WEIGHT = 1_000
 
-/** Short, because there is no queue for the lock: who asks more often gets it sooner. */
+/** Short, because the lock has no queue: a process that asks more often gets it sooner. */
 const RETRY_MS = 4
 
 export function createWriter(options: WriterOptions): Writer {
@@ -84,8 +83,8 @@ export function createWriter(options: WriterOptions): Writer {
     const overdue = queue.filter(({ since }) => now - since >= deadlineMs)
     queue = queue.filter(({ since }) => now - since < deadlineMs)
     for (const item of overdue) {
-      const what = `another connection kept the write lock for ${deadlineMs} ms`
-      const fix = 'Look for a transaction that stays open in a program that uses the same file'
+      const what = `another connection held the write lock for ${deadlineMs} ms`
+      const fix = 'Check for an open transaction in a program that uses the same file'
       item.reject(new JobmillError('STORE_BUSY', what, { fix }))
     }
   }

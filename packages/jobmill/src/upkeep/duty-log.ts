@@ -1,31 +1,34 @@
-/** What is known of the passes of a duty, and told: a pass that did something, the first that fails, and the first that succeeds again. */
+/**
+ * Tracks the passes of a duty, and emits events for a pass that changed something, the first failure, and the
+ * first success after it.
+ */
 import { errorText } from '../job/error-text.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 
 export interface DutyStatus {
   readonly name: string
-  /** Whether one instance does it for the whole cluster. */
+  /** Whether one instance performs it for the whole cluster. */
   readonly forAll: boolean
   readonly everyMs: number | null
   readonly passes: number
-  /** Passes that failed in a row, and in all. */
+  /** Consecutive failures, and failures in total. */
   readonly failures: number
   readonly failed: number
   /** How long ago a pass last succeeded, or none was needed; null for never. */
   readonly succeededAgoMs: number | null
-  /** Of the last pass that failed; null once one succeeded. */
+  /** The error of the last failed pass; null after a success. */
   readonly error: string | null
-  /** Whether this instance does it: of a duty for the whole cluster, whether it leads it. */
+  /** Whether this instance performs it; for a cluster-wide duty, whether it leads it. */
   readonly leading: boolean
 }
 
 export interface DutyLog {
   readonly succeeded: (counts: Readonly<Record<string, number>>, tookMs: number) => void
   readonly failed: (error: unknown) => void
-  /** A pass that goes on is well. */
+  /** A continuous pass reports that it works. */
   readonly works: () => void
-  /** There was nothing to do, which is as good as a pass. */
+  /** There was nothing to do, which counts as a success. */
   readonly idle: () => void
   readonly status: () => Omit<DutyStatus, 'leading'>
 }
@@ -64,7 +67,7 @@ export function dutyLog({ name, forAll, everyMs, platform, emit }: DutyLogOption
       failures += 1
       failed += 1
       error = errorText(thrown)
-      // Not for every try: an outage would fill the log.
+      // Only for the first failure, because an outage would flood the log.
       if (failures === 1) emit('duty-failing', { duty: name, error: thrown, failures })
     },
     idle: () => void (succeededAt = platform.monotonic()),

@@ -1,7 +1,7 @@
 /**
- * The supervisor of a duty: a pass at once, then one per period with jitter, or sooner when asked. Passes never overlap. One that fails, or takes longer
- * than its deadline, is told of, counted, and made again with pauses that grow until it succeeds. A duty that one instance does for all rests while
- * another one leads it.
+ * The supervisor of a duty: one pass at once, then one per period with jitter, or earlier on request. Passes
+ * never overlap. A pass that fails or exceeds its deadline is reported, counted, and retried with backoff. A
+ * cluster-wide duty rests while another instance leads it.
  */
 import type { Emit } from '../job/events.ts'
 import { pauses } from '../platform/pauses.ts'
@@ -16,20 +16,20 @@ export type Counts = Readonly<Record<string, number>>
 
 export interface DutyOptions {
   readonly name: string
-  /** Null: once at the start, and then when it is asked for. */
+  /** Null: once at the start, and then only on request. */
   readonly everyMs: number | null
-  /** Null for a pass that has no end: when it returns, that is a failure. */
+  /** Null for a continuous pass, whose return is a failure. */
   readonly deadlineMs: number | null
   /**
-   * Looks at the signal between its batches. One that has no end says by `works` that all is well, or nobody would know before the end; one that has left something
-   * says `again`.
+   * Checks the signal between its batches. A continuous pass calls `works` to report success; a pass that
+   * left work calls `again`.
    */
   readonly pass: (signal: AbortSignal, works: () => void, again: () => void) => Promise<Counts | void>
-  /** Whether one instance does it for the whole cluster. */
+  /** Whether one instance performs it for the whole cluster. */
   readonly forAll: boolean
-  /** False: a pass would find nothing to do. Then none is made, except the first and those that are asked for. */
+  /** False: a pass would find nothing to do, and is skipped, except for the first and requested ones. */
   readonly needed?: () => boolean
-  /** How long the pauses after failures can get (default: the period, or 30 s). */
+  /** The longest pause after failures (default: the period, or 30 s). */
   readonly longestPauseMs?: number
   readonly platform: Platform
   readonly emit: Emit
@@ -38,13 +38,18 @@ export interface DutyOptions {
 export interface Duty extends Service {
   readonly name: string
   readonly forAll: boolean
-  /** A pass soon: at once, or right after the one on its way; while it fails, when its pause is over. */
+  /** Requests a pass: at once, or right after the current one; while it fails, after its pause. */
   readonly soon: () => void
-  /** One pass by hand, also when another instance leads the duty. Tells what it did, or rejects. */
+  /**
+   * Runs one pass manually, even when another instance leads the duty. Resolves to its counts, or rejects.
+   */
   readonly once: () => Promise<Counts>
   /** Whether this instance leads it now. */
   readonly leads: (isLeading: boolean) => void
-  /** Whether a pass goes on although it is past its deadline and was told: then somebody else should lead it. */
+  /**
+   * Whether a pass still runs past its deadline although it was aborted: another instance should then lead
+   * it.
+   */
   readonly isHanging: () => boolean
   readonly status: () => DutyStatus
 }
@@ -57,14 +62,14 @@ export function duty(options: DutyOptions): Duty {
   const rest = rester(platform)
   let stopping: AbortController | null = null
   let loop: Promise<void> = Promise.resolve()
-  // Aborted when the lead is lost: whoever has it now begins a pass of its own.
+  // Aborted when leadership is lost, because the new leader starts its own pass.
   let lead = new AbortController()
   let isLeading = !forAll
   let isAsked = true
   let isHanging = false
   let turn: Promise<unknown> = Promise.resolve()
 
-  /** One after the other, whoever asks for it. */
+  /** Serializes passes, whatever requested them. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work)
     turn = mine.catch(() => {})
@@ -78,19 +83,20 @@ export function duty(options: DutyOptions): Duty {
   async function pass(stop: AbortSignal): Promise<Counts> {
     const ended = new AbortController()
     const began = platform.monotonic()
-    // Async, so that one that throws at once fails like any other.
+    // Async, so that a synchronous throw fails like any other error.
     const work = (async () => options.pass(AbortSignal.any([stop, ended.signal]), log.works, again))()
     try {
       const { deadlineMs } = options
       const counts = (await (deadlineMs === null ? work : within(platform, deadlineMs, name, work))) ?? {}
-      if (deadlineMs === null && !stop.aborted) throw new Error(`${name} returned, although it has no end`)
+      if (deadlineMs === null && !stop.aborted)
+        throw new Error(`${name} returned, although it should run until stopped`)
       log.succeeded(counts, platform.monotonic() - began)
       return counts
     } catch (error) {
       if (!stop.aborted) log.failed(error)
       throw error
     } finally {
-      // A pass that is too late is told, and must not go on beside the next one.
+      // Aborts a late pass and waits for it: it must not overlap with the next one.
       ended.abort()
       isHanging = true
       await work.catch(() => {})
@@ -99,7 +105,7 @@ export function duty(options: DutyOptions): Duty {
   }
 
   async function round(stop: AbortSignal): Promise<void> {
-    // What it was woken for stands in isLeading and isAsked.
+    // isLeading and isAsked record why it was woken.
     rest.forget()
     if (!isLeading) return rest.until(null, stop)
     if (!isAsked && options.needed?.() === false) log.idle()

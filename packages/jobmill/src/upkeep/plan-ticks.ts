@@ -1,6 +1,6 @@
 /**
- * What is to be done about a schedule now: pure, so that whoever leads comes to the same answer. The next instant follows from the planned ones and never from
- * the clock, so that a clock which steps back plans nothing twice.
+ * Plans the ticks of a schedule: pure, so that every leader gets the same answer. The next tick follows from
+ * the planned ones and never from the clock, so a clock that steps back plans nothing twice.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -14,11 +14,11 @@ export interface PlanTools {
   readonly random: () => number
 }
 
-/** Of one tick. What is more is served by the next, at once. */
+/** Bounds of one tick call. The next call serves the rest at once. */
 const MOST_FIRES = 100
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** The tick to send, or null when nothing is due. Throws when the expression or the zone means nothing here. */
+/** The tick to send, or null when nothing is due. Throws when the expression or the zone is invalid here. */
 export function planTick(record: ScheduleRecord, tools: PlanTools): Tick | null {
   const { live, planned, nextAt, readAt } = record
   if (live.paused || (planned && (nextAt === null || nextAt > readAt))) return null
@@ -30,7 +30,10 @@ export function planTick(record: ScheduleRecord, tools: PlanTools): Tick | null 
   return { ...step, nextAt: next, fires, missed: dropped }
 }
 
-/** A new one counts from when it came into being, also when nobody looked for a while; a changed or resumed one from now. */
+/**
+ * A new schedule counts from its creation, even if no process checked it for a while; a changed or resumed
+ * one counts from now.
+ */
 function firstAt({ revision, createdAt, readAt }: ScheduleRecord, { after }: Instants): number | null {
   return after(revision === 1 ? createdAt : readAt)
 }
@@ -41,9 +44,9 @@ interface Split {
   readonly next: number | null
 }
 
-/** Of the instants from `from` to `now`, all of them planned and none served: which are served, and how many are not. */
+/** Splits the planned, unserved instants from `from` to `now`: those to serve, and the number to drop. */
 function split(live: ScheduleDefinition, instants: Instants, from: number, now: number): Split {
-  // Older than this is missed.
+  // Older instants are missed.
   const edge = now - DEFAULTS.scheduleLateMs
   const oldest = live.missed === 'all' ? Math.min(edge, now - live.missedWithinMs) : edge
   const first = from >= oldest ? from : instants.after(oldest - 1)
@@ -72,7 +75,7 @@ function mostFires({ payload }: ScheduleDefinition): number {
   return Math.max(1, Math.min(MOST_FIRES, Math.floor(MOST_BYTES / payload.length)))
 }
 
-/** The job of a planned instant. */
+/** The job of a tick. */
 function jobAt(name: string, live: ScheduleDefinition, at: number, { mintId, random }: PlanTools): NewJob {
   const dueAt = live.jitterMs === 0 ? null : at + Math.floor(random() * (live.jitterMs + 1))
   const metadata = JSON.stringify({ schedule: name, plannedAt: new Date(at).toISOString() })

@@ -1,4 +1,7 @@
-/** Takes back the jobs of instances that died, until there is none left. Everybody does this who sees one: no leader to wait for. */
+/**
+ * Reaps expired instances until there are none left. Every instance that sees one does this, so there is no
+ * wait for a leader.
+ */
 import type { ReapedJob } from '../store/replies.ts'
 import type { WriteSide } from '../store/store.ts'
 

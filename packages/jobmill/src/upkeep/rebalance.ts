@@ -1,6 +1,7 @@
 /**
- * Splits the workers of queues that have a total over the living instances that serve them, in proportion to their capacity. Only differences are
- * written. Shrinking interrupts nothing: an instance with fewer workers claims less.
+ * Splits the workers of queues with a cluster-wide total over the living instances that serve them, in
+ * proportion to their capacity. Only changes are written. Shrinking interrupts nothing: an instance with
+ * fewer workers claims less.
  */
 import type { Slot, SlotChange } from '../store/duty.ts'
 import type { InstanceRecord } from '../store/instance.ts'
@@ -30,7 +31,10 @@ export function wantedSlots(
   })
 }
 
-/** One that declares no queue comes from a release that could not: it takes part everywhere, so that a rolling upgrade does not stall. */
+/**
+ * An instance that declares no queues is from an older release: it takes part everywhere, so that a rolling
+ * upgrade does not stall.
+ */
 export function serves({ queues }: Pick<InstanceRecord, 'queues'>, queue: string): boolean {
   return queues.length === 0 || queues.includes(queue)
 }
@@ -41,8 +45,8 @@ interface Share {
 }
 
 /**
- * Who got none although nobody who got some has a handler for one of its kinds gets one, beyond the total: otherwise jobs of that kind would wait for ever, in a
- * rolling deploy for example.
+ * Gives one worker beyond the total to an instance without a share, if none with a share has a handler for
+ * one of its kinds. In a rolling deploy, for example, jobs of that kind would otherwise never run.
  */
 function coveringKinds(
   shares: readonly Share[],
@@ -61,7 +65,10 @@ function coveringKinds(
   })
 }
 
-/** By the largest remainder, so the shares add up to the total; among equals the smaller id first, so that every pass comes to the same. */
+/**
+ * By the largest remainder, so that the shares add up to the total; ties go to the smaller id, so that every
+ * pass gets the same result.
+ */
 function split(total: number, members: readonly Pick<InstanceRecord, 'id' | 'capacity'>[]): Share[] {
   const weights = members.map(({ capacity }) => Math.max(1, capacity))
   const all = weights.reduce((sum, weight) => sum + weight, 0)

@@ -1,13 +1,13 @@
-/** A rest that ends after its time, when somebody wakes it, or when the signal fires. */
+/** A rest that ends after its time, by a wake-up, or when the signal aborts. */
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 
 export interface Rester {
-  /** Null: for as long as nobody wakes it. */
+  /** Null: until a wake-up. */
   readonly until: (ms: number | null, signal: AbortSignal) => Promise<void>
-  /** Ends the rest; woken while nobody rests, the next one ends at once. */
+  /** Ends the rest; a wake-up before the next rest ends that one at once. */
   readonly wake: () => void
-  /** Being woken before counts no more. */
+  /** Drops an earlier wake-up. */
   readonly forget: () => void
 }
 

@@ -1,4 +1,4 @@
-/** Deletes what the settings no longer keep: bounded batches until nothing is left. */
+/** Deletes what exceeds the retention settings, in bounded batches until nothing is left. */
 import { JobmillError, isJobmillError, shown } from '../job/errors.ts'
 import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
@@ -9,10 +9,13 @@ type Ages = Omit<RetainRequest, 'limit'>
 
 const PER_BATCH = 500
 
-/** Of a database that cannot be reached every queue would say the same. */
+/** Errors of an unreachable database, which every queue would repeat. */
 const OF_ALL: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'STORE_REFUSED', 'STORE_CLOSED'])
 
-/** Jobs by the state that they ended in, and all else. Rejects after everything else was done when one queue fails; `partly` is told what was done then. */
+/**
+ * Counts jobs by the state in which they ended, and everything else. If a queue fails, it rejects after the
+ * others are done, and calls `partly` with what was deleted.
+ */
 export async function retainAll(
   store: RetainStore,
   ages: Ages,
@@ -37,7 +40,7 @@ export async function retainAll(
   throw new AggregateError([first, ...others], 'retention failed in several queues')
 }
 
-/** One queue after the other, so that one that fails keeps no other from being retained. */
+/** One queue after the other, so that a failing queue does not stop the others. */
 async function retainEach(
   store: RetainStore,
   ages: Ages,
@@ -55,7 +58,7 @@ async function retainEach(
         new JobmillError('STORE_REFUSED', 'the ended jobs of this queue cannot be deleted', {
           field: 'queue',
           value: shown(name),
-          fix: 'Look at the cause; all other queues were retained',
+          fix: 'Check the cause; retention of all other queues succeeded',
           cause,
         }),
       )

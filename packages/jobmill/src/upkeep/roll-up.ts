@@ -1,4 +1,4 @@
-/** Brings open counter rows and open figures together, in bounded batches until none is left. */
+/** Rolls up open counter rows and metrics, in bounded batches until none are left. */
 import type { WriteSide } from '../store/store.ts'
 import type { Counts } from './duty.ts'
 

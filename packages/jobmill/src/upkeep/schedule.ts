@@ -1,6 +1,7 @@
 /**
- * Serves schedules: plans what is due, and sends it as ticks until nothing is. Safe in two processes at once, because a tick is accepted once. A schedule that
- * cannot be served is noted, stays as it is, and stops no other.
+ * Serves schedules: plans what is due, and sends ticks until nothing is. Safe in two processes at once,
+ * because a tick is accepted once. A schedule that fails is recorded, stays unchanged, and does not stop the
+ * others.
  */
 import { errorText } from '../job/error-text.ts'
 import { isJobmillError } from '../job/errors.ts'
@@ -21,17 +22,17 @@ export interface ServeOptions {
 export interface ServedSchedules {
   /** Jobs that were enqueued. */
   readonly fired: number
-  /** Instants without a job, because one still waited or ran. */
+  /** Ticks without a job, because an earlier job still waited or ran. */
   readonly skipped: number
-  /** Instants that the policy dropped. */
+  /** Ticks that the policy dropped. */
   readonly missed: number
-  /** Schedules that could not be served; why is noted with them. */
+  /** Schedules that could not be served; their records contain the error. */
   readonly failed: number
   /** The queues that got jobs. */
   readonly queues: readonly string[]
 }
 
-/** Rejects only when the store cannot be read, or not even a failure can be noted. */
+/** Rejects only when the store cannot be read, or a failure cannot be recorded. */
 export async function serveSchedules(options: ServeOptions): Promise<ServedSchedules> {
   const { store, platform, signal } = options
   const pass = servePass(options)
@@ -41,7 +42,7 @@ export async function serveSchedules(options: ServeOptions): Promise<ServedSched
       const one = await pass.plan(record)
       if (one === null) continue
       due.push(one)
-      // To look back over a long absence takes a while, and the process has more to do than this.
+      // Planning after a long absence takes a while, so yield to the event loop.
       await new Promise<void>((resolve) => platform.nextTurn(resolve))
     }
     for (const batch of inBatches(due)) if (!signal.aborted) await pass.send(batch)
@@ -49,7 +50,7 @@ export async function serveSchedules(options: ServeOptions): Promise<ServedSched
   }
 }
 
-/** What is known in one call: who failed is not tried again in it. */
+/** The state of one call: a failed schedule is not retried within it. */
 function servePass({ store, platform, emit }: ServeOptions) {
   const all = { fired: 0, skipped: 0, missed: 0 }
   const queues = new Set<string>()
@@ -60,13 +61,13 @@ function servePass({ store, platform, emit }: ServeOptions) {
   async function note({ name, error: noted }: ScheduleRecord, error: unknown): Promise<void> {
     failed.add(name)
     const text = errorText(error)
-    // The same is not written again: one that cannot be read is looked at with every heartbeat.
+    // Does not write the same error again: a broken schedule is checked with every heartbeat.
     if (noted === text) return
     emit?.('schedule-failing', { schedule: name, error })
     await store.scheduleFailed(name, text)
   }
 
-  function told({ record, tick }: Planned, { accepted, fired }: Ticked): void {
+  function report({ record, tick }: Planned, { accepted, fired }: Ticked): void {
     const { name: schedule } = record
     if (accepted && tick.missed > 0) {
       all.missed += tick.missed
@@ -89,7 +90,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
   async function failing({ record }: Planned, error: unknown): Promise<void> {
     const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
     if (!isUnknown || unsure.has(record.name)) return note(record, error)
-    // What became of it shows when the schedule is read again.
+    // The outcome shows when the schedule is read again.
     unsure.add(record.name)
     queues.add(record.live.queue)
   }
@@ -99,10 +100,10 @@ function servePass({ store, platform, emit }: ServeOptions) {
       const answers = await store.tick(batch.map(({ tick }) => tick))
       batch.forEach((one, at) => {
         const answer = answers[at]
-        if (answer !== undefined) told(one, answer)
+        if (answer !== undefined) report(one, answer)
       })
     } catch (error) {
-      // Which one is at fault shows when each is sent alone. One that was written all the same is refused then.
+      // Sends each tick alone to find the one at fault. A tick that was written nevertheless is then refused.
       const [first, ...others] = batch
       if (others.length > 0) for (const one of batch) await send([one])
       else if (first !== undefined) await failing(first, error)
@@ -120,7 +121,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
         await note(record, error)
         return null
       }
-      // It failed before, and there is nothing left to do: its answer was lost, or somebody changed it.
+      // It failed before, and nothing is due any more: its answer was lost, or the schedule was changed.
       if (record.error !== null && !record.live.paused) await store.scheduleFailed(record.name, null)
       return null
     },

@@ -1,4 +1,4 @@
-/** Makes due jobs ready, in bounded batches until none is left. */
+/** Stages due jobs, in bounded batches until none are left. */
 import type { WriteSide } from '../store/store.ts'
 
 const PER_PASS = 1_000

@@ -1,4 +1,4 @@
-/** Which ticks share a call. */
+/** Groups ticks into calls. */
 import type { ScheduleRecord, Tick } from '../store/schedule.ts'
 
 export interface Planned {
@@ -9,8 +9,8 @@ export interface Planned {
 const MOST = { ticks: 100, jobs: 500, bytes: 4 * 1024 * 1024 }
 
 /**
- * Together what is small. One with an overlap policy goes alone, after the others: a transaction of a user's that ends the job before holds its key for as long
- * as it is open, and then only this one waits.
+ * Small ticks share a call. A tick with an overlap policy goes alone, after the others: a user's open
+ * transaction that ends the previous job holds its dedupe key, and then only this tick waits.
  */
 export function inBatches(due: readonly Planned[]): Planned[][] {
   const batches: Planned[][] = []

@@ -1,10 +1,9 @@
 /**
- * The instants of a calendar expression in a time zone. The days are found by croner, on a calendar without changes of the clock; what a change does to them is
- * the rule of docs/learn/schedules.md, and stands here:
- *
- * - Hours that are named, or in steps: a time in the gap runs once, at the first instant after it, several of one gap together; a time that comes twice runs the
- *   first time.
- * - Every hour: by elapsed time. The gap has no length, so nothing is made up for; what comes twice runs both times.
+ * The instants of a cron expression in a time zone. croner finds the days on a calendar without clock
+ * changes; this file applies the rule for clock changes of docs/learn/schedules.md:
+ * - Named or stepped hours: times in the gap run once, together, at the first instant after it. A repeated
+ * time runs the first time.
+ * - Every hour: by elapsed time. Nothing runs for the gap; repeated times run twice.
  */
 import { Cron } from 'croner'
 import type { Field } from './fields.ts'
@@ -23,7 +22,9 @@ export function calendarInstants(calendar: Calendar, zone: string): (after: numb
     return hours !== 'every' || met.first > after ? met.first : met.second
   }
 
-  /** For an instant that will be shown again: what is due between the change and the end of the repetition. */
+  /**
+   * For an instant whose wall time will repeat: what is due between the change and the end of the repetition.
+   */
   function inRepetition(after: number, wall: number): number | null {
     const met = meet(Math.floor(wall / SECOND) * SECOND)
     if (hours !== 'every' || met.type !== 'twice' || after >= met.changeAt) return null
@@ -48,7 +49,7 @@ export function calendarInstants(calendar: Calendar, zone: string): (after: numb
 
 const SECOND = 1_000
 
-/** The first wall time after another that fits. */
+/** The first matching wall time after another. */
 function wallTimes(calendar: Calendar): (after: number) => number | null {
   const { second, minute, hour, day, month, weekday } = calendar
   const pattern = [second, minute, hour, day, month, weekday].map(patternOf).join(' ')
@@ -57,7 +58,7 @@ function wallTimes(calendar: Calendar): (after: number) => number | null {
 }
 
 function patternOf(field: Field): string {
-  // Written out it restricts, as in cron: `0 0 L * 0-6` is every day.
+  // A full list that is written out still restricts, as in cron: `0 0 L * 0-6` is every day.
   if (field.isFull && field.hasStar) return '*'
   return [...field.values, ...(field.last ? ['L'] : [])].join(',')
 }

@@ -1,30 +1,33 @@
-/** When a schedule runs, checked as it is written. */
+/** Validates the timing of a schedule. */
 import { JobmillError, shown } from '../errors.ts'
 import { instantsOf, type Timing } from './instants.ts'
 import { parseWhen, tidyWhen } from './parse-when.ts'
 
-/** As it is kept. */
+/** The expression in its stored form. */
 export function checkWhen(when: unknown, field: string): string {
   parseWhen(when, field)
   return tidyWhen(String(when))
 }
 
-/** Whether there is any instant between the start and the end. One that is over is fine: code outlives its schedules. */
+/**
+ * Whether there is any instant between start and end. An end in the past is allowed, because code outlives
+ * its schedules.
+ */
 export function checkTiming(timing: Timing, field: string): void {
   const { startAt, endAt } = timing
   if (startAt === null || endAt === null) return
   const end = new Date(endAt)
   if (startAt > endAt) {
-    throw new JobmillError('OPTION_CONFLICT', `comes before start`, {
+    throw new JobmillError('OPTION_CONFLICT', 'must not be before start', {
       field: `${field}.end`,
       value: shown(end),
-      fix: 'Give an end after the start',
+      fix: 'Pass an end after the start',
     })
   }
   if (instantsOf(timing, startAt).after(startAt - 1) !== null) return
   throw new JobmillError('SCHEDULE_INVALID', 'has no instant between start and end', {
     field: `${field}.when`,
     value: shown(timing.when),
-    fix: `The end is ${end.toISOString()}: move it, or the start`,
+    fix: `Change the start, or the end ${end.toISOString()}`,
   })
 }

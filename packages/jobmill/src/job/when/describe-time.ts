@@ -1,18 +1,21 @@
-/** The time of day of a calendar expression in English: `at 09:00`, `every 15 minutes from 09:00 to 17:59`. */
+/**
+ * Describes the time of day of a cron expression in English: `at 09:00`, `every 15 minutes from 09:00 to
+ * 17:59`.
+ */
 import { counted, listed, ordinal, twoDigits } from './english.ts'
 import type { Field, Part } from './fields.ts'
 import type { Calendar } from './parse-when.ts'
 
-/** More single times than this are told as hours and minutes. */
+/** More single times than this are described as hours and minutes. */
 const MOST_TIMES = 6
-/** And a range of more than this by its ends. */
+/** A longer range is described by its ends. */
 const MOST_NAMED = 4
 
 export function describeTime(calendar: Calendar): string {
   return atTimes(calendar) ?? throughHours(calendar) ?? `${rate(calendar)}${within(calendar)}`
 }
 
-/** Whether it speaks of single times, so that the days need a word too. */
+/** Whether the description names single times, so that it must also mention the days. */
 export function namesTimes(calendar: Calendar): boolean {
   return atTimes(calendar) !== null
 }
@@ -67,7 +70,7 @@ function named(field: Field, unit: string): string {
   return `${unit}${field.values.length === 1 ? '' : 's'} ${listed(field.values.map(String))}`
 }
 
-/** Which hours of the day, where they are not all. */
+/** Which hours of the day, unless it is all of them. */
 function within({ hours, hour }: Calendar): string {
   if (hours === 'every') return ''
   const run = runOf(hour, 1)
@@ -75,7 +78,7 @@ function within({ hours, hour }: Calendar): string {
   return ` in the hours ${listed(hour.values.map((h) => `${twoDigits(h)}:00`))}`
 }
 
-/** The only part of a field, when it is a range or value of at least so many. */
+/** The only part of a field, if it covers at least this many values. */
 function runOf(field: Field, least: number): Part | null {
   const [only] = field.parts
   if (field.parts.length !== 1 || only === undefined || only.isStar) return null
@@ -86,7 +89,7 @@ function lastOf({ from, to, step }: Part): number {
   return from + Math.floor((to - from) / step) * step
 }
 
-/** The step of `*` or of `*` with a step that fills its round without a rest; null for others. */
+/** The step of `*`, or of `*` with a step that divides the round evenly; null otherwise. */
 function stepOf(field: Field, round: number): number | null {
   if (field.isFull) return 1
   const [only] = field.parts

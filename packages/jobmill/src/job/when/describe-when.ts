@@ -1,21 +1,21 @@
-/** An expression in English, for people who do not read cron: `at 09:00 from Monday to Friday, Europe/Paris time`. */
+/** Describes a cron expression in English: `at 09:00 from Monday to Friday, Europe/Paris time`. */
 import { describeTime, namesTimes } from './describe-time.ts'
 import { counted, listed, ordinal } from './english.ts'
 import { type Field, MONTHS, type Part, WEEKDAYS } from './fields.ts'
 import { type Calendar, parseWhen } from './parse-when.ts'
 
-/** Without a zone, none is told of. */
+/** Without a zone, the text mentions none. */
 export function describeWhen(text: string, zone?: string): string {
   const when = parseWhen(text)
   if (when.type === 'interval') return `every ${lengthOf(when.ms)}`
   const days = describeDays(when)
   const time = describeTime(when)
-  // Two that say "from … to …" are told apart by a comma.
+  // A comma separates two phrases of the form "from … to …".
   const comma = time.includes(' from ') && days.startsWith('from ') ? ',' : ''
-  const told = days === '' ? time : `${time}${comma} ${days}`
+  const description = days === '' ? time : `${time}${comma} ${days}`
   const isAnywhereTheSame = when.hours === 'every' && days === ''
-  if (zone === undefined || isAnywhereTheSame) return told
-  return `${told}, ${zone === 'UTC' ? 'UTC' : `${zone} time`}`
+  if (zone === undefined || isAnywhereTheSame) return description
+  return `${description}, ${zone === 'UTC' ? 'UTC' : `${zone} time`}`
 }
 
 const UNITS = [
@@ -69,7 +69,7 @@ function onWeekdays(weekday: Field): string {
   const run = runOf(weekday)
   if (run !== null && run.step === 1 && !run.isStar && run.to - run.from > 1)
     return `from ${weekdayName(run.from)} to ${weekdayName(run.to)}`
-  // A week begins on Monday.
+  // A week starts on Monday.
   const values = weekday.values.toSorted((a, b) => ((a + 6) % 7) - ((b + 6) % 7))
   return `on ${listed(values.map(weekdayName))}`
 }
@@ -96,7 +96,7 @@ function monthName(value: number): string {
   return MONTHS[value - 1] ?? ''
 }
 
-/** The only part of a field, when it is longer than one value. */
+/** The only part of a field, if it covers more than one value. */
 function runOf(field: Field): Part | null {
   const [only] = field.parts
   return field.parts.length === 1 && only !== undefined && only.to > only.from && !field.last ? only : null

@@ -1,4 +1,4 @@
-/** Small words: lists, ordinals, clock times, plurals. */
+/** English helpers: lists, ordinals, clock times, plurals. */
 
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(words: readonly string[], joined = 'and'): string {

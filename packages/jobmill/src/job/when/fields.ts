@@ -1,13 +1,13 @@
-/** The fields of a calendar expression: what each is called, and what it may hold. */
+/** The fields of a cron expression: their names and allowed values. */
 
 export interface FieldRule {
-  /** As messages call it. */
+  /** The name in error messages. */
   readonly called: string
   readonly least: number
   readonly most: number
   /** Words for the values from `least` on, the first three letters of each. */
   readonly words: readonly string[]
-  /** Whether `L` stands for the last day of the month. */
+  /** Whether `L` means the last day of the month. */
   readonly hasLast: boolean
 }
 
@@ -49,10 +49,10 @@ export const FIELDS = {
 
 export type FieldName = keyof typeof FIELDS
 
-/** In the order in which they are written; the first may be left out. */
+/** In the order in which they are written; the first may be omitted. */
 export const FIELD_NAMES = ['second', 'minute', 'hour', 'day', 'month', 'weekday'] as const
 
-/** One entry of a list: a value, a range or `*`, each perhaps with a step. */
+/** One entry of a list: a value, a range or `*`, each with an optional step. */
 export interface Part {
   readonly isStar: boolean
   readonly from: number
@@ -62,12 +62,12 @@ export interface Part {
 
 export interface Field {
   readonly parts: readonly Part[]
-  /** What the parts name together, rising. Sunday is 0. */
+  /** The union of the parts, sorted. Sunday is 0. */
   readonly values: readonly number[]
-  /** Whether a part is `*`, with or without a step: then the field does not count as restricted. */
+  /** Whether a part is `*`, with or without a step: the field then does not count as restricted. */
   readonly hasStar: boolean
-  /** Whether every value is named. */
+  /** Whether all values are included. */
   readonly isFull: boolean
-  /** The last day of the month is named. */
+  /** Whether the last day of the month is included. */
   readonly last: boolean
 }

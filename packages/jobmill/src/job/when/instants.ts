@@ -1,4 +1,4 @@
-/** The planned instants of a schedule: what its expression names, between its start and its end. */
+/** The ticks of a schedule: the instants of its expression between its start and its end. */
 import { BOUNDS } from '../defaults.ts'
 import type { ScheduleDefinition } from '../schedule.ts'
 import { calendarInstants } from './calendar-instants.ts'
@@ -7,17 +7,17 @@ import { parseWhen } from './parse-when.ts'
 export type Timing = Pick<ScheduleDefinition, 'when' | 'zone' | 'startAt' | 'endAt'>
 
 export interface Instants {
-  /** The first planned instant after this one; null when there is none. */
+  /** The first tick after this instant; null when there is none. */
   readonly after: (at: number) => number | null
-  /** The last planned instant before `before`, of which `from` is one. */
+  /** The last tick before `before`; `from` must be a tick. */
   readonly lastBefore: (before: number, from: number) => number
-  /** How many there are from one of them on and before `before`; those of a calendar are counted up to 10,000. */
+  /** The number of ticks from `from` (a tick) until before `before`; a calendar counts up to 10,000. */
   readonly count: (from: number, before: number) => number
 }
 
 const MOST_COUNTED = 10_000
 
-/** Intervals are counted from the start, or from when the schedule came into being. */
+/** Intervals count from the start, or from the creation of the schedule. */
 export function instantsOf(timing: Timing, createdAt: number): Instants {
   const { startAt, endAt } = timing
   const when = parseWhen(timing.when)
@@ -37,7 +37,7 @@ export function instantsOf(timing: Timing, createdAt: number): Instants {
       const following = after(low)
       if (following === null || following >= before) return low
       low = following
-      // In halves: in a year there are 30 million seconds.
+      // Bisects, because a year can have 30 million ticks.
       while (high - low > 1) {
         const middle = Math.floor((low + high) / 2)
         const next = after(middle)
@@ -70,7 +70,7 @@ export interface NextRunsOptions {
   readonly createdAt: number
 }
 
-/** The next planned instants, as many as there are up to `count`. */
+/** The next ticks, up to `count`. */
 export function nextRuns(timing: Timing, { from, count, createdAt }: NextRunsOptions): number[] {
   const { after } = instantsOf(timing, createdAt)
   const runs: number[] = []

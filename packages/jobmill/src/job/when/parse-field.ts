@@ -1,4 +1,4 @@
-/** One field of a calendar expression: lists, ranges, steps and names, each error with its place. */
+/** Parses one field of a cron expression: lists, ranges, steps and names. Each error names its position. */
 import { shown } from '../errors.ts'
 import type { Field, FieldRule, Part } from './fields.ts'
 import type { Refuse } from './refuse.ts'
@@ -8,15 +8,14 @@ interface Place {
   readonly refuse: Refuse
 }
 
-/** `at` is the character that the field begins at. */
+/** `at` is the position of the first character of the field. */
 export function parseField(text: string, at: number, rule: FieldRule, refuse: Refuse): Field {
   const place = { rule, refuse }
   const parts: Part[] = []
   let last = false
   let from = at
   for (const item of text.split(',')) {
-    if (item === '')
-      refuse(from, `the ${rule.called} has an empty place in its list`, 'Remove the comma that is too many')
+    if (item === '') refuse(from, `the ${rule.called} has an empty list item`, 'Remove the extra comma')
     if (rule.hasLast && item.toUpperCase() === 'L') last = true
     else parts.push(parsePart(item, from, place))
     from += item.length + 1
@@ -41,12 +40,8 @@ function parsePart(item: string, at: number, place: Place): Part {
   const from = parseValue(dash === -1 ? body : body.slice(0, dash), at, place)
   if (dash === -1) {
     if (slash === -1) return { isStar: false, from, to: from, step }
-    // Some crons take this for the value alone, and others for a range that begins there.
-    return refuse(
-      at,
-      `a step needs a range in front of it, and ${shown(body)} is none`,
-      `Write ${body}-${rule.most}/${step}`,
-    )
+    // Some cron implementations read this as the single value, others as a range that starts there.
+    return refuse(at, `a step must follow a range, not ${shown(body)}`, `Use ${body}-${rule.most}/${step}`)
   }
   const [first, second] = [body.slice(0, dash), body.slice(dash + 1)]
   const end = parseValue(second, at + dash + 1, place)
@@ -55,8 +50,8 @@ function parsePart(item: string, at: number, place: Place): Part {
   if (from <= to) return { isStar: false, from, to, step }
   return refuse(
     at,
-    `the range ${shown(body)} ends before it begins`,
-    `Write it as two: ${first}-${rule.most},${rule.least}-${second}`,
+    `the range ${shown(body)} ends before it starts`,
+    `Use two ranges: ${first}-${rule.most},${rule.least}-${second}`,
   )
 }
 
@@ -70,8 +65,8 @@ function parseStep(text: string, at: number, { rule, refuse }: Place): number {
   if (step >= 1 && step <= most) return step
   return refuse(
     at,
-    `the step ${shown(text)} of the ${rule.called} is not from 1 to ${most}`,
-    step > most ? 'For longer times write an interval, such as "every 90m"' : 'Write a step such as */5',
+    `the step ${shown(text)} of the ${rule.called} must be from 1 to ${most}`,
+    step > most ? 'Use an interval for longer times, such as "every 90m"' : 'Use a step such as */5',
   )
 }
 
@@ -80,9 +75,9 @@ function parseValue(text: string, at: number, { rule, refuse }: Place): number {
   if (word !== -1) return rule.least + word
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
   if (value >= rule.least && value <= rule.most) return value
-  // Both ends of the week are Sunday.
+  // Both 0 and 7 are Sunday.
   if (isWeek(rule) && value === 7) return value
-  return refuse(at, `the ${rule.called} ${shown(text)} is not one`, `Give ${allowed(rule)}`)
+  return refuse(at, `the ${rule.called} ${shown(text)} is invalid`, `Use ${allowed(rule)}`)
 }
 
 function allowed({ least, most, words, hasLast }: FieldRule): string {

@@ -1,6 +1,7 @@
 /**
- * When a schedule runs, as it is written: five fields or six with seconds in front, a nickname such as `@daily`, or `every 10m`. What cannot be read,
- * and what would never be, is refused here, with the character where it goes wrong.
+ * Parses the expression of a schedule: five cron fields, or six with seconds first, a nickname such as
+ * `@daily`, or `every 10m`. Refuses expressions that are malformed or never match, and names the position of
+ * the error.
  */
 import { BOUNDS } from '../defaults.ts'
 import { durationMs } from '../duration.ts'
@@ -18,11 +19,14 @@ interface Interval {
 export interface Calendar extends Readonly<Record<FieldName, Field>> {
   readonly type: 'calendar'
   /**
-   * How it moves through the hours, which is how it meets a change of the clock: `every` hour, in `steps` of several (`*` followed by a step), or at those that it
-   * names.
+   * How it covers the hours, which decides how clock changes affect it: `every` hour, in `steps` of several
+   * (`*` followed by a step), or `named` hours.
    */
   readonly hours: 'every' | 'steps' | 'named'
-  /** Both days are restricted: then a day counts that fits one of them, as in cron. Else it must fit both. */
+  /**
+   * Both day fields are restricted: a day then needs to match only one of them, as in cron. Otherwise it must
+   * match both.
+   */
   readonly eitherDay: boolean
 }
 
@@ -45,13 +49,13 @@ export function parseWhen(text: unknown, field = 'when'): When {
   const refuse = refuseIn(written, field)
   const words = [...written.matchAll(/\S+/g)].map((match) => ({ text: match[0], at: match.index + 1 }))
   const [first] = words
-  if (first === undefined) return refuse(1, 'says nothing', EXAMPLES)
+  if (first === undefined) return refuse(1, 'is empty', EXAMPLES)
   if (first.text.toLowerCase() === 'every') return interval(written, first.at + 'every'.length, refuse)
   if (first.text.startsWith('@')) return nickname(words, refuse)
   return calendar(words, refuse)
 }
 
-/** As it is kept: single spaces, nothing around. */
+/** The stored form: single spaces, trimmed. */
 export function tidyWhen(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ')
 }
@@ -61,25 +65,24 @@ interface Word {
   readonly at: number
 }
 
-const EXAMPLES =
-  'Give five fields such as "0 9 * * MON-FRI", six with seconds in front, @daily, or "every 10m"'
+const EXAMPLES = 'Pass five fields such as "0 9 * * MON-FRI", six with seconds first, @daily, or "every 10m"'
 
 function checkText(text: unknown, field: string): string {
   if (typeof text === 'string' && text.length <= BOUNDS.keyChars) return text
-  const what = typeof text === 'string' ? `has more than ${BOUNDS.keyChars} characters` : 'is not a text'
+  const what = typeof text === 'string' ? `has more than ${BOUNDS.keyChars} characters` : 'must be a string'
   throw new JobmillError('SCHEDULE_INVALID', what, { field, value: shown(text), fix: EXAMPLES })
 }
 
 function interval(written: string, from: number, refuse: Refuse): Interval {
   const rest = written.slice(from - 1)
   const at = from + rest.length - rest.trimStart().length
-  const fix = 'Write "every 90s", "every 10m" or "every 1h30m", from 1 s to ten years'
+  const fix = 'Use "every 90s", "every 10m" or "every 1h30m", from 1 s to ten years'
   try {
     const ms = durationMs(rest.replaceAll(/\s+/g, ''), 'every')
     if (ms >= LEAST_MS) return { type: 'interval', ms }
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    refuse(at, `${shown(rest.trim())} is not a duration, or too long`, fix)
+    refuse(at, `${shown(rest.trim())} is not a duration, or is too long`, fix)
   }
   return refuse(at, `${shown(rest.trim())} is shorter than 1 s`, fix)
 }
@@ -96,16 +99,16 @@ function nickname(words: readonly Word[], refuse: Refuse): Calendar {
     )
   const known = Object.keys(NICKNAMES)
   const near = nearest(name, known)
-  const fix = near === undefined ? `Known are ${known.join(', ')}` : `Did you mean ${near}?`
-  return refuse(at, `${shown(text)} is no nickname`, fix)
+  const fix = near === undefined ? `Use one of: ${known.join(', ')}` : `Did you mean ${near}?`
+  return refuse(at, `${shown(text)} is not a known nickname`, fix)
 }
 
 const YEAR = 'has a seventh field, the year, which is not supported'
 
-/** Some crons take a year at the end; every year is what all expressions mean here. */
+/** Some cron implementations accept a year at the end; here an expression always means every year. */
 function yearFix(text: string): string {
   return text === '*' || text === '?'
-    ? 'Omit it: every year is meant without it'
+    ? 'Omit it: the schedule runs every year without it'
     : 'Omit it, and limit the years with start and end'
 }
 
@@ -130,12 +133,12 @@ function calendar(words: readonly Word[], refuse: Refuse): Calendar {
   const eitherDay = !fields.day.hasStar && !fields.weekday.hasStar
   if (!eitherDay && neverIs(fields)) {
     const { at } = words[names.findIndex((name) => name === 'day')] ?? { at: 1 }
-    refuse(at, 'none of its months has such a day', 'Give a day that there is, or L for the last one')
+    refuse(at, 'none of its months has such a day', 'Use a day that exists, or L for the last day')
   }
   return { type: 'calendar', ...fields, hours: hoursOf(fields.hour), eitherDay }
 }
 
-/** Where too many begin, or where something is missing. */
+/** The position of the first extra field, or of the end if fields are missing. */
 function placeOf(words: readonly Word[]): number {
   const extra = words[FIELD_NAMES.length]
   if (extra !== undefined) return extra.at
@@ -154,7 +157,10 @@ function hoursOf(hour: Field): Calendar['hours'] {
 
 const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** 30 February. A 29 February is of every weekday once in a while, so no other combination is impossible. */
+/**
+ * Finds days such as 30 February. No other combination is impossible: 29 February eventually falls on every
+ * weekday.
+ */
 function neverIs({ day, month }: Readonly<Record<FieldName, Field>>): boolean {
   const [earliest = 1] = day.values
   return !day.last && month.values.every((value) => earliest > (LONGEST_MONTHS[value - 1] ?? 0))

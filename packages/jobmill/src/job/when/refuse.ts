@@ -1,4 +1,4 @@
-/** How an expression is refused: with the character where it goes wrong. */
+/** Refuses an expression, with the position of the error. */
 import { JobmillError, shown } from '../errors.ts'
 
 /** `at` counts characters from 1. */

@@ -1,11 +1,14 @@
 /**
- * Time zones: what clocks on the wall show. A wall time is kept as the instant at which a clock in UTC shows the same. At a change of the clock some wall
- * times are shown never (the gap) and some twice.
+ * Converts between instants and wall times of a time zone. A wall time is stored as the instant at which a
+ * UTC clock shows the same. At a clock change, some wall times never occur (the gap) and some occur twice.
  */
 import { JobmillError, shown } from '../errors.ts'
 import { nearest } from '../known-keys.ts'
 
-/** How a wall time is met. `changeAt` is the instant of the change, and `until` the wall time at which its gap or its repetition is over. */
+/**
+ * How often a wall time occurs. `changeAt` is the instant of the clock change, and `until` the wall time at
+ * which its gap or its repetition ends.
+ */
 export type Met =
   | { readonly type: 'once'; readonly at: number }
   | {
@@ -18,7 +21,7 @@ export type Met =
   | { readonly type: 'never'; readonly changeAt: number; readonly until: number }
 
 export interface ZoneClock {
-  /** What is added to an instant to get its wall time. */
+  /** Added to an instant to get its wall time. */
   readonly offsetAt: (at: number) => number
   readonly meet: (wall: number) => Met
 }
@@ -26,17 +29,17 @@ export interface ZoneClock {
 const SECOND = 1_000
 const DAY = 86_400_000
 
-/** Longer than any name. Looking for the nearest one takes a time that grows with the text. */
+/** Longer than any zone name. Finding the nearest name takes time that grows with the text. */
 const LONGEST_NAME = 64
 
 export function checkZone(zone: unknown, field: string): string {
   const isShort = typeof zone === 'string' && zone.length <= LONGEST_NAME
   if (isShort && isZone(zone)) return zone
   const near = isShort ? nearestZone(zone) : undefined
-  throw new JobmillError('SCHEDULE_INVALID', 'is not a time zone', {
+  throw new JobmillError('SCHEDULE_INVALID', 'must be a time zone', {
     field,
     value: shown(zone),
-    fix: near === undefined ? 'Give a name such as "Europe/Paris", or "UTC"' : `Did you mean "${near}"?`,
+    fix: near === undefined ? 'Pass a name such as "Europe/Paris", or "UTC"' : `Did you mean "${near}"?`,
   })
 }
 
@@ -49,7 +52,7 @@ function isZone(zone: string): boolean {
   }
 }
 
-/** By its spelling, or by its city. */
+/** Matches by spelling, or by city. */
 function nearestZone(zone: string): string | undefined {
   const zones = Intl.supportedValuesOf('timeZone')
   const near = nearest(zone, zones)
@@ -58,7 +61,7 @@ function nearestZone(zone: string): string | undefined {
   return cities.get(nearest(zone.replaceAll(' ', '_'), [...cities.keys()]) ?? '')
 }
 
-// There are some 400 zones, and making a formatter takes longer than all that is done with it.
+// There are about 400 zones, and creating a formatter takes longer than using it.
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
 function formatterOf(zone: string): Intl.DateTimeFormat {
@@ -74,7 +77,7 @@ const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 /** Throws for a zone that this process does not know. */
 export function zoneClock(zone: string): ZoneClock {
   const formatter = formatterOf(zone)
-  // Around the wall time that was asked for last: most who ask go on from there.
+  // Caches the range around the last wall time, because most calls continue from there.
   let steady = { from: 0, until: 0, offset: 0 }
 
   function offsetAt(at: number): number {
@@ -83,7 +86,7 @@ export function zoneClock(zone: string): ZoneClock {
     return sign === '-' ? -ms : ms
   }
 
-  /** The only change between the two. */
+  /** The only clock change between the two instants. */
   function changeBetween(before: number, after: number): number {
     const offset = offsetAt(before)
     let [low, high] = [before, after]
@@ -98,11 +101,11 @@ export function zoneClock(zone: string): ZoneClock {
   function meet(wall: number): Met {
     const likely = wall - steady.offset
     if (likely > steady.from && likely < steady.until) return { type: 'once', at: likely }
-    // No zone is a day away from UTC, so whatever shows this wall time lies between these two.
+    // No zone is a day away from UTC, so the instants with this wall time are between these two.
     const [from, until] = [wall - DAY, wall + DAY]
     const [before, after] = [offsetAt(from), offsetAt(until)]
     if (before === after) {
-      // Half a day is left at both ends: near a change, the same wall time may be met once more on its other side.
+      // Leaves half a day at both ends: near a change, the same wall time may occur again on its other side.
       steady = { from: from + DAY / 2, until: until - DAY / 2, offset: before }
       return { type: 'once', at: wall - before }
     }

@@ -1,4 +1,4 @@
-/** What an operator asks of a file. */
+/** The database tools for a SQLite file. */
 import type { DatabaseAdmin } from '../../store/admin.ts'
 import type { Resources } from '../../store/resources.ts'
 import type { StoreSettings } from '../live.ts'

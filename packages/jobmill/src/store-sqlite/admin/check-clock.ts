@@ -1,11 +1,14 @@
-/** The clock of this machine is that of the database. When it was set back, what was written before lies in the future. */
+/**
+ * Checks the clock. The machine's clock is the database clock, so after it was set back, existing rows appear
+ * to be in the future.
+ */
 import { spanText } from '../../job/span-text.ts'
 import { type Diagnostic, warning, well } from '../../store/admin.ts'
 import { prepared, type SqliteHandle } from '../handle.ts'
 
 const MOST_AHEAD_MS = 2_000
 
-// The newest job by the key of its row, and the few instances: nothing is read from end to end.
+// Reads the newest job by primary key and the few instances; nothing is scanned.
 const NEWEST = `
   SELECT max(at) AS at FROM (
     SELECT max(renewed_at) AS at FROM jobmill_instance
@@ -14,10 +17,10 @@ const NEWEST = `
 export function clock(handle: SqliteHandle, now: number): Diagnostic {
   const { at } = prepared(handle)(NEWEST).get() as { at: number | null }
   const aheadMs = (at ?? 0) - now
-  if (aheadMs <= MOST_AHEAD_MS) return well('clock', 'nothing was written in the future')
+  if (aheadMs <= MOST_AHEAD_MS) return well('clock', 'no row is from the future')
   return warning(
     'clock',
-    `the newest row was written ${spanText(aheadMs)} in the future: the clock was set back, or another one is wrong`,
-    'Set the clock right, and keep it so with NTP; until it has caught up, leases do not run out and jobs are due late',
+    `the newest row is ${spanText(aheadMs)} in the future: a clock is wrong or was set back`,
+    'Correct the clock and synchronize it with NTP; until it catches up, leases do not expire and jobs run late',
   )
 }

@@ -1,13 +1,13 @@
-/** Whether the file is sound, and how much of it is air. */
+/** Checks the integrity of the file, and how much of it is free space. */
 import { shortened, sizeText } from '../../store/amounts.ts'
 import { type Diagnostic, broken, warning, well } from '../../store/admin.ts'
 import { prepared, type SqliteHandle } from '../handle.ts'
 
-/** Every page is read, with the event loop standing still: about a second for this much. */
+/** The check reads every page and blocks the event loop: about a second for this size. */
 const CHECKED_BYTES = 512 * 2 ** 20
-const TOLD_FAULTS = 5
+const MOST_FAULTS = 5
 
-/** More air than this, and more of it than anything else, is worth a rewrite of the file. */
+/** With more free space than this, and mostly free space, VACUUM is worthwhile. */
 const FREE_BYTES = 16 * 2 ** 20
 const FREE_SHARE = 0.5
 
@@ -15,26 +15,26 @@ export function integrity(handle: SqliteHandle): Diagnostic {
   const { all } = sizesOf(handle)
   if (all > CHECKED_BYTES) {
     const command = 'PRAGMA quick_check'
-    return well('integrity', `not looked at, with ${sizeText(all)}: run ${command} yourself when it is quiet`)
+    return well('integrity', `not checked (${sizeText(all)}): run ${command} at a quiet time`)
   }
-  const rows = prepared(handle)(`PRAGMA quick_check(${TOLD_FAULTS})`).all() as { quick_check: string }[]
+  const rows = prepared(handle)(`PRAGMA quick_check(${MOST_FAULTS})`).all() as { quick_check: string }[]
   const faults = rows.map(({ quick_check: text }) => text).filter((text) => text !== 'ok')
-  if (faults.length === 0) return well('integrity', `all ${sizeText(all)} are sound`)
+  if (faults.length === 0) return well('integrity', `no damage found in ${sizeText(all)}`)
   return broken(
     'integrity',
     `the file is damaged: ${shortened(faults.join('; '), 200)}`,
-    'Stop all programs that use it, keep a copy, and restore a backup or run sqlite3 with .recover',
+    'Stop all programs that use it, keep a copy, then restore a backup or run .recover in sqlite3',
   )
 }
 
 export function freePages(handle: SqliteHandle): Diagnostic {
   const { all, free } = sizesOf(handle)
-  const told = `${sizeText(free)} of ${sizeText(all)} are free`
-  if (free < FREE_BYTES || free < all * FREE_SHARE) return well('free space', told)
+  const text = `${sizeText(free)} of ${sizeText(all)} are free`
+  if (free < FREE_BYTES || free < all * FREE_SHARE) return well('free space', text)
   return warning(
     'free space',
-    `${told}: the file was larger once, and does not shrink by itself`,
-    'Run VACUUM while no process works, with as much room on the disk; new jobs use the space too',
+    `${text}: the file was larger once and does not shrink on its own`,
+    'Run VACUUM while no process is running; it needs as much free disk space. New jobs also reuse the space',
   )
 }
 

@@ -1,4 +1,4 @@
-/** What durability rests on: the log, how it is synced, the disk, and SQLite itself. */
+/** Checks what durability depends on: the journal, its sync mode, the file system, and the SQLite version. */
 import { statfsSync } from 'node:fs'
 import { type Diagnostic, broken, warning, well } from '../../store/admin.ts'
 import { prepared, type SqliteHandle } from '../handle.ts'
@@ -7,26 +7,29 @@ import { versionProblem } from '../sqlite-version.ts'
 
 export function journal(handle: SqliteHandle): Diagnostic {
   const { journal_mode: mode } = prepared(handle)('PRAGMA journal_mode').get() as { journal_mode: string }
-  if (mode === 'wal') return well('journal', 'it has a write-ahead log')
+  if (mode === 'wal') return well('journal', 'the journal mode is WAL')
   return warning(
     'journal',
-    `its journal mode is ${mode}, in which whoever reads and whoever writes wait for each other`,
-    'Start a process of jobmill, or run PRAGMA journal_mode = WAL, and look for what sets another one',
+    `the journal mode is ${mode}, in which readers and writers block each other`,
+    'Start a Jobmill process or run PRAGMA journal_mode = WAL, and find the program that changed it',
   )
 }
 
-/** How it is synced is no property of the file but of each who opens it: ours do as the options say. */
+/**
+ * The sync mode belongs to each connection, not to the file: Jobmill's connections follow the `durability`
+ * option.
+ */
 export function durability({ durability: chosen }: StoreSettings): Diagnostic {
   if (chosen === 'full')
-    return well('durability', 'every commit is on the disk before it is acknowledged (synchronous = FULL)')
+    return well('durability', 'every commit is synced to disk before it is acknowledged (synchronous = FULL)')
   return warning(
     'durability',
     'durability is relaxed (synchronous = NORMAL): the last commits before a power cut may be lost',
-    'Leave the option durability out, unless that may happen',
+    'Omit the durability option unless you accept that',
   )
 }
 
-/** As Linux numbers them. */
+/** File system types, as Linux numbers them. */
 const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x69_69, 'NFS'],
   [0x51_7b, 'SMB'],
@@ -36,29 +39,29 @@ const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x0b_d0_0b_d0, 'Lustre'],
   [0x53_46_41_4f, 'AFS'],
 ])
-/** Behind these there may be another machine, or the disk of this one. */
+/** These may be backed by another machine, or by a local disk. */
 const UNCERTAIN: ReadonlyMap<number, string> = new Map([
   [0x65_73_55_46, 'FUSE'],
   [0x01_02_19_97, '9p'],
   [0x78_6f_42_56, 'a shared folder of VirtualBox'],
 ])
 
-/** `type` is for tests: no test can mount a disk. */
+/** `type` is for tests, which cannot mount a file system. */
 export function fileSystem(path: string, type: number | null = fileSystemType(path)): Diagnostic {
-  // Signed on some systems.
+  // The number is signed on some systems.
   const number = (type ?? 0) >>> 0
   const [network, uncertain] = [NETWORKS.get(number), UNCERTAIN.get(number)]
-  const fix = 'Move it to a local disk; several machines share a PostgreSQL server instead'
+  const fix = 'Move it to a local disk, or use PostgreSQL to share jobs between machines'
   if (network !== undefined) {
-    const says = `it is on ${network}, where locks and shared memory do not hold: the file will be damaged`
+    const says = `the file is on ${network}, where locks and shared memory are unreliable: it will be corrupted`
     return broken('file system', says, fix)
   }
-  if (uncertain === undefined) return well('file system', 'nothing says that it is on a network')
-  const says = `it is on ${uncertain}: if there is another machine behind it, the file will be damaged`
+  if (uncertain === undefined) return well('file system', 'not on a known network file system')
+  const says = `the file is on ${uncertain}: if another machine is behind it, the file will be corrupted`
   return warning('file system', says, fix)
 }
 
-/** Null where it cannot be told. */
+/** Null where it cannot be determined. */
 function fileSystemType(path: string): number | null {
   return process.platform === 'linux' ? statfsSync(path).type : null
 }

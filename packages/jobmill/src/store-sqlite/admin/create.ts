@@ -1,10 +1,10 @@
-/** Makes the file. */
+/** Creates the file. */
 import { openConnection } from '../connection.ts'
 import { storeError } from '../errors.ts'
 import type { StoreSettings } from '../live.ts'
 import { isFileThere } from './reach.ts'
 
-/** With its log turned on: an empty file would tell nobody that it is a database. */
+/** Enables the write-ahead log, because an empty file would not be recognized as a database. */
 export async function create(settings: StoreSettings): Promise<boolean> {
   if (settings.path === ':memory:' || isFileThere(settings)) return false
   try {

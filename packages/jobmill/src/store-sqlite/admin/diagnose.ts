@@ -1,4 +1,4 @@
-/** Everything that is looked at in a file. */
+/** Runs all doctor checks of a file. */
 import { isJobmillError } from '../../job/errors.ts'
 import { type Check, runChecks } from '../../store/run-checks.ts'
 import { broken, type Diagnostic, well } from '../../store/admin.ts'
@@ -17,12 +17,11 @@ import { durability, fileSystem, journal, version } from './check-settings.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
 export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
-  if (settings.path === ':memory:')
-    return [well('schema', 'it lives in memory, and ends with its store: there is nothing to look at')]
+  if (settings.path === ':memory:') return [well('schema', 'the database is in memory: nothing to check')]
   if (!isFileThere(settings)) {
-    return [broken('schema', `there is no file ${settings.path}`, 'Make it: jobmill db migrate')]
+    return [broken('schema', `the file ${settings.path} does not exist`, 'Run jobmill db migrate')]
   }
-  // Each on a handle of its own, so that no look keeps others from their log for longer than it takes.
+  // Each check uses its own handle, so that it holds back the log of other processes only while it runs.
   const looking =
     (look: (handle: SqliteHandle) => Diagnostic | readonly Diagnostic[]): Check[1] =>
     () =>
@@ -52,7 +51,7 @@ export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
   }
 }
 
-/** Only then it is known what has to be there. */
+/** Drift can be checked only when the schema is up to date. */
 function isComplete(applied: readonly AppliedMigration[] | null): boolean {
   return applied !== null && schemaDiagnostic(applied, MIGRATIONS).level === 'ok'
 }

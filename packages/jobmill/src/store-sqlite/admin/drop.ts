@@ -1,6 +1,6 @@
 /**
- * Takes the tables of jobmill out of a file, and nothing else. The file itself stays, also when nothing is left in it: a process that has it open would
- * go on in a file that nobody else can see.
+ * Drops the tables of Jobmill, and nothing else. The file stays even if it is empty: a process that has it
+ * open would continue in a file that no other process can see.
  */
 import { JobmillError } from '../../job/errors.ts'
 import type { Dropped } from '../../store/admin.ts'
@@ -34,7 +34,7 @@ export async function drop(settings: StoreSettings): Promise<Dropped> {
       const alive = aliveIn(handle, Math.floor(settings.clock()))
       if (alive.length > 0) return { alive }
       const others = othersIn(handle, ours)
-      checkNobodyNeeds(others, ours)
+      checkUnused(others, ours)
       for (const table of ours) handle.exec(`DROP TABLE ${table}`)
       isEmpty = others.length === 0
       return { alive }
@@ -45,16 +45,19 @@ export async function drop(settings: StoreSettings): Promise<Dropped> {
   )
 }
 
-/** The space of a file in which nothing is left. */
+/** Returns the space of an empty file to the disk. */
 function release(handle: SqliteHandle): void {
   try {
     handle.exec('VACUUM')
   } catch {
-    // Somebody reads. What comes next uses it again.
+    // A reader blocks it. Later writes reuse the space.
   }
 }
 
-/** What the migrations that were applied have made. One that this release does not know may have made more. */
+/**
+ * The tables created by the applied migrations. Refuses migrations of a newer release, which may have created
+ * more.
+ */
 function madeIn(handle: SqliteHandle): string[] {
   const applied = appliedTo(handle)
   if (applied === null) return []
@@ -77,12 +80,12 @@ function othersIn(handle: SqliteHandle, ours: readonly string[]): OtherRow[] {
   return (prepared(handle)(OTHERS).all() as OtherRow[]).filter(({ table }) => !ours.includes(table))
 }
 
-/** SQLite would drop a table from under a view, and tell whoever uses it next. */
-function checkNobodyNeeds(others: readonly OtherRow[], ours: readonly string[]): void {
+/** SQLite would drop a table that a view still uses, and fail only when the view is queried. */
+function checkUnused(others: readonly OtherRow[], ours: readonly string[]): void {
   const mentions = new RegExp(String.raw`\b(?:${ours.join('|')})\b`, 'i')
   const needing = others.filter(({ sql }) => mentions.test(sql)).map(({ type, name }) => `${type} ${name}`)
   if (needing.length === 0) return
-  throw new JobmillError('STORE_REFUSED', `tables of jobmill are used by the ${needing.join(', the ')}`, {
-    fix: 'Drop these first, if nobody needs them',
+  throw new JobmillError('STORE_REFUSED', `Jobmill tables are used by the ${needing.join(', the ')}`, {
+    fix: 'Drop these first if they are not needed',
   })
 }

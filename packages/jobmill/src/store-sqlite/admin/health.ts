@@ -1,4 +1,7 @@
-/** How large a file is. What would take a look at every page is told of a small file only: nothing else runs in this process meanwhile. */
+/**
+ * The size of the database. Whatever requires a scan of every page is reported for small files only, because
+ * it blocks this process.
+ */
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { DatabaseHealth, TableHealth } from '../../store/admin.ts'
@@ -8,7 +11,7 @@ import { sizesOf } from './check-file.ts'
 import { tablesIn } from './parts.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
-/** About a millisecond for each MiB. */
+/** About a millisecond per MiB. */
 const LOOKED_THROUGH_BYTES = 16 * 2 ** 20
 
 const BYTES = `
@@ -58,14 +61,17 @@ function bytesIn(handle: SqliteHandle): ReadonlyMap<string, number> {
   return new Map(rows.map(({ name, bytes }) => [name, bytes]))
 }
 
-/** Of a large file jobs are counted already, and of tables with numbered rows the numbers tell about how many there are. */
+/**
+ * For a large file, jobs come from the counters, and for tables with a rowid the range of rowids is an
+ * estimate.
+ */
 function rowsIn(handle: SqliteHandle, table: string, isSmall: boolean): number | null {
   const number = (text: string): number | null =>
     (prepared(handle)(text).get() as { n: number | null } | undefined)?.n ?? null
   if (isSmall) return number(`SELECT count(*) AS n FROM ${table}`)
   if (table === 'jobmill_job') return number(JOBS)
   if (!hasNumbers(handle, table)) return null
-  // Two looks at one end each; both in one would go through all between.
+  // Two statements, one for each end; a single one would scan everything between.
   const first = number(`SELECT min(rowid) AS n FROM ${table}`)
   const last = number(`SELECT max(rowid) AS n FROM ${table}`)
   return first === null || last === null ? 0 : last - first + 1

@@ -1,4 +1,7 @@
-/** What is in a file, and what the migrations put into one: asked of SQLite itself, which makes an empty database in memory for it. */
+/**
+ * Lists the tables, columns and indexes of a file, and those that the migrations create in an empty in-memory
+ * database.
+ */
 import Database from 'better-sqlite3'
 import type { Parts } from '../../store/drift.ts'
 import type { Migration } from '../../store/migrations.ts'
@@ -12,7 +15,7 @@ const COLUMNS = `
     ifnull(' DEFAULT ' || c.dflt_value, '') || iif(c.pk > 0, ' PRIMARY KEY (' || c.pk || ')', '') AS made
   FROM sqlite_schema AS m JOIN pragma_table_xinfo(m.name) AS c
   WHERE m.type = 'table' AND m.name GLOB 'jobmill_*' ORDER BY m.name, c.cid`
-// Those without a text belong to a key of their table.
+// Indexes without SQL belong to a key of their table.
 const INDEXES = `
   SELECT tbl_name AS "table", name, sql AS made FROM sqlite_schema
   WHERE type = 'index' AND tbl_name GLOB 'jobmill_*' AND sql IS NOT NULL ORDER BY name`
@@ -37,7 +40,7 @@ export function tablesIn(handle: SqliteHandle): string[] {
   return (prepared(handle)(TABLES).all() as { name: string }[]).map(({ name }) => name)
 }
 
-/** What is there after these migrations. */
+/** Applies these migrations to an empty database and inspects it. */
 export function afterMigrations<T>(
   look: (handle: SqliteHandle) => T,
   migrations: readonly Migration[] = MIGRATIONS,

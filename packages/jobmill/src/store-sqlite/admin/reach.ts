@@ -1,4 +1,6 @@
-/** A handle for the tools, beside whatever the store has open: of a file that is there, and never longer than for one look or one change. */
+/**
+ * Opens an existing file for the database tools, separately from the store, for one read or one change only.
+ */
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { sleep } from '../../platform/sleep.ts'
@@ -8,17 +10,17 @@ import type { StoreSettings } from '../live.ts'
 
 const RETRY_MS = 20
 
-/** False for one in memory, which ends with its store. */
+/** False for an in-memory database, which ends with its store. */
 export function isFileThere({ path }: StoreSettings): boolean {
   return path !== ':memory:' && existsSync(path)
 }
 
 /**
- * Not opened as read-only: such a handle cannot tidy up after itself, and leaves a log behind that nobody asked for. No setting is
- * touched, and what would write is refused.
+ * Not opened read-only: such a handle cannot clean up, and would leave a log file behind. `query_only`
+ * refuses writes instead, and no setting is changed.
  */
 export async function lookInto<T>(settings: StoreSettings, look: (handle: Connection) => T): Promise<T> {
-  return patiently(settings, () => {
+  return retryWhileBusy(settings, () => {
     const handle = new Database(settings.path, { fileMustExist: true, timeout: 0 })
     try {
       handle.pragma('query_only = ON')
@@ -29,13 +31,13 @@ export async function lookInto<T>(settings: StoreSettings, look: (handle: Connec
   })
 }
 
-/** All of `work` in one transaction, or nothing; `after` when it is over. */
+/** Runs `work` in one transaction, all or nothing; then `after`. */
 export async function change<T>(
   settings: StoreSettings,
   work: (handle: Connection) => T,
   after: (handle: Connection) => void = () => {},
 ): Promise<T> {
-  return patiently(settings, () => {
+  return retryWhileBusy(settings, () => {
     const handle = openConnection(settings.path, settings.durability)
     try {
       handle.exec('BEGIN IMMEDIATE')
@@ -44,14 +46,20 @@ export async function change<T>(
       after(handle)
       return value
     } finally {
-      // What is not committed by then never happened.
+      // Closing rolls back an uncommitted transaction.
       handle.close()
     }
   })
 }
 
-/** Others hold the file for moments only; SQLite would wait for them with the event loop standing still. */
-async function patiently<T>({ path, platform, busyDeadlineMs }: StoreSettings, work: () => T): Promise<T> {
+/**
+ * Other connections hold the lock only briefly, but SQLite would block the event loop while it waits for
+ * them.
+ */
+async function retryWhileBusy<T>(
+  { path, platform, busyDeadlineMs }: StoreSettings,
+  work: () => T,
+): Promise<T> {
   const began = platform.monotonic()
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** Sizes of a file, its log and its disk, from the file system: the database is not opened for it. */
+/** The sizes of the file, its log and its disk, from the file system: the database is not opened. */
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseResources } from '../../store/resources.ts'
@@ -18,13 +18,13 @@ export async function resources(settings: StoreSettings): Promise<DatabaseResour
   return { sizeBytes, walBytes, disk, ...OF_A_FILE }
 }
 
-/** 0 for one that is not there, as a log is not while no process works. */
+/** 0 for a missing file; a log is missing while no process runs. */
 async function sizeOf(path: string): Promise<number> {
   const { size } = await stat(path).catch(() => ({ size: 0 }))
   return size
 }
 
-/** What an ordinary user may still write: some file systems keep a part for the administrator. */
+/** What an ordinary user can still write: some file systems reserve a part for root. */
 async function diskOf(folder: string): Promise<DatabaseResources['disk']> {
   const found = await statfs(folder).catch(() => null)
   if (found === null) return null

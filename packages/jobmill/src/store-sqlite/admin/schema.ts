@@ -1,4 +1,4 @@
-/** Which migrations a file has. */
+/** The migrations that a file has. */
 import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
 import type { StoreSettings } from '../live.ts'

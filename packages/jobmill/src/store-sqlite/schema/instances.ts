@@ -1,4 +1,4 @@
-/** Instances, and what they share: duties, slots, and the jobs that a reaped instance held. */
+/** Instances and their data: duties, slots, and the jobs of reaped instances. */
 export const INSTANCES = `
 CREATE TABLE jobmill_instance (
   pk INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** Schedules, and the instants that they have served. */
+/** Schedules, and the ticks that were served. */
 export const SCHEDULES = `
 CREATE TABLE jobmill_schedule (
   name TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** Jobs on their way out, with all that belongs to them. */
+/** Exports jobs with everything that belongs to them. */
 import { outcomeOfCode } from '../../job/outcome.ts'
 import { isEnded, stateOfCode } from '../../job/state.ts'
 import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
@@ -6,7 +6,8 @@ import { holdOf } from '../dedupe.ts'
 import { DONE, READY, SCHEDULED } from '../job-row.ts'
 import type { Look } from '../work.ts'
 
-// All three by jobmill_job_id, in its order; what belongs to a job by its primary key. Sizes are read without the texts themselves.
+// All three by jobmill_job_id, in its order; the rows of a job by its primary key. Sizes are read without the
+// texts themselves.
 const IDS = `SELECT id FROM jobmill_job WHERE id > ? AND state <> 2 ORDER BY id LIMIT ?`
 const SIZES = `
   SELECT j.id, octet_length(j.payload) + coalesce(octet_length(j.result), 0) + coalesce((
@@ -96,7 +97,7 @@ function transferredOf({ sql, names }: Look, row: Row): TransferredJob {
   }
 }
 
-/** Who cancels a job that waits takes nothing back: no instance had it. */
+/** A cancelled waiting job was not revoked from an instance, because none had it. */
 function attemptOf({ outcome, went_to: wentTo, ...attempt }: AttemptRow): TransferredAttempt {
   const takenBack = wentTo === null && attempt.instance !== null
   return { ...attempt, outcome: outcomeOfCode(outcome), takenBack }

@@ -1,4 +1,4 @@
-/** Which file this is, whatever path or link led to it. */
+/** Identifies the file, whatever path or link leads to it. */
 import { stat } from 'node:fs/promises'
 
 export async function identity(path: string): Promise<string> {

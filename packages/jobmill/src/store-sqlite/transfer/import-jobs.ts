@@ -1,4 +1,7 @@
-/** Jobs on their way in: each row as it would stand here had the job lived here. Under the write lock, so that counts and lines are right at the commit. */
+/**
+ * Imports jobs: writes each row as if the job had always been in this database. Under the write lock, so that
+ * counters and order queues are correct at the commit.
+ */
 import { outcomeCode } from '../../job/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
@@ -7,7 +10,7 @@ import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
 import { orderQueueChanged } from '../order-queue.ts'
 import type { Work } from '../work.ts'
 
-// By jobmill_job_id: what is there was carried before. The others by their primary keys.
+// By jobmill_job_id: an existing job was imported before. The others by their primary keys.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue, records, token,
     enqueued_at, due_at, ready_at, ended_at, timeout_ms, hold_ms, order_key, dedupe_key, tags, result, metadata, payload)
@@ -23,7 +26,7 @@ export function jobsIn(work: Work, jobs: readonly TransferredJob[]): number {
   return jobs.filter((job) => jobIn(work, job)).length
 }
 
-/** False when it is there already. */
+/** False when the job already exists. */
 function jobIn(work: Work, job: TransferredJob): boolean {
   const { sql, names, moves } = work
   const [queueId, kindId] = [names.needQueue(job.queue), names.needKind(job.kind)]
@@ -34,7 +37,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
   moves.move(queueId, null, STATE_CODE[job.state])
   if (job.orderKey === null) return true
   if (job.hasOrderLock) sql(ORDER_LOCK).run(queueId, job.orderKey, pk)
-  // Jobs come by id, so that whoever is first in line may come last.
+  // Jobs arrive by id, so the first of an order queue may arrive last.
   if (job.hasOrderLock || job.waitsForOrder) orderQueueChanged(work, queueId, job.orderKey)
   return true
 }
@@ -54,7 +57,7 @@ function insert({ sql }: Work, job: TransferredJob, queueId: number, kindId: num
     job.attempts.length,
     job.attempts.at(-1)?.token ?? 0,
     job.enqueuedAt,
-    // Means something while it is scheduled.
+    // Meaningful only while the job is scheduled.
     job.dueAt ?? job.readyAt ?? job.enqueuedAt,
     job.readyAt,
     job.endedAt,
@@ -85,11 +88,14 @@ function attemptIn({ sql }: Work, pk: number, job: TransferredJob, attempt: Tran
   )
 }
 
-/** What a finish that is sent again is told. Of one that did not end its job, PostgreSQL knows only that it was written. */
+/**
+ * The answer to a repeated finish. For an attempt that did not end its job, PostgreSQL knows only that it was
+ * written.
+ */
 function wentTo(job: TransferredJob, attempt: TransferredAttempt): number | null {
   if (attempt.takenBack || attempt.instance === null) return null
   if (job.endedAt !== null && attempt === job.attempts.at(-1)) return STATE_CODE[job.state]
-  // It ended before it was retried.
+  // The job ended before it was retried.
   if (attempt.outcome === 'failed-permanently') return DEAD
   return attempt.outcome === 'cancelled' ? CANCELLED : SCHEDULED
 }

@@ -1,4 +1,4 @@
-/** Dedupe keys as they are held, whatever became of their jobs. */
+/** Exports and imports dedupe keys, whatever the state of their jobs. */
 import type { TransferredKey, Page } from '../../store/transfer.ts'
 import type { Look, Work } from '../work.ts'
 

@@ -1,4 +1,4 @@
-/** Queues, limits and schedules with all that is kept of them, and the counters. */
+/** Exports and imports queues, limits, schedules and counters. */
 import type { TransferredQueue, TransferredRest } from '../../store/transfer.ts'
 import { latest } from '../counter.ts'
 import { dropKeys } from '../limit-keys.ts'
@@ -8,7 +8,7 @@ import { ALL, type QueueRow, queueSources, saveQueue, settingsOf } from '../queu
 import { allStored, saveSchedule } from '../schedule-row.ts'
 import type { Look, Work } from '../work.ts'
 
-// By its primary key.
+// By primary key.
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
 
 export function restOut(look: Look): TransferredRest {

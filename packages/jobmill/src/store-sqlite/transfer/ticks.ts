@@ -1,4 +1,4 @@
-/** Instants that were served: none of them is served again where they are carried to. */
+/** Exports and imports served ticks, so that the target database does not serve them again. */
 import type { TransferredTick, Page } from '../../store/transfer.ts'
 import type { Look, Work } from '../work.ts'
 

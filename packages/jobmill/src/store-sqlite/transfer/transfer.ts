@@ -1,4 +1,4 @@
-/** Carrying everything from one database to another: the part of the tools of this store. */
+/** Export and import between databases: the part of this store. */
 import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
 import type { Look, Verb, Work } from '../work.ts'
 import { identity } from './identity.ts'
