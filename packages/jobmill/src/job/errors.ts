@@ -22,7 +22,6 @@ export const ERRORS = {
   LIMIT_UNKNOWN: 'No limit has this name',
   MILL_NOT_STARTED: 'The call needs a started mill',
   MILL_STOPPED: 'The mill was stopped',
-  TRANSFER_REFUSED: 'A database is not ready for a transfer: workers are running, or the target is not empty',
   NAME_INVALID: 'The name of a queue, kind, key, tag or schema is invalid',
   NUMBER_INVALID: 'A number is not a whole number or is out of range',
   OPTIONS_INVALID: 'Some options of the mill are invalid; `problems` lists all of them',
@@ -49,6 +48,7 @@ export const ERRORS = {
   STORE_REFUSED: 'The database refused the user, the password, the database name or the permission',
   STORE_UNAVAILABLE: 'The database is unreachable or cannot serve requests; nothing was written',
   STORE_UNSUPPORTED: 'This version or setting of the database cannot uphold the guarantees',
+  TRANSFER_REFUSED: 'A database is not ready for a transfer: workers are running, or the target is not empty',
   TX_INVALID: 'The value passed as a transaction cannot run statements',
   TX_ROLLED_BACK: 'The transaction that completed the job was not committed',
 } as const

@@ -259,7 +259,7 @@ function checkHoldAfter(value: HoldAfter | undefined, holdMs: number, field: str
     })
   }
   if (holdAfter === 'done' || holdMs > 0) return holdAfter
-  throw new JobmillError('OPTION_CONFLICT', 'requires holdFor', {
+  throw new JobmillError('OPTION_CONFLICT', 'requires a hold time', {
     field: `${field}.holdAfter`,
     value: shown(holdAfter),
     fix: "Pass holdFor too, such as holdFor: '7d'",

@@ -96,7 +96,7 @@ describe('the cluster on sqlite', () => {
       3,
       'NAME: no limit has this name (got "smpt"). There is none yet; make it with jobmill limits set.',
     ],
-    [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
+    [['drain', 'smtp', '--for', 'soon'], 2, '--for: must be a duration'],
     [['drain', 'smtp', '--for', '30'], 2, '--for: 30 has no unit'],
     [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: 60 has no unit'],
     [['delete', 'smtp', '--yes'], 3, 'NAME: no limit has this name (got "smtp"). Run jobmill limits list'],
@@ -104,7 +104,7 @@ describe('the cluster on sqlite', () => {
     [
       ['set', 'smtp', '--per', '1s'],
       2,
-      'NAME: has neither a rate nor a concurrency. Give --rate 50 --per 1m, or --concurrency 5.',
+      'NAME: must have a rate or a concurrency. Give --rate 50 --per 1m, or --concurrency 5.',
     ],
     [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
     [['set', 'smtp'], 2, 'nothing says what to set'],

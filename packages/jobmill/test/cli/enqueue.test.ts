@@ -175,10 +175,10 @@ describe('enqueue on sqlite', () => {
   test('several errors of a payload are all named by payload, and by its line', async () => {
     const { run: runHere } = create(MAIL)
     const one = await runHere(['enqueue', 'mail', '{}'])
-    expect(one.err).toBe('error   payload.to: does not fit its schema: no; payload.subject: neither.\n')
+    expect(one.err).toBe('error   payload.to: does not match its schema: no; payload.subject: neither.\n')
     const lines = await runHere(['enqueue', 'mail', '--stdin'], '\n{}\n')
     expect(lines.err).toContain(
-      'error   line 2, payload.to: does not fit its schema: no; line 2, payload.subject: neither.',
+      'error   line 2, payload.to: does not match its schema: no; line 2, payload.subject: neither.',
     )
   })
 
@@ -219,10 +219,10 @@ describe('enqueue on sqlite', () => {
       runHere(['enqueue', 'sum', '--stdin', '--delay', 'soon'], '[1]\n'),
     ])
     expect(some).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
-    expect(some.err).toContain('line 3, payload: does not fit its schema: is not a list')
-    expect(wrong.err).toContain('--delay: is not a duration (got "soon")')
+    expect(some.err).toContain('line 3, payload: does not match its schema: is not a list')
+    expect(wrong.err).toContain('--delay: must be a duration (got "soon")')
     expect(none).toMatchObject({ code: 2, out: '0 jobs enqueued\n' })
-    expect(one.err).toBe('error   payload: does not fit its schema: is not a list.\n')
+    expect(one.err).toBe('error   payload: does not match its schema: is not a list.\n')
     expect((await mill().list({ kind: 'sum' })).jobs).toHaveLength(2)
   })
 
@@ -255,26 +255,26 @@ describe('enqueue on sqlite', () => {
       '--metadata: is not an object (got 1). Give an object, such as \'{"traceId":"4bf9"}\'.',
     ],
     [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], '--delay: contradicts --run-at'],
-    [['count', '--delay', '5 minutes'], '--delay: is not a duration (got "5 minutes")'],
+    [['count', '--delay', '5 minutes'], '--delay: must be a duration (got "5 minutes")'],
     [
       ['count', '--run-at', '2026-11-17T10:00:00'],
       '--run-at: has no time zone (got "2026-11-17T10:00:00"). Add Z or an offset such as +01:00.',
     ],
     [
       ['count', '--delay', '5x'],
-      '--delay: is not a duration (got "5x"). Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d.',
+      '--delay: must be a duration (got "5x"). Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d.',
     ],
     [['count', '--delay', '7'], '--delay: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.'],
     [['count', '--timeout', '90000'], '--timeout: 90000 has no unit. Use 90000ms, 90000s'],
     [['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'], '--dedupe-hold-for: 1.5 has no unit'],
-    [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Give text such as \'2027'],
+    [['count', '--run-at', 'soon'], '--run-at: must be an instant (got "soon"). Pass text such as \'2027'],
     [['count', '--priority', '40000'], '--priority: is out of bounds'],
     [['no good'], 'KIND: '],
     [['count', '--tag', 'a', '--tag', ''], '--tag: '],
-    [['count', '--dedupe-key', 'k', '--dedupe-scope', 'all'], '--dedupe-scope: is not a scope'],
+    [['count', '--dedupe-key', 'k', '--dedupe-scope', 'all'], '--dedupe-scope: must be one of global, queue, kind'],
     [
       ['count', '--dedupe-key', 'k', '--dedupe-hold-after', 'ended'],
-      '--dedupe-hold-after: needs to know how long the key is held',
+      '--dedupe-hold-after: requires a hold time',
     ],
     [['count', '--on-conflict', 'keep'], '--dedupe-key: is missing'],
   ])('%j is refused, and nothing is written', async (args, text) => {

@@ -215,7 +215,7 @@ describe('jobs on sqlite', () => {
     [['delete', UNKNOWN, '--state', 'done'], '--state: stands beside the ids of jobs'],
     [['retry', UNKNOWN, '--dry-run'], '--dry-run: stands beside the ids of jobs'],
     [['retry', '--state', 'done', '--yes'], 'a job that is done cannot be acted on by retry'],
-    [['list', '--state', 'ded'], '--state: is not one of the values it can have (got "ded")'],
+    [['list', '--state', 'ded'], '--state: is not an allowed value (got "ded")'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
     [
       ['list', '--payload', 'user.id'],

@@ -122,14 +122,14 @@ describe('queues on sqlite', () => {
     )
     expect((await call(at, ['jobs', 'list', '--queue', 'defualt'])).err).toContain('Did you mean "default"?')
     expect(bad.err).toContain(
-      '--backoff: is not one of the values it can have (got "maybe"). Give one of: on, off',
+      '--backoff: is not an allowed value (got "maybe"). Use one of: on, off',
     )
     const odd = await call(at, 'queues set default --backoff-base 2h --backoff-max 1s'.split(' '))
     const far = await call(at, 'queues set default --keep-dead 3 --retain-dead never'.split(' '))
     expect(odd.err).toContain(
       '--backoff-base: is longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
     )
-    expect(far.err).toContain('--retain-dead: is not a duration')
+    expect(far.err).toContain('--retain-dead: must be a duration')
     expect(empty.err).toContain('nothing says what to set')
     expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
   })

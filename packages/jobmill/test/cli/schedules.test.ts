@@ -115,7 +115,7 @@ describe('schedules on sqlite', () => {
     [
       ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--end', 'soon'],
       2,
-      '--end: is not an instant',
+      '--end: must be an instant',
     ],
     [['next', '0 25 * * *'], 2, 'EXPR: '],
     [['next', '@daily', '--zone', 'Mars'], 2, '--zone: '],

@@ -55,7 +55,7 @@ describe('top on sqlite', () => {
       instances: [{ id: mill.instance.id, state: 'alive' }],
       dead: [{ id: dead, kind: LONG }],
     })
-    expect((await call(at, ['top', '--every', '0s'])).err).toContain('--every: is not longer than 0')
+    expect((await call(at, ['top', '--every', '0s'])).err).toContain('--every: must be longer than 0')
   })
 })
 

@@ -236,12 +236,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect(one.body).toMatchObject({
       field: 'payload.to.0',
       detail:
-        'payload.to.0: does not fit its schema: bad object; payload.subject.0: bad object; payload.cc.0: bad object.',
+        'payload.to.0: does not match its schema: bad object; payload.subject.0: bad object; payload.cc.0: bad object.',
     })
     const many = await call('jobs.enqueue-many', {}, { kind: 'mail', jobs: [{ payload: 1 }] })
     expect(many.body).toMatchObject({
       detail:
-        'jobs.0.payload.to.0: does not fit its schema: bad number; jobs.0.payload.subject.0: bad number; jobs.0.payload.cc.0: bad number.',
+        'jobs.0.payload.to.0: does not match its schema: bad number; jobs.0.payload.subject.0: bad number; jobs.0.payload.cc.0: bad number.',
     })
   })
 
@@ -302,7 +302,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('queues.change', { name: 'default' }, { workers: 7, backoff })).body).toMatchObject({
       code: 'OPTION_CONFLICT',
       field: 'backoff.base',
-      detail: 'backoff.base: is longer than backoff.max, which is 30m (got 31m). Raise max or lower base.',
+      detail: 'backoff.base: must not be longer than backoff.max, which is 30m (got 31m). Raise max or lower base.',
     })
     expect((await call('overrides.list')).body).toEqual({ overrides: [] })
     expect(await options()).toEqual([])

@@ -58,7 +58,7 @@ describe('a mill of a test on postgres', () => {
       const { id } = await mill.enqueue(pays, null)
       await mill.drain()
       expect((await mill.get(id))?.error).toContain(
-        'tx: is a PostgreSQL transaction, and this store is SQLite. In tests, pass testMill a PostgreSQL store',
+        'tx: is a PostgreSQL transaction, but this store is SQLite. In tests, pass testMill a PostgreSQL store',
       )
     }
     await pool.end()

@@ -76,7 +76,7 @@ describe('a rate', () => {
       code: 'DURATION_INVALID',
       field: 'options.timeout',
     })
-    expect(() => outside('no name')).toThrow('limit: has a character that names cannot have')
+    expect(() => outside('no name')).toThrow('limit: contains an invalid character')
   })
 })
 

@@ -25,7 +25,7 @@ describe('options for a cluster', () => {
       'queues: is not an object with an entry for each name (got an array of 1). Give { mail:',
     ],
     [{ limits: [{ rate: 1 }] }, 'limits: is not an object with an entry for each name'],
-    [{ limits: { a: {} } }, 'limits.a: has neither a rate nor a concurrency. Give { rate: 50'],
+    [{ limits: { a: {} } }, 'limits.a: must have a rate or a concurrency. Pass { rate: 50'],
     [
       { limits: { a: { rate: 5, per: 60 } } },
       'limits.a.per: is shorter than 100 ms (got 60). Numbers are milliseconds',

@@ -160,7 +160,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 2 })
     const [outcome, error] = (await attempts(mill, id)).at(-1) ?? []
     expect(outcome).toBe('failed')
-    expect(error).toContain('payload.n: does not fit its schema: is too small')
+    expect(error).toContain('payload.n: does not match its schema: is too small')
     expect(error).toContain('version 1.4.0')
     expect(runs).toBe(0)
   })

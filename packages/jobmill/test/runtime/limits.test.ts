@@ -221,7 +221,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(await failure(mill.limit('chat').acquire())).toMatchObject(conflict)
     expect(await failure(mill.limit('smtp', { key: 'a' }).tryAcquire())).toMatchObject(conflict)
     expect(await failure(mill.limits.drain('chat'))).toMatchObject(conflict)
-    expect(() => mill.limit('chat', { key: '' })).toThrow('key: is not a text, or is empty')
+    expect(() => mill.limit('chat', { key: '' })).toThrow('key: must be a non-empty string')
     const a = mill.limit('chat', { key: 'a' })
     expect(await a.acquire()).toMatchObject({ limit: 'chat', key: 'a', amount: 1 })
     expect(await a.tryAcquire()).toBeNull()

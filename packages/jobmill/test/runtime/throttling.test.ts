@@ -108,6 +108,6 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
     await mill.drain()
-    expect((await mill.get(id))?.error).toContain('Throttled.retryAfter: is longer than 24 hours')
+    expect((await mill.get(id))?.error).toContain('Throttled.retryAfter: must not be longer than 24 hours')
   })
 })

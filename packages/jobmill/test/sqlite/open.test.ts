@@ -20,8 +20,8 @@ import { freshFile, openStore } from './support.ts'
 describe('sqlite options', () => {
   test('refuses what it does not know, with the nearest name', () => {
     expect(() => sqlite('jobs.db', { durabilty: 'full' } as object)).toThrow(/Did you mean "durability"/)
-    expect(() => sqlite('jobs.db', { durability: 'most' } as object)).toThrow(/must be full or relaxed/)
-    expect(() => sqlite('jobs.db', { busyDeadline: 'soon' })).toThrow(/is not a duration/)
+    expect(() => sqlite('jobs.db', { durability: 'most' } as object)).toThrow(/must be "full" or "relaxed"/)
+    expect(() => sqlite('jobs.db', { busyDeadline: 'soon' })).toThrow(/must be a duration/)
     expect(() => sqlite('')).toThrow(/must be the path of a file/)
   })
 

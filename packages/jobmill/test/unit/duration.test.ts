@@ -58,7 +58,7 @@ describe('a duration', () => {
   ])('cannot be %o', (given) => {
     const error = refusal(() => durationMs(given, 'delay'))
     expect(error).toMatchObject({ code: 'DURATION_INVALID', field: 'delay' })
-    expect(error.message).toContain('delay: is not a duration (got ')
+    expect(error.message).toContain('delay: must be a duration (got ')
     expect(error.fix).toBe(
       "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
     )
@@ -66,7 +66,7 @@ describe('a duration', () => {
 
   test('cannot be negative', () => {
     expect(refusal(() => durationMs(-1, 'delay')).message).toBe(
-      'delay: must not be negative (got -1). Use 0 for at once.',
+      'delay: must not be negative (got -1). Use 0 for no delay.',
     )
   })
 
@@ -75,8 +75,8 @@ describe('a duration', () => {
     (given) => {
       const error = refusal(() => durationMs(given, 'delay'))
       expect(error.code).toBe('DURATION_INVALID')
-      expect(error.message).toContain('is longer than ten years')
-      expect(error.message).toMatch(/Numbers are milliseconds; give a length of time, not an instant\.$/)
+      expect(error.message).toContain('must not be longer than ten years')
+      expect(error.message).toMatch(/Pass a length of time in milliseconds, not an instant\.$/)
     },
   )
 
@@ -133,8 +133,8 @@ describe('an instant', () => {
   ])('cannot be %o', (given) => {
     const error = refusal(() => instantAt(given, 'runAt'))
     expect(error).toMatchObject({ code: 'INSTANT_INVALID', field: 'runAt' })
-    expect(error.message).toContain('runAt: is not an instant (got ')
-    expect(error.fix).toBe("Give a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'")
+    expect(error.message).toContain('runAt: must be an instant (got ')
+    expect(error.fix).toBe("Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'")
   })
 
   test.each(['2027-01-31T09:00:00', '2027-01-31T09:00', '2027-01-31T09:00:00.123'])(
@@ -158,6 +158,6 @@ describe('an instant', () => {
   ])('cannot be out of bounds: %o', (given) => {
     const error = refusal(() => instantAt(given, 'runAt'))
     expect(error.code).toBe('INSTANT_INVALID')
-    expect(error.message).toContain('lies before 1970 or after 2199')
+    expect(error.message).toContain('must be between 1970 and 2199')
   })
 })

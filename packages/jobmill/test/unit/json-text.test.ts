@@ -87,37 +87,37 @@ describe('what JSON would lose is refused by its path', () => {
     ['a BigInt', { id: 5n }, 'payload.id', 'JSON has no BigInt'],
     ['a function', { a: () => 1 }, 'payload.a', 'JSON has no function'],
     ['a symbol', { a: Symbol('s') }, 'payload.a', 'JSON has no symbol'],
-    ['an invalid date', { at: new Date(Number.NaN) }, 'payload.at', 'is not a valid date'],
+    ['an invalid date', { at: new Date(Number.NaN) }, 'payload.at', 'must be a valid date'],
     ['NUL in a text', { a: ['x\u0000'] }, 'payload.a[0]', 'has a NUL character'],
     ['NUL in a key', { 'x\u0000': 1 }, String.raw`payload["x\u0000"]`, 'has a NUL character'],
     ['half a pair in a text', { a: 'x\ud83d' }, 'payload.a', 'has half of a surrogate pair'],
     ['the other half', 'x\ude00', 'payload', 'has half of a surrogate pair'],
     ['half a pair in a key', { 'x\ud83d': 1 }, 'payload["x\ufffd"]', 'has half of a surrogate pair'],
-    ['a cycle', cycle, 'payload.a.b[1]', 'refers back to an object that holds it'],
-    ['an array in itself', self, 'payload[0]', 'refers back to an object that holds it'],
-    ['a cycle by many ways', manyWays, 'payload[0].ways[0]', 'refers back to an object that holds it'],
-    ['a map', { a: new Map([[1, 2]]) }, 'payload.a', 'JSON would lose what this Map holds'],
-    ['an empty map', new Map(), 'payload', 'JSON would lose what this Map holds'],
-    ['a set', [new Set([1])], 'payload[0]', 'JSON would lose what this Set holds'],
+    ['a cycle', cycle, 'payload.a.b[1]', 'is a circular reference'],
+    ['an array in itself', self, 'payload[0]', 'is a circular reference'],
+    ['a cycle by many ways', manyWays, 'payload[0].ways[0]', 'is a circular reference'],
+    ['a map', { a: new Map([[1, 2]]) }, 'payload.a', 'JSON would lose the content of this Map'],
+    ['an empty map', new Map(), 'payload', 'JSON would lose the content of this Map'],
+    ['a set', [new Set([1])], 'payload[0]', 'JSON would lose the content of this Set'],
     [
       'a map from another realm',
       runInNewContext('new Map()'),
       'payload',
-      'JSON would lose what this Map holds',
+      'JSON would lose the content of this Map',
     ],
-    ['a typed array', new Uint8Array(2), 'payload', 'JSON would lose what this Uint8Array holds'],
-    ['a view', new DataView(new ArrayBuffer(1)), 'payload', 'JSON would lose what this DataView holds'],
-    ['a buffer of memory', new ArrayBuffer(1), 'payload', 'JSON would lose what this ArrayBuffer holds'],
-    ['an error', { error: new TypeError('x') }, 'payload.error', 'JSON would lose what this Error holds'],
-    ['a pattern', /x/, 'payload', 'JSON would lose what this RegExp holds'],
-    ['a boxed number', Object(Number.NaN), 'payload', 'JSON would lose what this Number holds'],
-    ['a boxed text', Object('x'), 'payload', 'JSON would lose what this String holds'],
-    ['a boxed BigInt', Object(1n), 'payload', 'JSON would lose what this BigInt holds'],
+    ['a typed array', new Uint8Array(2), 'payload', 'JSON would lose the content of this Uint8Array'],
+    ['a view', new DataView(new ArrayBuffer(1)), 'payload', 'JSON would lose the content of this DataView'],
+    ['a buffer of memory', new ArrayBuffer(1), 'payload', 'JSON would lose the content of this ArrayBuffer'],
+    ['an error', { error: new TypeError('x') }, 'payload.error', 'JSON would lose the content of this Error'],
+    ['a pattern', /x/, 'payload', 'JSON would lose the content of this RegExp'],
+    ['a boxed number', Object(Number.NaN), 'payload', 'JSON would lose the content of this Number'],
+    ['a boxed text', Object('x'), 'payload', 'JSON would lose the content of this String'],
+    ['a boxed BigInt', Object(1n), 'payload', 'JSON would lose the content of this BigInt'],
     [
       'search parameters',
       new URLSearchParams('a=1'),
       'payload',
-      'JSON would lose what this URLSearchParams holds',
+      'JSON would lose the content of this URLSearchParams',
     ],
     ['a promise', { a: Promise.resolve(1) }, 'payload.a', 'is a promise'],
     [
@@ -138,7 +138,7 @@ describe('what JSON would lose is refused by its path', () => {
       'a toJSON that returns a date',
       { a: { toJSON: () => new Date(0) } },
       'payload.a',
-      'lose what this Date holds',
+      'lose the content of this Date',
     ],
     ['a key with a space', { 'a b': { c: undefined, d: 1n } }, 'payload["a b"].d', 'JSON has no BigInt'],
     [
@@ -181,7 +181,7 @@ describe('what JSON would lose is refused by its path', () => {
 
   test('the message shows the value and the fix', () => {
     expect(refusal(() => text({ user: { id: 5n } })).message).toBe(
-      'payload.user.id: JSON has no BigInt (got 5n). Use a number, or a text.',
+      'payload.user.id: JSON has no BigInt (got 5n). Use a number, or a string.',
     )
   })
 })
@@ -192,8 +192,8 @@ describe('the size limit', () => {
     const error = refusal(() => jsonText('éé', 'payload', 5))
     expect(error).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', field: 'payload', value: '6 bytes' })
     expect(error.message).toBe(
-      'payload: has more than 5 bytes as JSON (got 6 bytes). ' +
-        'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes.',
+      'payload: exceeds 5 bytes as JSON (got 6 bytes). ' +
+        'Store the data elsewhere and pass a reference, or raise payloadLimitBytes.',
     )
   })
 

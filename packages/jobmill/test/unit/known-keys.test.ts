@@ -25,7 +25,7 @@ test('a name that other libraries use is refused with ours, where there is one',
 
 test('a name that is like no other is refused with all that exist', () => {
   expect(refusal(() => checkObjectKeys({ colour: 1 }, 'job', KNOWN)).message).toBe(
-    'job.colour: is not an option (got "colour"). Known are queue, priority, maxAttempts.',
+    'job.colour: is not an option (got "colour"). Use one of: queue, priority, maxAttempts.',
   )
 })
 
@@ -53,7 +53,7 @@ test.each([undefined, null, 'queue', 7, [], () => 1])(
     const error = refusal(() => checkObjectKeys(value, 'job', KNOWN))
     expect(error).toMatchObject({ code: 'OPTION_INVALID', field: 'job' })
     expect(error.message).toMatch(
-      /is not an object \(got .+\)\. Give an object with some of queue, priority, maxAttempts\.$/,
+      /must be an object \(got .+\)\. Pass an object with some of queue, priority, maxAttempts\.$/,
     )
   },
 )

@@ -24,7 +24,7 @@ describe('a name', () => {
 
   test('reads well when refused', () => {
     expect(refusal(() => checkName('', 'kind')).message).toBe(
-      'kind: is not a name (got ""). Give a text such as "email.send".',
+      'kind: must be a name (got ""). Pass a string such as "email.send".',
     )
     expect(refusal(() => checkName('x'.repeat(129), 'kind')).message).toBe(
       `kind: has 129 characters, more than 128 (got "${'x'.repeat(40)}…"). Shorten it.`,
@@ -72,7 +72,7 @@ describe('an id', () => {
 
   test('reads well when refused', () => {
     expect(refusal(() => checkId('42', 'id')).message).toBe(
-      'id: is not a UUID (got "42"). Give 32 hex digits as 8-4-4-4-12; an enqueue without an id makes one.',
+      'id: must be a UUID (got "42"). Pass 32 hex digits as 8-4-4-4-12, or omit it to generate one.',
     )
   })
 })

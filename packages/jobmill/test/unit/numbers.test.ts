@@ -11,7 +11,7 @@ test.each([-2, -1, 0, 1, 2, 3])('%i is within bounds', (value) => {
 
 test.each([-3, 4, 1e300])('%d is refused as out of bounds', (value) => {
   expect(refusal(() => checkWhole(value, 'n', BOUNDS)).message).toBe(
-    `n: is out of bounds (got ${value}). Give a whole number from -2 to 3.`,
+    `n: is out of bounds (got ${value}). Pass a whole number from -2 to 3.`,
   )
 })
 
@@ -22,9 +22,9 @@ test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', 1n, null, undefined, 
     expect(error).toMatchObject({
       code: 'NUMBER_INVALID',
       field: 'n',
-      fix: 'Give a whole number from -2 to 3',
+      fix: 'Pass a whole number from -2 to 3',
     })
-    expect(error.message).toContain('is not a whole number')
+    expect(error.message).toContain('must be a whole number')
   },
 )
 
@@ -42,6 +42,6 @@ test.each(['true', 0, 1, null, undefined])('%o is refused as no boolean', (value
 
 test('the refusal of a boolean reads well', () => {
   expect(refusal(() => checkBoolean('true', 'paused')).message).toBe(
-    'paused: is neither true nor false (got "true"). Give true or false, without quotes.',
+    'paused: must be true or false (got "true"). Pass true or false, without quotes.',
   )
 })

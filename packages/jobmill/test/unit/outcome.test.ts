@@ -5,7 +5,7 @@ import { outcomeCode, outcomeOfCode, OUTCOMES } from '../../src/job/outcome.ts'
 test('the codes of the outcomes never change', () => {
   expect(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, outcomeCode(outcome)]))).toEqual({
     returned: 0,
-    threw: 1,
+    failed: 1,
     'timed-out': 2,
     snoozed: 3,
     throttled: 4,

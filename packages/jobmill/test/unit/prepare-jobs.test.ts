@@ -202,7 +202,7 @@ describe('refused with the code, the field, the value, the fix and the index', (
     )
     expect(error).toMatchObject({ code: 'ID_REPEATED', field: 'jobs[2].id', index: 2 })
     expect(error.message).toBe(
-      `jobs[2].id: stands twice in this call (got "${ID}"). Give each job its own id, or leave ids out.`,
+      `jobs[2].id: is duplicated in this call (got "${ID}"). Use a different id for each job, or omit the ids.`,
     )
   })
 })
@@ -212,7 +212,7 @@ test.each([undefined, null, {}, 'jobs', REQUEST])('%o in place of the array is r
   expect(error).toMatchObject({
     code: 'OPTION_INVALID',
     field: 'jobs',
-    fix: 'Give an array of jobs, also for one',
+    fix: 'Pass an array of jobs, also for a single job',
   })
 })
 
@@ -239,7 +239,7 @@ test('the limit of the payload can be set, and is checked itself', () => {
 
 test('metadata that is too large is not told to raise a limit that cannot be raised', () => {
   const error = refusal(() => prepare([{ ...REQUEST, metadata: { a: 'x'.repeat(BOUNDS.metadataBytes) } }]))
-  expect(error.fix).toBe('Keep it in the payload')
+  expect(error.fix).toBe('Put it in the payload')
 })
 
 test('the most of everything fits', () => {

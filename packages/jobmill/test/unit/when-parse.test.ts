@@ -54,7 +54,7 @@ describe('fields', () => {
     expect(refused('0 0 9 * * MON *')).toContain(
       'has a seventh field, the year, which is not supported, at character 15',
     )
-    expect(refused('0 0 9 * * MON *')).toContain('Omit it: every year is meant without it')
+    expect(refused('0 0 9 * * MON *')).toContain('Omit it: the schedule runs every year without it')
     expect(refused('0 0 9 * * MON 2027-2030')).toContain('limit the years with start and end')
   })
 
@@ -102,46 +102,46 @@ describe('nicknames and intervals', () => {
 
 describe('refused', () => {
   test.each([
-    ['60 * * * *', 1, 'the minute "60" is not one', 'a number from 0 to 59'],
-    ['0 25 * * *', 3, 'the hour "25" is not one', 'a number from 0 to 23'],
-    ['0 0 0 * *', 5, 'the day of the month "0" is not one', 'L for the last day'],
-    ['0 0 1 13 *', 7, 'the month "13" is not one', 'a name from JAN to DEC'],
-    ['0 0 * * MOM', 9, 'the day of the week "MOM" is not one', 'a name from SUN to SAT'],
+    ['60 * * * *', 1, 'the minute "60" is invalid', 'a number from 0 to 59'],
+    ['0 25 * * *', 3, 'the hour "25" is invalid', 'a number from 0 to 23'],
+    ['0 0 0 * *', 5, 'the day of the month "0" is invalid', 'L for the last day'],
+    ['0 0 1 13 *', 7, 'the month "13" is invalid', 'a name from JAN to DEC'],
+    ['0 0 * * MOM', 9, 'the day of the week "MOM" is invalid', 'a name from SUN to SAT'],
     ['0 0 * * 8', 9, 'the day of the week "8"', 'a number from 0 to 6'],
-    ['1,2,99 * * * *', 5, 'the minute "99" is not one', ''],
-    ['1-99 * * * *', 3, 'the minute "99" is not one', ''],
-    ['- * * * *', 1, 'the minute "" is not one', ''],
-    ['1- * * * *', 3, 'the minute "" is not one', ''],
-    ['1.5 * * * *', 1, 'the minute "1.5" is not one', ''],
-    ['-1 * * * *', 1, 'the minute "" is not one', ''],
-    ['0 0 LW * *', 5, 'the day of the month "LW" is not one', ''],
-    ['0 L * * *', 3, 'the hour "L" is not one', ''],
-    ['0 0 * * MON#2', 9, 'the day of the week "MON#2" is not one', ''],
-    ['1,,2 * * * *', 3, 'the minute has an empty place in its list', 'Remove the comma'],
-    ['1, * * * *', 3, 'the minute has an empty place in its list', 'Remove the comma'],
-    ['*/0 * * * *', 3, 'the step "0" of the minute is not from 1 to 59', '*/5'],
+    ['1,2,99 * * * *', 5, 'the minute "99" is invalid', ''],
+    ['1-99 * * * *', 3, 'the minute "99" is invalid', ''],
+    ['- * * * *', 1, 'the minute "" is invalid', ''],
+    ['1- * * * *', 3, 'the minute "" is invalid', ''],
+    ['1.5 * * * *', 1, 'the minute "1.5" is invalid', ''],
+    ['-1 * * * *', 1, 'the minute "" is invalid', ''],
+    ['0 0 LW * *', 5, 'the day of the month "LW" is invalid', ''],
+    ['0 L * * *', 3, 'the hour "L" is invalid', ''],
+    ['0 0 * * MON#2', 9, 'the day of the week "MON#2" is invalid', ''],
+    ['1,,2 * * * *', 3, 'the minute has an empty list item', 'Remove the extra comma'],
+    ['1, * * * *', 3, 'the minute has an empty list item', 'Remove the extra comma'],
+    ['*/0 * * * *', 3, 'the step "0" of the minute must be from 1 to 59', '*/5'],
     ['*/x * * * *', 3, 'the step "x" of the minute', '*/5'],
-    ['*/90 * * * *', 3, 'the step "90" of the minute is not from 1 to 59', 'every 90m'],
-    ['0 */24 * * *', 5, 'the step "24" of the hour is not from 1 to 23', ''],
-    ['5/15 * * * *', 1, 'a step needs a range in front of it', 'Write 5-59/15'],
-    ['0 22-2 * * *', 3, 'the range "22-2" ends before it begins', '22-23,0-2'],
-    ['0 0 * * 5-0', 9, 'the range "5-0" ends before it begins', '5-6,0-0'],
-    ['0 0 * * FRI-MON', 9, 'the range "FRI-MON" ends before it begins', 'FRI-6,0-MON'],
-    ['* * * *', 8, 'has 4 fields instead of 5 or 6', 'Give five fields'],
+    ['*/90 * * * *', 3, 'the step "90" of the minute must be from 1 to 59', 'every 90m'],
+    ['0 */24 * * *', 5, 'the step "24" of the hour must be from 1 to 23', ''],
+    ['5/15 * * * *', 1, 'a step must follow a range', 'Use 5-59/15'],
+    ['0 22-2 * * *', 3, 'the range "22-2" ends before it starts', '22-23,0-2'],
+    ['0 0 * * 5-0', 9, 'the range "5-0" ends before it starts', '5-6,0-0'],
+    ['0 0 * * FRI-MON', 9, 'the range "FRI-MON" ends before it starts', 'FRI-6,0-MON'],
+    ['* * * *', 8, 'has 4 fields instead of 5 or 6', 'Pass five fields'],
     ['daily', 6, 'has 1 field instead of 5 or 6', '@daily'],
     ['* * * * * * *', 13, 'has a seventh field, the year', 'Omit it'],
     ['* * * * * * * *', 13, 'has 8 fields instead of 5 or 6', ''],
-    ['  ', 1, 'says nothing', 'Give five fields'],
-    ['0 0 31 2 *', 5, 'none of its months has such a day', 'L for the last one'],
+    ['  ', 1, 'is empty', 'Pass five fields'],
+    ['0 0 31 2 *', 5, 'none of its months has such a day', 'L for the last day'],
     ['0 0 30,31 FEB ?', 5, 'none of its months has such a day', ''],
     ['0 0 0 31 4,6,9,11 *', 7, 'none of its months has such a day', ''],
-    ['@dayly', 1, '"@dayly" is no nickname', 'Did you mean @daily?'],
-    ['@reboot', 1, '"@reboot" is no nickname', 'Known are @yearly'],
+    ['@dayly', 1, '"@dayly" is not a known nickname', 'Did you mean @daily?'],
+    ['@reboot', 1, '"@reboot" is not a known nickname', 'Use one of: @yearly'],
     ['@daily 5', 8, 'nothing can follow @daily', 'Remove it'],
     ['every', 6, '"" is not a duration', 'every 10m'],
     ['every  10 minutes', 8, '"10 minutes" is not a duration', 'every 10m'],
     ['every 999ms', 7, '"999ms" is shorter than 1 s', 'from 1 s'],
-    ['every 4000d', 7, '"4000d" is not a duration, or too long', 'ten years'],
+    ['every 4000d', 7, '"4000d" is not a duration, or is too long', 'ten years'],
   ])('%j, at character %i', (text, at, what, fix) => {
     const error = refusal(() => parseWhen(text, 'schedule.when'))
     expect(error).toMatchObject({
@@ -175,9 +175,9 @@ describe('a time zone', () => {
     ['Europe/Pari', 'Did you mean "Europe/Paris"?'],
     ['Paris', 'Did you mean "Europe/Paris"?'],
     ['new york', 'Did you mean "America/New_York"?'],
-    ['Middle/Earth-of-nowhere', 'Give a name such as "Europe/Paris", or "UTC"'],
-    ['', 'Give a name such as "Europe/Paris", or "UTC"'],
-    [7, 'Give a name such as "Europe/Paris", or "UTC"'],
+    ['Middle/Earth-of-nowhere', 'Pass a name such as "Europe/Paris", or "UTC"'],
+    ['', 'Pass a name such as "Europe/Paris", or "UTC"'],
+    [7, 'Pass a name such as "Europe/Paris", or "UTC"'],
   ])('is not %j', (zone, fix) => {
     const error = refusal(() => checkZone(zone, 'schedule.zone'))
     expect(error).toMatchObject({ code: 'SCHEDULE_INVALID', field: 'schedule.zone', fix })

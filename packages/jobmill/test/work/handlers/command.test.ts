@@ -227,8 +227,8 @@ describe('a payload that is wrong is dead at once, and told what to do', () => {
     [{ argv, env: { A: '\u0000' } }, /^payload\.env\.A: has a NUL .*Remove it/],
     [{ argv, env: { LD_PRELOAD: '/tmp/x.so' } }, /^payload\.env\.LD_PRELOAD: is not a variable .*payloadEnv/],
     [{ argv, stdin: { a: 1 } }, /^payload\.stdin: is not a text .*JSON/],
-    [{ argv, timeout: 'soon' }, /^payload\.timeout: is not a duration .*'90s'/],
-    [{ argv, timeout: 0 }, /^payload\.timeout: is not longer than 0 .*Leave it out/],
+    [{ argv, timeout: 'soon' }, /^payload\.timeout: must be a duration .*'90s'/],
+    [{ argv, timeout: 0 }, /^payload\.timeout: must be longer than 0 .*Omit it/],
   ])('%j', async ([payload, message]) => {
     const error = await failure(run(command, payload))
     expect(error).toBeInstanceOf(Dead)
