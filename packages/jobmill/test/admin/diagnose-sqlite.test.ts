@@ -54,7 +54,7 @@ describe('examine on sqlite', () => {
   test('no file, and an empty one', async () => {
     const path = freshFile()
     expect(await troubles(path)).toMatchObject([
-      { check: 'schema', level: 'error', says: `there is no file ${path}` },
+      { check: 'schema', level: 'error', says: `the file ${path} does not exist` },
     ])
     exec(path, 'CREATE TABLE mine (id); PRAGMA journal_mode = WAL')
     expect(await troubles(path)).toEqual([
@@ -144,7 +144,7 @@ describe('examine on sqlite', () => {
       {
         check: 'journal',
         level: 'warning',
-        says: expect.stringContaining('its journal mode is delete') as string,
+        says: expect.stringContaining('the journal mode is delete') as string,
         fix: expect.stringContaining('PRAGMA journal_mode = WAL') as string,
       },
     ])
@@ -186,7 +186,7 @@ describe('examine on sqlite', () => {
     const [held, ...others] = await troubles(path)
     expect(others).toEqual([])
     expect(held).toMatchObject({ check: 'log', level: 'warning' })
-    expect(held?.says).toMatch(/the log has grown to [\d.]+ MiB/)
+    expect(held?.says).toMatch(/the write-ahead log has grown to [\d.]+ MiB/)
     // Where the system tells.
     const [by, end] =
       process.platform === 'linux' ? [`process ${process.pid} (`, `kill ${process.pid}`] : ['', '']
@@ -194,7 +194,7 @@ describe('examine on sqlite', () => {
     expect(held?.fix).toContain(end)
     reader.exec('COMMIT')
     // The store empties the log in a thread, which reads it too and may be done by now.
-    const startOne = 'Start a process of jobmill'
+    const startOne = 'Start a Jobmill process'
     await expect.poll(async () => (await troubles(path))[0]?.fix ?? startOne).toContain(startOne)
   })
 
@@ -251,7 +251,7 @@ describe('examine on sqlite', () => {
       {
         check: 'clock',
         level: 'warning',
-        says: expect.stringContaining('written 3 h in the future') as string,
+        says: expect.stringContaining('is 3 h in the future') as string,
         fix: expect.stringContaining('NTP') as string,
       },
     ])

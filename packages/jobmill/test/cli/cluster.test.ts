@@ -94,7 +94,7 @@ describe('the cluster on sqlite', () => {
     [
       ['drain', 'smpt', '--for', '1s'],
       3,
-      'NAME: no limit has this name (got "smpt"). There is none yet; make it with jobmill limits set.',
+      'NAME: no limit has this name (got "smpt"). No limits exist yet; make it with jobmill limits set.',
     ],
     [['drain', 'smtp', '--for', 'soon'], 2, '--for: must be a duration'],
     [['drain', 'smtp', '--for', '30'], 2, '--for: 30 has no unit'],
@@ -108,7 +108,7 @@ describe('the cluster on sqlite', () => {
     ],
     [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
     [['set', 'smtp'], 2, 'nothing says what to set'],
-    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: is for rates only'],
+    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: applies to rates'],
   ])('limits %j is refused', async (args, code, text) => {
     const refused = await call(file().path, ['limits', ...args])
     expect(refused).toMatchObject({ code, out: '' })

@@ -252,9 +252,9 @@ describe('enqueue on sqlite', () => {
     [['count', '{to:1}'], 'payload: is not JSON (got "{to:1}"). Quote it for the shell'],
     [
       ['count', '--metadata', '1'],
-      '--metadata: is not an object (got 1). Give an object, such as \'{"traceId":"4bf9"}\'.',
+      '--metadata: must be an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
     ],
-    [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], '--delay: contradicts --run-at'],
+    [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], '--delay: cannot be combined with --run-at'],
     [['count', '--delay', '5 minutes'], '--delay: must be a duration (got "5 minutes")'],
     [
       ['count', '--run-at', '2026-11-17T10:00:00'],

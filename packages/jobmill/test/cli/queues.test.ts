@@ -127,7 +127,7 @@ describe('queues on sqlite', () => {
     const odd = await call(at, 'queues set default --backoff-base 2h --backoff-max 1s'.split(' '))
     const far = await call(at, 'queues set default --keep-dead 3 --retain-dead never'.split(' '))
     expect(odd.err).toContain(
-      '--backoff-base: is longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
+      '--backoff-base: must not be longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
     )
     expect(far.err).toContain('--retain-dead: must be a duration')
     expect(empty.err).toContain('nothing says what to set')
@@ -164,10 +164,10 @@ describe('queues on sqlite', () => {
     expect(await set('--backoff-base', '20m', '--workers', '3')).toEqual({
       code: 2,
       out: '',
-      err: 'error   --backoff-base: is longer than --backoff-max, which is 10m (got 20m). Raise --backoff-max or lower --backoff-base.\n',
+      err: 'error   --backoff-base: must not be longer than --backoff-max, which is 10m (got 20m). Raise --backoff-max or lower --backoff-base.\n',
     })
     expect((await set('--backoff-max', '1s')).err).toBe(
-      'error   --backoff-max: is shorter than --backoff-base, which is 10s (got 1s). Raise --backoff-max or lower --backoff-base.\n',
+      'error   --backoff-max: must not be shorter than --backoff-base, which is 10s (got 1s). Raise --backoff-max or lower --backoff-base.\n',
     )
     expect(await mill.queues()).toMatchObject([{ workers: null, backoffMaxMs: 600_000 }])
     expect((await set('--backoff-base', '20m', '--backoff-max', '20m')).code).toBe(0)

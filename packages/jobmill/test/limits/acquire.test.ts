@@ -127,7 +127,7 @@ describe('what cannot be granted', () => {
     expect(await failure(limit.acquire('smtp', 2))).toMatchObject({
       code: 'OPTION_INVALID',
       message:
-        'amount: is more than limit "smtp" ever has at once (got 2). Ask for 1 at most, or raise its burst or concurrency.',
+        'amount: exceeds the maximum of limit "smtp" (got 2). Pass at most 1, or raise its burst or concurrency.',
     })
     expect(await failure(limit.tryAcquire('db', 3))).toMatchObject({ code: 'OPTION_INVALID' })
   })
@@ -142,7 +142,7 @@ describe('what cannot be granted', () => {
       })
     expect(await failure(limit.acquire('other'))).toMatchObject({
       code: 'LIMIT_UNKNOWN',
-      message: expect.stringContaining('Known are smtp') as string,
+      message: expect.stringContaining('Use one of: smtp') as string,
     })
   })
 

@@ -28,7 +28,7 @@ describe('options for a cluster', () => {
     [{ limits: { a: {} } }, 'limits.a: must have a rate or a concurrency. Pass { rate: 50'],
     [
       { limits: { a: { rate: 5, per: 60 } } },
-      'limits.a.per: is shorter than 100 ms (got 60). Numbers are milliseconds',
+      'limits.a.per: must not be shorter than 100 ms (got 60). Pass the period',
     ],
     [{ duties: [{ name: 'd', every: 5, run: () => {} }] }, 'duties[0].every: is shorter than 100 ms (got 5)'],
     [
@@ -40,9 +40,9 @@ describe('options for a cluster', () => {
     [{ retain: { evnts: '1d' } }, 'Did you mean "events"?'],
     [
       { schedules: [{ name: 'a', job: quick, cron: '* * * * *' }] },
-      'schedules[0].cron: is not an option (got "cron"). Write when: \'0 9 * * MON\'.',
+      'schedules[0].cron: is not an option (got "cron"). Use when: \'0 9 * * MON\'.',
     ],
-    [{ schedules: [{ name: 'a', job: quick, when: '@daily', tz: 'UTC' }] }, "Write zone: 'Europe/Paris'."],
+    [{ schedules: [{ name: 'a', job: quick, when: '@daily', tz: 'UTC' }] }, "Use zone: 'Europe/Paris'."],
     [
       { schedules: [1, 2].map(() => ({ name: 'a', job: quick, when: '@daily' })) },
       'schedules[1].name: another schedule is called "a". Give each its own',

@@ -182,19 +182,19 @@ export const FILE_CHANGES: readonly FileChange[] = [
   {
     name: 'a link that leads nowhere takes its place',
     apply: (file) => (rmSync(file), symlinkSync(`${file}.nowhere`, file)),
-    expected: /deleted or replaced/,
+    expected: /deleted or moved/,
     keeps: false,
   },
   {
     name: 'an empty file takes its place',
     apply: (file) => (rmSync(file), writeFileSync(file, '')),
-    expected: /without the tables of Jobmill/,
+    expected: /without Jobmill tables/,
     keeps: false,
   },
   {
     name: 'the database of another program takes its place',
     apply: (file) => (rmSync(file), new Database(file).exec('CREATE TABLE person (name TEXT)').close()),
-    expected: /without the tables of Jobmill/,
+    expected: /without Jobmill tables/,
     keeps: false,
   },
   {

@@ -213,8 +213,8 @@ describe('the list of programs', () => {
 describe('a payload that is wrong is dead at once, and told what to do', () => {
   const argv = [node]
   test.for<[unknown, RegExp]>([
-    [null, /^payload: .*Give an object/],
-    [[node], /^payload: .*Give an object/],
+    [null, /^payload: .*Pass an object/],
+    [[node], /^payload: .*Pass an object/],
     [{ argv, stdn: '' }, /^payload\.stdn: .*Did you mean "stdin"\?/],
     [{}, /^payload\.argv: is not an array .*Give an array/],
     [{ argv: node }, /^payload\.argv: is not an array .*Give an array/],
