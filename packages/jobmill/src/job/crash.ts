@@ -8,7 +8,7 @@ export const NO_CRASH = 'lease expired while its process was still alive: not co
  * loop.
  */
 export const STOOD_STILL =
-  ': its process stood still for longer than its lease, because a handler blocked the event loop or the process was stopped'
+  ': its process was unresponsive for longer than its lease, because a handler blocked the event loop or the process was suspended'
 
 const BEFORE = 'lost with its instance (crash '
 const AFTER = ')'

@@ -28,7 +28,7 @@ export function checkJsonText(text: unknown, field: string, limitBytes: number):
     throw tooLarge(field, String(bytes), limitBytes, 'Store the data elsewhere and return a reference')
   try {
     if (typeof text === 'string') JSON.parse(text)
-    else throw new TypeError('not a text')
+    else throw new TypeError('not a string')
   } catch (cause) {
     throw new JobmillError('PAYLOAD_NOT_JSON', 'must be JSON text', {
       field,

@@ -1,7 +1,10 @@
 /**
- * The orders of lists, each served by an index: scheduled by due time (jobmill_job_due, two lanes), ready in
- * claim order (a lane per queue and kind), running by start (a lane per instance), ended newest first (a lane
- * per queue), all states newest id first (jobmill_job_id, or the order of the tag).
+ * The orders of lists, each served by an index:
+ * - scheduled, by due time: jobmill_job_due, in two lanes.
+ * - ready, in claim order: a lane per queue and kind.
+ * - running, by start: a lane per instance.
+ * - ended, newest first: a lane per queue.
+ * - all states, newest id first: jobmill_job_id, or the order of the tag.
  */
 import { STATE_CODE } from '../job/state.ts'
 import type { JobFilter, Position } from '../store/job-list.ts'

@@ -155,7 +155,7 @@ function clearLogs(path: string, { connection, files }: Live): void {
   for (const log of logs) rmSync(log, { force: true })
 }
 
-/** A file gets smaller by VACUUM, or when an old copy overwrites it. SQLite's check tells which. */
+/** A file gets smaller by VACUUM, or when an old copy overwrites it. SQLite's check distinguishes the two. */
 function checkShrunk({ path, durability }: StoreSettings): void {
   // SQLite deletes the log of an empty file when it opens it.
   if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')

@@ -254,7 +254,10 @@ describe('enqueue on sqlite', () => {
       ['count', '--metadata', '1'],
       '--metadata: must be an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
     ],
-    [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], '--delay: cannot be combined with --run-at'],
+    [
+      ['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'],
+      '--delay: cannot be combined with --run-at',
+    ],
     [['count', '--delay', '5 minutes'], '--delay: must be a duration (got "5 minutes")'],
     [
       ['count', '--run-at', '2026-11-17T10:00:00'],
@@ -271,7 +274,10 @@ describe('enqueue on sqlite', () => {
     [['count', '--priority', '40000'], '--priority: is out of bounds'],
     [['no good'], 'KIND: '],
     [['count', '--tag', 'a', '--tag', ''], '--tag: '],
-    [['count', '--dedupe-key', 'k', '--dedupe-scope', 'all'], '--dedupe-scope: must be one of global, queue, kind'],
+    [
+      ['count', '--dedupe-key', 'k', '--dedupe-scope', 'all'],
+      '--dedupe-scope: must be one of global, queue, kind',
+    ],
     [
       ['count', '--dedupe-key', 'k', '--dedupe-hold-after', 'ended'],
       '--dedupe-hold-after: requires a hold time',

@@ -121,9 +121,7 @@ describe('queues on sqlite', () => {
       'Did you mean "default"?',
     )
     expect((await call(at, ['jobs', 'list', '--queue', 'defualt'])).err).toContain('Did you mean "default"?')
-    expect(bad.err).toContain(
-      '--backoff: is not an allowed value (got "maybe"). Use one of: on, off',
-    )
+    expect(bad.err).toContain('--backoff: is not an allowed value (got "maybe"). Use one of: on, off')
     const odd = await call(at, 'queues set default --backoff-base 2h --backoff-max 1s'.split(' '))
     const far = await call(at, 'queues set default --keep-dead 3 --retain-dead never'.split(' '))
     expect(odd.err).toContain(

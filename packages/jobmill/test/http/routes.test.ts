@@ -302,7 +302,8 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('queues.change', { name: 'default' }, { workers: 7, backoff })).body).toMatchObject({
       code: 'OPTION_CONFLICT',
       field: 'backoff.base',
-      detail: 'backoff.base: must not be longer than backoff.max, which is 30m (got 31m). Raise max or lower base.',
+      detail:
+        'backoff.base: must not be longer than backoff.max, which is 30m (got 31m). Raise max or lower base.',
     })
     expect((await call('overrides.list')).body).toEqual({ overrides: [] })
     expect(await options()).toEqual([])

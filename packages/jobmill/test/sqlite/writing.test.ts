@@ -285,7 +285,7 @@ describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
 describe('sqlite: rows and tables of ours that another program deletes', () => {
   test.each([
     ['all rows', 'DELETE FROM', /internal rows of Jobmill were deleted.*restore a backup/],
-    ['all tables', 'DROP TABLE', /tables of Jobmill are missing.*restore a backup/],
+    ['all tables', 'DROP TABLE', /Jobmill tables are missing.*restore a backup/],
   ])('H4 %s: every call says what is missing and what to do', async (_, statement, expected) => {
     const path = freshFile()
     const store = await openStore(path)

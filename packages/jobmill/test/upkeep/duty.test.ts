@@ -355,7 +355,9 @@ describe('a duty without an end', () => {
     await duty.start()
     await platform.settled()
     expect(told()).toEqual(['duty-failing'])
-    expect(String(events.find(({ type }) => type === 'duty-failing')?.error)).toContain('it should run until stopped')
+    expect(String(events.find(({ type }) => type === 'duty-failing')?.error)).toContain(
+      'it should run until stopped',
+    )
     state.work = untilTold
     await platform.advance('1h')
     expect(passes).toHaveLength(2)
