@@ -203,7 +203,7 @@ test('D3 P10 a transaction of the user on the file that was there before is refu
   app.exec('BEGIN IMMEDIATE')
   await expect(store.enqueue([aJob()], { tx: app })).rejects.toMatchObject({
     code: 'TX_INVALID',
-    message: expect.stringContaining('another database file') as string,
+    message: expect.stringContaining('a different database file') as string,
   })
   app.exec('ROLLBACK')
 })

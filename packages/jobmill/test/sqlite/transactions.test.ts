@@ -139,7 +139,7 @@ describe('P10 sqlite: a transaction that has read what is outdated by now', () =
       await expect(store.enqueue([aJob()], { tx: handle })).rejects.toMatchObject({
         code: 'TX_INVALID',
         retryable: false,
-        fix: expect.stringContaining('Roll it back and begin again with BEGIN IMMEDIATE') as string,
+        fix: expect.stringContaining('Roll it back and use BEGIN IMMEDIATE') as string,
       })
       handle.exec('ROLLBACK; BEGIN IMMEDIATE')
       await store.enqueue([aJob()], { tx: handle })
