@@ -54,7 +54,7 @@ describe('runJob', () => {
     const job = defineJob({ kind: 'odd', result: z.number(), run: () => 'text' as unknown as number })
     const run = await runJob(job, null)
     expect(run.outcome).toBe('returned')
-    expect(run.error).toContain('does not fit its schema')
+    expect(run.error).toContain('does not match its schema')
     expect(run).not.toHaveProperty('result')
   })
 
