@@ -73,7 +73,7 @@ const EXAMPLES: readonly Example[] = [
     shows: [
       'done     ada@example.com owes 19.99 by 2027, copies: 1',
       'done     3 words',
-      'refused  PAYLOAD_INVALID job.payload.to: does not fit its schema',
+      'refused  PAYLOAD_INVALID job.payload.to: does not match its schema',
     ],
   },
   {
