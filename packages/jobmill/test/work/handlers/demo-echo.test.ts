@@ -54,8 +54,8 @@ test('a sleep ends when the signal fires, with its reason', async () => {
 
 describe('a payload that is wrong is dead at once, and told what to do', () => {
   test.for<[unknown, RegExp]>([
-    [null, /^payload: .*Give an object/],
-    ['text', /^payload: .*Give an object/],
+    [null, /^payload: .*Pass an object/],
+    ['text', /^payload: .*Pass an object/],
     [{ slep: 1 }, /^payload\.slep: .*Did you mean "sleep"\?/],
     [{ sleep: 'soon' }, /^payload\.sleep: .*'90s'/],
     [{ sleep: -1 }, /^payload\.sleep: .*Use 0/],
