@@ -1,4 +1,7 @@
-/** `jobmill/cli`: what the command lines of the applications share with ours, so that each reads arguments, helps, refuses and ends in the same way. */
+/**
+ * `jobmill/cli`: the parts of the command line that other programs share, so that arguments, help, errors and
+ * exit codes behave alike.
+ */
 export { EXIT, type Given, type Lines, type Option, type Shape } from './cli/command.ts'
 export { endWith } from './cli/end-with.ts'
 export { indentedLines, oneLine, plain } from './cli/plain.ts'

@@ -1,27 +1,27 @@
-/** What a command is: words to call it by, what it takes, and what it does. The help is written from this. */
+/** Defines a command: its name, arguments, options and implementation. The help is generated from it. */
 import type { Terminal } from './terminal.ts'
 
 export interface Option {
   readonly type: 'string' | 'boolean'
-  /** What it takes, in capitals: `NAME`. Left out for a switch. */
+  /** Placeholder of the value, in capitals: `NAME`. Omitted for a flag. */
   readonly takes?: string
   readonly says: string
   readonly multiple?: boolean
-  /** One letter for it, behind one dash. */
+  /** One-letter alias, used with a single dash. */
   readonly short?: string
 }
 
-/** What it is called and what it takes, of whatever program: enough to read what was typed, and to help. */
+/** The name, arguments and options of a command, in any program. Parsing and help need nothing else. */
 export interface Shape {
   /** `jobs list` */
   readonly words: string
-  /** What stands behind them: `KIND [JSON]`. */
+  /** The positional arguments that follow the name: `KIND [JSON]`. */
   readonly takes?: string
-  /** How many words that may be, at least and at most. */
+  /** The minimum and maximum number of positional arguments. */
   readonly arguments?: readonly [number, number]
   readonly says: string
   readonly options?: Readonly<Record<string, Option>>
-  /** What the library calls by a path, and what it is here: `job.delay` is `--delay`. For what it says when it refuses something. */
+  /** Maps the field paths of library errors to options, for error messages: `job.delay` is `--delay`. */
   readonly fields?: Readonly<Record<string, string>>
   readonly examples?: readonly string[]
 }
@@ -31,44 +31,44 @@ export interface Command extends Shape {
   readonly run: (given: Given, terminal: Terminal) => Promise<number>
 }
 
-/** What somebody typed behind the words of a command. */
+/** The parsed arguments and options of a command. */
 export interface Given {
   readonly words: readonly string[]
-  /** Undefined when it was not given. */
+  /** The last value of the option, or undefined when it was not passed. */
   readonly text: (option: string) => string | undefined
-  /** Every time that it was given. */
+  /** Every value of an option that was passed repeatedly. */
   readonly texts: (option: string) => readonly string[]
   readonly has: (option: string) => boolean
 }
 
-/** Where a program says something: what was asked for, and what is wrong. */
+/** Where a program writes its output and its errors. */
 export type Lines = Pick<Terminal, 'out' | 'err'>
 
-/** For scripts. */
+/** Exit codes, for scripts. */
 export const EXIT = {
   done: 0,
-  /** It was tried, and did not work. */
+  /** The command ran and failed. */
   failed: 1,
-  /** It was called wrongly, or something that was given cannot be used. Nothing was done. */
+  /** The command line is invalid. Nothing was changed. */
   usage: 2,
-  /** What was asked for is not there, or its state does not allow it. */
+  /** The target does not exist, or its state does not allow the change. */
   refused: 3,
-  /** The database cannot be reached, or refuses us. */
+  /** The database cannot be reached, or refused the connection. */
   unavailable: 4,
 } as const
 
-/** Every command has these. */
+/** Options that every command accepts. */
 export const COMMON: Readonly<Record<string, Option>> = {
   config: {
     type: 'string',
     takes: 'FILE',
-    says: 'the config (default: jobmill.config.ts, .mts, .js or .mjs of this folder)',
+    says: 'config file (default: jobmill.config.ts, .mts, .js or .mjs in this directory)',
   },
   db: {
     type: 'string',
     takes: 'URL',
-    says: 'the database instead of the one of the config: sqlite:jobs.db, postgres://…',
+    says: 'database to use instead of the one in the config: sqlite:jobs.db, postgres://…',
   },
-  json: { type: 'boolean', says: 'JSON instead of text' },
-  help: { type: 'boolean', short: 'h', says: 'this text' },
+  json: { type: 'boolean', says: 'print JSON instead of text' },
+  help: { type: 'boolean', short: 'h', says: 'show this help' },
 }

@@ -1,78 +1,84 @@
-/** Why a config cannot be loaded, in a sentence with the fix, for what newcomers run into. Null for a fault of its own: where that is matters. */
+/**
+ * Explains the common reasons why a config cannot be loaded, with a fix. Returns null for an error in the
+ * config's own code, whose stack trace is more useful.
+ */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { JobmillError } from '../job/errors.ts'
 import { syntaxPlaceOf } from './syntax-error.ts'
 
-interface Trouble {
+interface Problem {
   readonly what: string
   readonly fix: string
 }
 
-/** Of a package that says "type": "commonjs", as npm init writes it. */
+/** A package with "type": "commonjs", as `npm init` writes it, makes Node read the config as CommonJS. */
 const READ_AS_COMMONJS = /outside a module|^Unexpected token 'export'/
 
 const NO_SUCH_EXPORT = /does not provide an export named/
 
-/** How a project that tsc compiles is run without compiling it. */
+/** How to run a project that is written for tsc without compiling it. */
 const WITH_TSX =
-  "install tsx and run the command with NODE_OPTIONS='--import tsx', or compile the project and give the compiled config"
+  "install tsx and run the command with NODE_OPTIONS='--import tsx', or compile the project and pass the compiled config"
 
 export async function configError(error: unknown, file: string): Promise<JobmillError | null> {
   if (!(error instanceof Error)) return null
-  const trouble = troubleOf(error, 'code' in error ? error.code : undefined, file)
-  if (trouble === null) return error.name === 'SyntaxError' ? syntaxError(error, file) : null
-  const { what, fix } = trouble
+  const problem = problemOf(error, 'code' in error ? error.code : undefined, file)
+  if (problem === null) return error.name === 'SyntaxError' ? syntaxError(error, file) : null
+  const { what, fix } = problem
   return new JobmillError('OPTION_INVALID', what, { field: file, fix, cause: error })
 }
 
-/** Its place and its message are all that helps: the stack is that of Node's loader. */
+/** Reports the location and the message only: the stack trace is that of Node's loader. */
 async function syntaxError(error: Error, file: string): Promise<JobmillError> {
   const { place, message } = await syntaxPlaceOf(error, file)
   return new JobmillError('OPTION_INVALID', message, { field: place, cause: error })
 }
 
-function troubleOf(error: Error, code: unknown, file: string): Trouble | null {
+function problemOf(error: Error, code: unknown, file: string): Problem | null {
   const { name, message } = error
   const [line = ''] = message.split('\n')
   const source = sourceOf(error)
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return file.endsWith('ts')
       ? {
-          what: 'this Node cannot read TypeScript',
+          what: 'this version of Node cannot load TypeScript',
           fix: 'Use Node 22.18 or newer, or write the config in JavaScript',
         }
-      : { what: 'is no module', fix: 'Write the config as jobmill.config.ts or jobmill.config.mjs' }
+      : { what: 'is not a module', fix: 'Write the config as jobmill.config.ts or jobmill.config.mjs' }
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return {
-      what: `Node only takes types away, and ${line}`,
-      fix: `Leave enums, namespaces and parameter properties out of it, or ${WITH_TSX}`,
+      what: `Node only strips types: ${line}`,
+      fix: `Remove enums, namespaces and parameter properties, or ${WITH_TSX}`,
     }
   if (code === 'ERR_MODULE_NOT_FOUND' && source !== null)
     return {
-      what: `it imports ${path.basename(source.asked)}, which is only there as ${path.basename(source.found)}, and Node does not look for that`,
+      what: `imports ${path.basename(source.asked)}, but only ${path.basename(source.found)} exists and Node does not map one to the other`,
       fix: capital(WITH_TSX),
     }
   if (name === 'SyntaxError' && NO_SUCH_EXPORT.test(line) && file.endsWith('ts'))
     return {
-      what: `${line}; if that is a type, Node does not know so`,
-      fix: `Write import type for types, or ${WITH_TSX}`,
+      what: `${line}; Node cannot tell types from values`,
+      fix: `Use import type for types, or ${WITH_TSX}`,
     }
   if (code === 'ERR_MODULE_NOT_FOUND')
     return {
-      what: `it imports what is not there: ${line}`,
-      fix: 'Install the package, or mend the path: a file is imported with its ending',
+      what: `imports a module that does not exist: ${line}`,
+      fix: 'Install the package, or fix the path: imports need the file extension',
     }
   if (name === 'SyntaxError' && READ_AS_COMMONJS.test(line))
     return {
-      what: 'is a module, and its package.json has Node read it as CommonJS',
-      fix: `Call it ${asModule(file)}, or set "type": "module" in package.json`,
+      what: 'is an ES module, but package.json makes Node read it as CommonJS',
+      fix: `Rename it to ${asModule(file)}, or set "type": "module" in package.json`,
     }
   return null
 }
 
-/** The TypeScript file that an import by the name of its output, or without an ending, means: `./x.js` for x.ts, as tsc has it. */
+/**
+ * Finds the TypeScript file behind an import of its compiled name, such as `./x.js` for x.ts, or without an
+ * extension.
+ */
 function sourceOf(error: Error): { readonly asked: string; readonly found: string } | null {
   const url: unknown = 'url' in error ? error.url : undefined
   if (typeof url !== 'string' || !url.startsWith('file:')) return null

@@ -1,14 +1,16 @@
-/** The end of a process with commands. By exit, since a handler that ignores its signal must not keep the process alive after the stop. */
+/**
+ * Ends the process. It calls exit because a handler that ignores its signal must not keep the process alive.
+ */
 
-/** What nobody has read by then would be lost with the process: a pipe takes little at once. */
+/** Flushes the output first: a pipe accepts little at a time, and exit would drop the rest. */
 export async function endWith(code: number): Promise<never> {
-  await Promise.all([process.stdout, process.stderr].map(written))
+  await Promise.all([process.stdout, process.stderr].map(flush))
   process.exit(code)
 }
 
-function written(stream: NodeJS.WriteStream): Promise<void> {
+function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    // Whoever read has gone.
+    // The reader closed the pipe.
     stream.once('error', () => resolve())
     stream.write('', () => resolve())
   })

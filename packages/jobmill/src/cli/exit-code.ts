@@ -1,4 +1,4 @@
-/** Which exit code an error ends with, so that scripts can tell them apart. */
+/** Maps errors to exit codes, so that scripts can distinguish them. */
 import { type ErrorCode, isJobmillError } from '../job/errors.ts'
 import { EXIT } from './command.ts'
 

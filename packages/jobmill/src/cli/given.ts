@@ -1,4 +1,4 @@
-/** Finds the command that somebody meant, and reads what stands behind its words. */
+/** Finds the command that was typed, and parses its arguments and options. */
 import { parseArgs } from 'node:util'
 import { JobmillError, shown } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
@@ -6,14 +6,14 @@ import { COMMON, type Given, type Option, type Shape } from './command.ts'
 
 type Options = Readonly<Record<string, Option>>
 
-/** The one with the most words that these begin with. */
+/** The command with the longest name that the typed words start with. */
 export function commandOf<C extends Shape>(typed: readonly string[], commands: readonly C[]): C | undefined {
   return commands
     .filter(({ words }) => words.split(' ').every((word, at) => typed[at] === word))
     .toSorted((a, b) => b.words.length - a.words.length)[0]
 }
 
-/** Options may stand anywhere, so words are those that no option has taken. */
+/** The words that are not values of options. Options may appear anywhere. */
 export function wordsOf<C extends Shape>(
   args: readonly string[],
   commands: readonly C[],
@@ -27,7 +27,7 @@ export function wordsOf<C extends Shape>(
   return args.filter((arg, at) => !arg.startsWith('-') && !taking.has(args[at - 1] ?? ''))
 }
 
-/** `name` is that of the program, `options` all that the command has. */
+/** `name` is the name of the program; `options` are all options that the command accepts. */
 export function read(
   args: readonly string[],
   command: Shape,
@@ -39,7 +39,7 @@ export function read(
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    // Checked below, in our own words.
+    // Checked below, with our own error messages.
     strict: false,
     tokens: true,
     options: Object.fromEntries(
@@ -67,7 +67,7 @@ interface Typed {
   readonly name: string
   readonly rawName: string
   readonly value: string | undefined
-  /** Behind an equals sign. */
+  /** Whether the value follows an equals sign. */
   readonly inlineValue: boolean | undefined
 }
 
@@ -83,22 +83,22 @@ function checkOption(
     throw new JobmillError('OPTION_INVALID', 'takes no value', {
       field,
       value: shown(value),
-      fix: `Write ${field}`,
+      fix: `Pass ${field} alone`,
     })
   }
-  // The next option is not a value; a negative number is.
+  // The next option is not a value, but a negative number is.
   if (value !== undefined && (inlineValue || !/^-\D/.test(value))) return
-  const fix = `Write ${field} ${option.takes ?? 'VALUE'}, or ${field}=… for one that begins with a dash`
+  const fix = `Pass ${field} ${option.takes ?? 'VALUE'}, or ${field}=… for a value that starts with a dash`
   throw new JobmillError('OPTION_INVALID', 'needs a value', { field, fix })
 }
 
-/** A typo gets the nearest name that there is. */
+/** Suggests the closest option for a typo. */
 function noSuchOption(name: string, field: string, known: readonly string[], command: string): JobmillError {
   const near = nearest(name, known)
   const all = known.map((one) => `--${one}`).join(', ')
   return new JobmillError('OPTION_UNKNOWN', `is not an option of ${command}`, {
     field,
-    fix: near === undefined ? `There are ${all}` : `Did you mean "--${near}"?`,
+    fix: near === undefined ? `Use one of ${all}` : `Did you mean "--${near}"?`,
   })
 }
 
@@ -111,10 +111,10 @@ function checkCount(
   const isMissing = words.length < least
   throw new JobmillError(
     'OPTION_INVALID',
-    isMissing ? 'something is missing' : `there is nothing to do with ${shown(words[most])}`,
+    isMissing ? 'missing argument' : `unexpected argument ${shown(words[most])}`,
     {
       field: name,
-      fix: `Write ${program} ${name}${takes === '' ? '' : ` ${takes}`}`,
+      fix: `Run ${program} ${name}${takes === '' ? '' : ` ${takes}`}`,
     },
   )
 }
@@ -128,12 +128,14 @@ export function noSuchCommand(
   const [first = ''] = typed
   const near = nearestCommand(typed, names)
   const hint = near === undefined || near === first ? '' : ` Did you mean "${near}"?`
-  // The group is right and its command is not: its help lists the commands that exist.
+  // The group exists and its command does not: the help of the group lists its commands.
   const help = near === first ? `${program} ${first} --help` : `${program} --help`
-  return `there is no such command: ${typed.join(' ')}.${hint} See ${help}`
+  return `unknown command "${typed.join(' ')}".${hint} Run ${help}`
 }
 
-/** A command or a group such as `jobs`. Arguments that follow the words of a command are no part of its name. */
+/**
+ * Suggests a command, or a group such as `jobs`. Arguments that follow a command are not part of its name.
+ */
 function nearestCommand(typed: readonly string[], names: readonly string[]): string | undefined {
   const whole = [3, 2, 1].map((count) => nearestOf(typed, names, count)).find((found) => found !== undefined)
   if (whole !== undefined) return whole
@@ -141,13 +143,13 @@ function nearestCommand(typed: readonly string[], names: readonly string[]): str
   const groups = [...new Set(names.flatMap((words) => words.split(' ').slice(0, -1)))]
   const group = nearest(first, groups)
   if (group !== undefined) return group
-  // The last word alone, as in `doctor` for `db doctor`, where only one command ends with it.
+  // Tries the last word alone, as in `doctor` for `db doctor`, if only one command ends with it.
   const verb = nearest(first, [...new Set(names.map(lastWord))])
   const ending = names.filter((words) => lastWord(words) === verb)
   return ending.length === 1 ? ending[0] : undefined
 }
 
-/** Among the commands of so many words. Word by word: in `schedules set ticker` most letters are those of `schedules trigger`. */
+/** Compares word by word: as a whole, `schedules set ticker` would resemble `schedules trigger`. */
 function nearestOf(typed: readonly string[], names: readonly string[], count: number): string | undefined {
   const alike = names.filter((name) => {
     const words = name.split(' ')
@@ -156,7 +158,10 @@ function nearestOf(typed: readonly string[], names: readonly string[], count: nu
   return nearest(typed.slice(0, count).join(' '), alike) ?? alike[0]
 }
 
-/** Few edits for the length of both, or letters that changed places: `nwe` is `new` misspelled, and `set` is not `next`. */
+/**
+ * True for few edits relative to the length of both words, or for swapped letters: `nwe` is near `new`, `set`
+ * is not near `next`.
+ */
 function isNear(a: string, b: string): boolean {
   if (sorted(a) === sorted(b)) return true
   return nearest(a, [b]) !== undefined && nearest(b, [a]) !== undefined

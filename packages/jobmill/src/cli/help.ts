@@ -1,40 +1,40 @@
-/** The help, written from the table of commands, so that it cannot differ from it. */
+/** Generates the help from the table of commands, so that the two cannot differ. */
 import { COMMON, type Option, type Shape } from './command.ts'
 
-/** What the help has to know of a program. */
-interface Told {
+/** The properties of a program that its help shows. */
+interface ProgramInfo {
   readonly name: string
   readonly introduction: string
   readonly reaches?: string
   readonly refused?: string
 }
 
-/** Ours. */
-export const JOBMILL: Told = {
+/** The `jobmill` program. */
+export const JOBMILL: ProgramInfo = {
   name: 'jobmill',
-  introduction: `jobmill: durable background work
+  introduction: `jobmill: background jobs on SQLite or PostgreSQL
 
-The config is a module whose default export is the options of jobmill(): export default { jobs }. Without a store in it,
-DATABASE_URL names one; without that it is the SQLite file jobmill.db of this folder.`,
+The config is a module whose default export is the options of jobmill(): export default { jobs }.
+Without a store in the config, DATABASE_URL selects the database; the default is the SQLite file jobmill.db.`,
 }
 
-export function helpOnAll(commands: readonly Shape[], program: Told = JOBMILL): string {
+export function helpOnAll(commands: readonly Shape[], program: ProgramInfo = JOBMILL): string {
   const { name, introduction } = program
   const more = columns([
-    [`${name} COMMAND --help`, 'for its options'],
-    [`${name} --version`, 'which release this is'],
+    [`${name} COMMAND --help`, 'show the options of a command'],
+    [`${name} --version`, 'show the version'],
   ])
   return `${introduction}\n\n${helpOnGroup(commands, program)}\n\n${more}\n\n${exitCodes(program)}`
 }
 
-/** `jobmill jobs` and `jobmill jobs --help`: what there is of this name. */
-export function helpOnGroup(commands: readonly Shape[], { name }: Told = JOBMILL): string {
-  return columns(commands.map((command) => [`${name} ${called(command)}`, command.says] as const))
+/** The help of a group, for `jobmill jobs` and `jobmill jobs --help`. */
+export function helpOnGroup(commands: readonly Shape[], { name }: ProgramInfo = JOBMILL): string {
+  return columns(commands.map((command) => [`${name} ${usageOf(command)}`, command.says] as const))
 }
 
 export function helpOn(
   command: Shape,
-  program: Told & { readonly options: Readonly<Record<string, Option>> } = {
+  program: ProgramInfo & { readonly options: Readonly<Record<string, Option>> } = {
     ...JOBMILL,
     options: { ...command.options, ...COMMON },
   },
@@ -42,8 +42,8 @@ export function helpOn(
   const { examples = [] } = command
   const options = Object.entries(program.options)
   return [
-    `${program.name} ${called(command)}\n\n  ${command.says}`,
-    `Options:\n${columns(options.map(([name, option]) => [spelled(name, option), option.says] as const))}`,
+    `${program.name} ${usageOf(command)}\n\n  ${command.says}`,
+    `Options:\n${columns(options.map(([name, option]) => [optionText(name, option), option.says] as const))}`,
     ...(options.some(([, { takes }]) => takes === 'DURATION') ? [DURATIONS] : []),
     ...(examples.length === 0 ? [] : [`Examples:\n${examples.map((example) => `  ${example}`).join('\n')}`]),
     exitCodes(program),
@@ -52,17 +52,17 @@ export function helpOn(
 
 const DURATIONS = 'DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7d.'
 
-function exitCodes({ reaches, refused = 'not there or its state does not allow it' }: Told): string {
+function exitCodes({ reaches, refused = 'not found or not allowed in its state' }: ProgramInfo): string {
   const far = reaches === undefined ? 'the database' : `the database or ${reaches}`
-  return `Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 3 ${refused}, 4 ${far}
-cannot be reached.`
+  return `Exit codes: 0 success, 1 failure, 2 invalid usage, 3 ${refused}, 4 ${far}
+  unreachable.`
 }
 
-function called({ words, takes }: Shape): string {
+function usageOf({ words, takes }: Shape): string {
   return takes === undefined ? words : `${words} ${takes}`
 }
 
-function spelled(name: string, { takes, multiple = false }: Option): string {
+function optionText(name: string, { takes, multiple = false }: Option): string {
   return `--${name}${takes === undefined ? '' : ` ${takes}`}${multiple ? ' …' : ''}`
 }
 

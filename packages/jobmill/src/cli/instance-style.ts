@@ -1,4 +1,4 @@
-/** The colours of instances by how they are. */
+/** The color of an instance by its state. */
 import type { InstanceRecord } from '../store/instance.ts'
 import type { Style } from './terminal.ts'
 

@@ -1,18 +1,21 @@
-/** Ctrl-C as a signal for work that can stop between two steps. The second one ends the process as ever. */
+/**
+ * Turns the first Ctrl-C into an abort signal for work that can stop between two steps. The second one ends
+ * the process.
+ */
 
 export interface Interrupt {
   readonly signal: AbortSignal
-  /** From here on Ctrl-C is what it always was. */
+  /** Restores the default behavior of Ctrl-C. */
   readonly end: () => void
 }
 
-/** `tell` hears of it at once: the step that is under way may take a while. */
-export function interruptible(tell: () => void): Interrupt {
+/** `onInterrupt` runs at once, because the current step may take a while. */
+export function interruptible(onInterrupt: () => void): Interrupt {
   const stop = new AbortController()
-  const hear = (): void => {
-    tell()
+  const interrupt = (): void => {
+    onInterrupt()
     stop.abort()
   }
-  process.once('SIGINT', hear)
-  return { signal: stop.signal, end: () => void process.off('SIGINT', hear) }
+  process.once('SIGINT', interrupt)
+  return { signal: stop.signal, end: () => void process.off('SIGINT', interrupt) }
 }

@@ -1,6 +1,6 @@
 /**
- * Log lines as JSON, one for each message, on standard error. Made by pino, which only the command line loads. Every line is written before the call returns:
- * nothing is lost when the process ends right after.
+ * Writes log messages as lines of JSON to standard error, with pino, which only the command line loads.
+ * Writes are synchronous, so that no line is lost when the process ends.
  */
 import { destination, pino, stdTimeFunctions } from 'pino'
 import type { LogLevel } from '../job/context.ts'
@@ -10,7 +10,7 @@ import type { TraceIds } from '../job/tracing.ts'
 import type { Logger } from '../observe/logger.ts'
 
 const STANDARD_ERROR = 2
-/** Of a longer list only so many are written, and of what is nested deeper nothing. */
+/** Longer lists are cut, and values nested deeper are replaced by an ellipsis. */
 const MOST_LISTED = 100
 const DEEPEST = 4
 
@@ -35,12 +35,12 @@ export function jsonLogger(level: LogLevel): Logger {
 }
 
 interface EventFields {
-  /** Of a job, in every event that has one. */
+  /** The id of the job, in every event about a job. */
   readonly id?: string
   readonly trace?: TraceIds
 }
 
-/** The fields of an event, by the names under which logs are searched. */
+/** Renames the fields of an event to the names that logs are usually searched by. */
 function lineFields(fields: object): object {
   const { id, trace, ...rest } = fields as EventFields
   return {
@@ -50,7 +50,7 @@ function lineFields(fields: object): object {
   }
 }
 
-/** Without what JSON would make nothing of: an error has no fields of its own that count. */
+/** Converts values that JSON cannot represent, such as errors and big integers. */
 function plain(value: unknown, key: string, depth: number): unknown {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'string' || typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** Reads a config: a module whose default export is the options of `jobmill()`, the store left out when it is the usual one. */
+/** Loads a config: a module whose default export is the options of `jobmill()`. The store is optional. */
 import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,27 +9,27 @@ import { configError } from './config-errors.ts'
 
 const NAMES = ['jobmill.config.ts', 'jobmill.config.mts', 'jobmill.config.js', 'jobmill.config.mjs']
 
-/** Without a path, the first of the usual names that is there. */
+/** Without a path, loads the first default name that exists. */
 export async function loadConfig(given: string | undefined, cwd: string): Promise<MillOptions> {
   const found = await loadIfThere(given, cwd)
   if (found !== null) return found
-  throw new JobmillError('OPTION_INVALID', `there is none of ${NAMES.join(', ')} here`, {
+  throw new JobmillError('OPTION_INVALID', `no config found (looked for ${NAMES.join(', ')})`, {
     field: 'config',
-    fix: 'Give the path of a config',
+    fix: 'Pass the path of a config',
   })
 }
 
-/** Null when none was named and there is none. */
+/** Returns null when no path was passed and no default config exists. */
 export async function loadIfThere(given: string | undefined, cwd: string): Promise<MillOptions | null> {
-  const file = given === undefined ? await usual(cwd) : path.resolve(cwd, given)
+  const file = given === undefined ? await findDefault(cwd) : path.resolve(cwd, given)
   if (file === undefined) return null
   const loaded = await load(file)
   const options: unknown = loaded.default
   if (typeof options !== 'object' || options === null) {
-    throw new JobmillError('OPTION_INVALID', 'has no options of a mill as its default export', {
+    throw new JobmillError('OPTION_INVALID', 'must export the options of jobmill() as default', {
       field: file,
       value: shown(options),
-      fix: 'Write export default { jobs }',
+      fix: 'Add export default { jobs }',
     })
   }
   return 'store' in options ? (options as MillOptions) : { ...options, store: await usualStore(process.env) }
@@ -37,9 +37,9 @@ export async function loadIfThere(given: string | undefined, cwd: string): Promi
 
 async function load(file: string): Promise<{ readonly default?: unknown }> {
   if (!(await isThere(file))) {
-    throw new JobmillError('OPTION_INVALID', 'there is no such file', {
+    throw new JobmillError('OPTION_INVALID', 'file not found', {
       field: file,
-      fix: `Give the path of a config, or make a ${NAMES[0]}`,
+      fix: `Pass the path of a config, or create ${NAMES[0]}`,
     })
   }
   try {
@@ -49,7 +49,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
   }
 }
 
-async function usual(cwd: string): Promise<string | undefined> {
+async function findDefault(cwd: string): Promise<string | undefined> {
   for (const name of NAMES) {
     const file = path.join(cwd, name)
     if (await isThere(file)) return file

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The process of the command line. */
+/** The entry point of the `jobmill` command. */
 import { isJobmillError } from '../job/errors.ts'
 import { endWith } from './end-with.ts'
 import { exitCodeOf } from './exit-code.ts'
@@ -16,7 +16,7 @@ try {
   await endWith(exitCodeOf(error))
 }
 
-/** An error of the config itself: where it is matters. */
+/** Errors thrown by the config itself include the stack trace, which shows where they happened. */
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

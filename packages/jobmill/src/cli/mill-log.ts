@@ -1,4 +1,4 @@
-/** Where a mill of the command line logs to: for people on a terminal, as JSON elsewhere, or as the config says. */
+/** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
 import type { MillOptions } from '../runtime/options.ts'
@@ -8,24 +8,24 @@ export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
   log: {
     type: 'string',
     takes: 'text|json',
-    says: 'how it logs (default: text on a terminal, JSON elsewhere)',
+    says: 'log format (default: text on a terminal, JSON elsewhere)',
   },
-  level: { type: 'string', takes: 'LEVEL', says: 'debug, info, warn or error (default info)' },
+  level: { type: 'string', takes: 'LEVEL', says: 'log level: debug, info, warn or error (default info)' },
 }
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 
-/** The option `log` of a mill. What a config says is not overruled, except by what was typed. */
+/** The `log` option of a mill. The config wins over the default; command-line options win over the config. */
 export async function logFor(given: Given, config: MillOptions): Promise<NonNullable<MillOptions['log']>> {
   const how = given.text('log')
   const level = given.text('level')
   if (how !== undefined && how !== 'text' && how !== 'json')
-    throw new JobmillError('OPTION_INVALID', 'is neither text nor json', {
+    throw new JobmillError('OPTION_INVALID', 'must be text or json', {
       field: '--log',
       value: shown(how),
     })
   if (level !== undefined && !LEVELS.includes(level))
-    throw new JobmillError('OPTION_INVALID', 'is not a level', {
+    throw new JobmillError('OPTION_INVALID', 'is not a log level', {
       field: '--level',
       value: shown(level),
       fix: `Use one of ${LEVELS.join(', ')}`,

@@ -1,4 +1,4 @@
-/** Our own program: all commands of the table, on a terminal. */
+/** The `jobmill` program: all commands, on a terminal. */
 import { VERSION } from '../job/version.ts'
 import { type Command, COMMON } from './command.ts'
 import { COMMANDS } from './commands.ts'

@@ -1,11 +1,11 @@
 /**
- * Errors of the library in the words of the command line: options instead of fields, commands instead of calls. Which field is which option is said by each
- * command; what is the same for all stands here.
+ * Translates errors of the library for the command line: options instead of fields, commands instead of
+ * calls. Each command maps its own fields; phrases that all commands share are listed here.
  */
 import { isJobmillError, retold } from '../job/errors.ts'
 import type { Shape } from './command.ts'
 
-/** What the library says, and what we say instead. */
+/** Phrases of the library, and their replacements. */
 const PHRASES: readonly (readonly [string, string])[] = [
   [
     'declare it in the option limits, or create it with mill.limits.create',
@@ -35,14 +35,14 @@ const PHRASES: readonly (readonly [string, string])[] = [
 
 export function inOwnWords(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {
   if (!isJobmillError(error)) return error
-  return retold(error, { field: (field) => optionFor(field, fields), text: ownPhrases })
+  return retold(error, { field: (field) => optionFor(field, fields), text: replacePhrases })
 }
 
-function ownPhrases(text: string): string {
+function replacePhrases(text: string): string {
   return PHRASES.reduce((said, [theirs, ours]) => said.replace(theirs, ours), text)
 }
 
-/** By the longest path that is known: `job.payload.to` is payload.to where `job.payload` is payload. */
+/** Matches the longest known path: `job.payload.to` becomes payload.to where `job.payload` is payload. */
 function optionFor(field: string, fields: Readonly<Record<string, string>>): string {
   const known = Object.keys(fields)
     .filter((path) => field === path || (field.startsWith(path) && /[.[]/.test(field[path.length] ?? '')))
@@ -50,6 +50,6 @@ function optionFor(field: string, fields: Readonly<Record<string, string>>): str
   if (known === undefined) return field
   const option = fields[known] ?? known
   const rest = field.slice(known.length)
-  // The second --tag is a --tag.
+  // The index of a repeated option is dropped: the second --tag is still --tag.
   return option.startsWith('--') ? `${option}${rest.replace(/^\[\d+\]/, '')}` : `${option}${rest}`
 }

@@ -1,2 +1,2 @@
-/** Text of jobs and their senders, for a terminal. */
+/** Escapes text that comes from jobs, so that it is safe to print on a terminal. */
 export { safeLine as oneLine, safeLines as indentedLines, safeText as plain } from '../job/safe-text.ts'

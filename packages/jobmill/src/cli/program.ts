@@ -1,4 +1,7 @@
-/** A program with commands, ours or of an application: finds the command that was typed, and turns errors into a line and an exit code. */
+/**
+ * A program with commands: finds the command that was typed, runs it, and turns errors into messages and exit
+ * codes.
+ */
 import { isJobmillError } from '../job/errors.ts'
 import { EXIT, type Given, type Lines, type Option, type Shape } from './command.ts'
 import { exitCodeOf } from './exit-code.ts'
@@ -8,20 +11,20 @@ import { inOwnWords } from './own-words.ts'
 import { indentedLines } from './plain.ts'
 
 export interface Program<C extends Shape> {
-  /** What is typed to start it. */
+  /** The name of the executable. */
   readonly name: string
   readonly version: string
-  /** How the help begins. */
+  /** The first lines of the help. */
   readonly introduction: string
-  /** What it may find out of reach, beside the database. */
+  /** What else may be unreachable (exit code 4), in addition to the database. */
   readonly reaches?: string
-  /** What it ends with 3 for, where that is not as of ours. */
+  /** The meaning of exit code 3, when it differs from that of `jobmill`. */
   readonly refused?: string
   readonly commands: readonly C[]
-  /** Those that a command has beside its own. */
+  /** Options that a command accepts in addition to its own. */
   readonly common: (command: C) => Readonly<Record<string, Option>>
   readonly run: (command: C, given: Given) => Promise<number>
-  /** Errors of the program's own; undefined for those that are not. */
+  /** Explains the program's own errors; returns undefined for all others. */
   readonly explain?: (error: unknown) => Explained | undefined
 }
 
@@ -30,7 +33,7 @@ export interface Explained {
   readonly code: number
 }
 
-/** The exit code; rejects with what the command rejects with, in the words of the command line. */
+/** Resolves with the exit code; rejects with the error of the command, translated for the command line. */
 export async function obeyProgram<C extends Shape>(
   program: Program<C>,
   args: readonly string[],
@@ -45,11 +48,11 @@ export async function obeyProgram<C extends Shape>(
   const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
   const meant = typed[0] === 'help' ? typed.slice(1) : typed
   const command = commandOf(meant, commands)
-  const tell = asksForHelp ? out : err
+  const print = asksForHelp ? out : err
   if (command === undefined) {
     const group = commands.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
-    if (group.length > 0) tell(helpOnGroup(group, program))
-    else if (meant.length === 0) tell(helpOnAll(commands, program))
+    if (group.length > 0) print(helpOnGroup(group, program))
+    else if (meant.length === 0) print(helpOnAll(commands, program))
     else err(`error   ${noSuchCommand(meant, commands, name)}`)
     return asksForHelp && (group.length > 0 || meant.length === 0) ? EXIT.done : EXIT.usage
   }
@@ -61,12 +64,15 @@ export async function obeyProgram<C extends Shape>(
   try {
     return await program.run(command, read(args, command, { name, options }))
   } catch (error) {
-    // Those of the program's own are in its words already.
+    // The program's own errors need no translation.
     throw program.explain?.(error) === undefined ? inOwnWords(error, command) : error
   }
 }
 
-/** The exit code, also of what went wrong, which is told. Only a defect is told with where it happened. */
+/**
+ * Resolves with the exit code, also after an error, which is printed. Only defects are printed with a stack
+ * trace.
+ */
 export async function runProgram<C extends Shape>(
   program: Program<C>,
   args: readonly string[],
@@ -75,15 +81,15 @@ export async function runProgram<C extends Shape>(
   try {
     return await obeyProgram(program, args, lines)
   } catch (error) {
-    const { lines: told, code } = program.explain?.(error) ?? explained(error)
-    for (const line of told) lines.err(indentedLines(`error   ${line}`))
+    const { lines: messages, code } = program.explain?.(error) ?? explain(error)
+    for (const line of messages) lines.err(indentedLines(`error   ${line}`))
     return code
   }
 }
 
-function explained(error: unknown): Explained {
+function explain(error: unknown): Explained {
   if (isJobmillError(error)) return { lines: [error.message], code: exitCodeOf(error) }
-  // The system says which file, and what is the matter with it.
+  // System errors already name the file and the problem.
   if (error instanceof Error && 'syscall' in error) return { lines: [error.message], code: EXIT.failed }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { lines: [text], code: EXIT.failed }

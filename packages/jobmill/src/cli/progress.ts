@@ -1,11 +1,11 @@
-/** Shows how far long work is: nothing for the first second, then a line that replaces itself. */
+/** Shows the progress of long work: nothing for the first second, then one line that is updated in place. */
 import type { Platform } from '../platform/platform.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Terminal } from './terminal.ts'
 import { number } from './wording.ts'
 
 export interface Progress {
-  /** `total` is null as long as nobody knows it; `share` is how much of all that is, where that is known without it. */
+  /** `total` is null while it is unknown; `share` is the completed fraction, if it is known another way. */
   at(done: number, total: number | null, share?: number): void
   end(): void
 }

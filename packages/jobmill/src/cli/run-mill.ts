@@ -1,4 +1,7 @@
-/** A mill from its start to the signal that ends it, with or without workers and with or without the API: `start` and `work` are this. */
+/**
+ * Runs a mill until a signal stops it, with or without workers and with or without the API. Both `start` and
+ * `work` use it.
+ */
 import { errorText } from '../job/error-text.ts'
 import { BULK_QUEUE } from '../runtime/bulk.ts'
 import { bulkJob } from '../runtime/bulk-job.ts'
@@ -15,9 +18,9 @@ import type { Terminal } from './terminal.ts'
 export interface RunOptions {
   readonly options: MillOptions
   readonly works: boolean
-  /** Null for none. */
+  /** Null to serve no API. */
   readonly api: ServeOptions | null
-  /** Probes and metrics alone, where there is no API. */
+  /** Serves only probes and metrics, when there is no API. */
   readonly probes?: ProbeOptions | null
   readonly terminal: Terminal
 }
@@ -26,14 +29,14 @@ export interface RunOptions {
 export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
   for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
-  // Before anything works: who cannot listen should not have begun.
+  // Listen first: a process that cannot listen should not start working.
   const served = await listening(mill, { api, probes, onErrors: errorsTo(options.log) })
   for (const warning of served?.warnings ?? []) terminal.err(`warning ${warning}`)
   const ended = untilSignal(mill, served, terminal)
   try {
     const begun = works ? mill.start() : mill.open()
     const early = await Promise.race([begun, ended])
-    // Stopped by two signals while the database did not answer: nobody waits for the start any more.
+    // Two signals stopped the process while the database did not answer, so nothing waits for the start.
     if (early !== undefined) {
       begun.catch(() => {})
       return early
@@ -46,11 +49,11 @@ export async function runMill({ options, works, api, probes = null, terminal }: 
   return ended
 }
 
-/** Acts on many jobs are jobs too, and somebody has to do them: whoever works, beside the queues that it was told to serve. */
+/** Adds the job kind that runs bulk operations, and its queue, so that every worker can run them. */
 function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
   const { jobs = [], serve, env = process.env } = options
   const named = env['JOBMILL_QUEUES']?.trim() ?? ''
-  // Refused all the same: nobody starts a worker for that alone.
+  // Without jobs the mill refuses to start, and bulk operations alone do not justify a worker.
   if (jobs.length === 0 && serve === undefined && named === '') return options
   return {
     ...options,
@@ -60,7 +63,7 @@ function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
   }
 }
 
-/** What goes wrong in the API is told where everything else is. */
+/** Reports errors of the API to the same log as all others. */
 function errorsTo(log: MillOptions['log']): Pick<ServeOptions, 'onError'> {
   if (log === undefined || typeof log === 'string') return {}
   const logger = loggerFor(log)
@@ -75,7 +78,7 @@ interface Listening {
   readonly close: () => Promise<void>
 }
 
-/** Loaded only when it is wanted: a worker without an API needs none of it. */
+/** Loads the server on demand: a worker without an API does not need it. */
 async function listening(
   mill: Mill<never>,
   {
@@ -102,13 +105,13 @@ async function listening(
 }
 
 function untilSignal(mill: Mill<never>, served: Listening | null, terminal: Terminal): Promise<number> {
-  // A throw outside of any handler, after it returned for example, says that this process cannot be trusted any more. Its jobs need not wait for the
-  // reaper: they are handed back in good order.
+  // An uncaught error means that the process is in an unknown state. Stop gracefully, so that its jobs return
+  // to the queue without waiting for the reaper.
   let broken = false
   const breaks = (error: unknown): void => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    terminal.err(indentedLines(`error   not caught by any handler: ${text}`))
-    // A second signal would cut the grace short.
+    terminal.err(indentedLines(`error   uncaught error: ${text}`))
+    // A second signal would cut the grace period short.
     if (broken) return
     broken = true
     process.kill(process.pid, 'SIGTERM')
@@ -120,30 +123,30 @@ function untilSignal(mill: Mill<never>, served: Listening | null, terminal: Term
       beforeClose: async () => served?.close(),
       stopped: () => resolve(broken ? EXIT.failed : EXIT.done),
       failed(error) {
-        terminal.err(indentedLines(`error   the stop failed: ${String(error)}`))
+        terminal.err(indentedLines(`error   shutdown failed: ${String(error)}`))
         resolve(EXIT.failed)
       },
     })
   })
 }
 
-interface Told extends Pick<RunOptions, 'options' | 'works' | 'terminal'> {
+interface Started extends Pick<RunOptions, 'options' | 'works' | 'terminal'> {
   readonly mill: Mill<never>
   readonly served: Listening | null
 }
 
-function banner({ mill, options, works, served, terminal }: Told): void {
+function banner({ mill, options, works, served, terminal }: Started): void {
   const kinds = (options.jobs ?? []).map(({ kind }) => kind)
   const queues = mill.queuesServed.filter((queue) => queue !== BULK_QUEUE)
   terminal.out(`store   ${mill.storeName}`)
-  terminal.out(`queues  ${works ? queues.join(', ') : 'none: this process does not work'}`)
+  terminal.out(`queues  ${works ? queues.join(', ') : 'none (workers are disabled)'}`)
   if (works) terminal.out(`kinds   ${kinds.join(', ')}`)
   if (served !== null) {
-    if (served.hasPage) terminal.out(`page    ${served.url}/`)
+    if (served.hasPage) terminal.out(`ui      ${served.url}/`)
     if (served.hasApi) {
       terminal.out(`api     ${served.url}/api/overview`)
       terminal.out(`        ${served.url}/metrics, /healthz, /readyz, /api/openapi.json`)
     } else terminal.out(`probes  ${served.url}/healthz, /readyz, /metrics`)
   }
-  terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; stop it with Ctrl-C`)
+  terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; press Ctrl-C to stop`)
 }

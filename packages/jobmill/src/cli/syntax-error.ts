@@ -1,28 +1,37 @@
-/** Where the syntax error of a config is. Node keeps the place out of the error and writes it only when a program ends with that error. */
+/**
+ * Locates a syntax error in a config. Node omits the location from the error and prints it only when a
+ * program ends with it.
+ */
 import { execFile } from 'node:child_process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
 export interface SyntaxPlace {
-  /** `/app/jobmill.config.ts:4:3`, or without what Node does not say: the column, or line and column. */
+  /** `/app/jobmill.config.ts:4:3`, without the column, or line and column, if Node does not report them. */
   readonly place: string
   readonly message: string
 }
 
-/** A file, never a module of Node such as `node:internal/modules/run_main:107`, which may stand in front. */
+/**
+ * Matches a file, but not a module of Node such as `node:internal/modules/run_main:107`, which may come
+ * first.
+ */
 const PLACE = /^(file:.+|\/.+|[A-Za-z]:\\.+):(\d+)$/
 const MESSAGE = /^SyntaxError[^:]*: (.*)$/
-/** How many lines of source, carets and blanks may stand between them. */
+/** How many lines of source, carets and blanks may separate the two. */
 const MOST_BETWEEN = 5
 const DEADLINE_MS = 10_000
 
-/** Errors of TypeScript have the place in their stack. Those of JavaScript have it nowhere, so another process loads the file and is asked. */
+/**
+ * TypeScript errors have the location in their stack. JavaScript errors do not, so a child process loads the
+ * file and prints it.
+ */
 export async function syntaxPlaceOf(error: Error, file: string): Promise<SyntaxPlace> {
   const [message = ''] = error.message.split('\n')
-  return placeIn(error.stack ?? '') ?? placeIn(await writtenBy(file)) ?? { place: file, message }
+  return placeIn(error.stack ?? '') ?? placeIn(await stderrOfLoading(file)) ?? { place: file, message }
 }
 
-/** The caret is missing where a file ends too early. */
+/** There is no caret when the file ends too early. */
 function placeIn(text: string): SyntaxPlace | null {
   const lines = text.split('\n')
   const end = lines.findIndex((line) => MESSAGE.test(line))
@@ -36,8 +45,8 @@ function placeIn(text: string): SyntaxPlace | null {
   return { place: `${file}:${line}${caret === undefined ? '' : `:${caret.indexOf('^') + 1}`}`, message }
 }
 
-/** What Node writes to standard error when it loads this file. Nothing of it runs: its syntax is wrong. */
-async function writtenBy(file: string): Promise<string> {
+/** What Node prints when it loads this file. The file does not run, because its syntax is invalid. */
+async function stderrOfLoading(file: string): Promise<string> {
   const load = ['--input-type=module', '--eval', 'await import(process.argv[1])', pathToFileURL(file).href]
   try {
     await promisify(execFile)(process.execPath, [...process.execArgv, ...load], { timeout: DEADLINE_MS })

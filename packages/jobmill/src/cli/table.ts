@@ -1,10 +1,10 @@
-/** Rows in columns, as wide as they need to be. */
+/** Formats rows as a table whose columns are as wide as needed. */
 import { oneLine } from './plain.ts'
 import type { Style, Terminal } from './terminal.ts'
 
 export type Cell = string | number | null | Painted
 
-/** Painted only where there are colours. */
+/** Text with a style, applied only where colors are enabled. */
 export interface Painted {
   readonly text: string
   readonly style: Style
@@ -12,7 +12,7 @@ export interface Painted {
 
 type Paint = Pick<Terminal, 'paint'>
 
-/** Numbers to the right. Without rows, what `otherwise` says. */
+/** Aligns numbers to the right. Returns `otherwise` when there are no rows. */
 export function table(
   heads: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -33,7 +33,7 @@ export function table(
         const blank = ' '.repeat((widths[at] ?? 0) - cell.length)
         const style = styleAt(at)
         const text = style === undefined || cell === '' ? cell : paint(style, cell)
-        // Nothing behind the last column.
+        // The last column needs no padding.
         if (isNumber[at] === true) return `${blank}${text}`
         return at === cells.length - 1 ? text : `${text}${blank}`
       })
@@ -54,7 +54,9 @@ function styleOf(cell: Cell | undefined): Style | undefined {
   return typeof cell === 'object' && cell !== null ? cell.style : undefined
 }
 
-/** Names on the left, what they stand for on the right; what is null is left out. Further lines stand under the first. */
+/**
+ * Formats names on the left and values on the right. Rows with null are omitted; further lines are indented.
+ */
 export function listing(rows: readonly (readonly [string, string | null])[], { paint }: Paint): string {
   const kept = rows.flatMap(([name, text]) => (text === null ? [] : [[name, text] as const]))
   const width = Math.max(0, ...kept.map(([name]) => name.length)) + 2

@@ -1,4 +1,4 @@
-/** What a command needs of the outside: lines to write, and whether somebody looks at them. */
+/** The terminal as commands see it: output lines, styles, and prompts. */
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 import { oneLine, plain } from './plain.ts'
@@ -8,23 +8,26 @@ export type Style = Parameters<typeof styleText>[0]
 export interface Terminal {
   out(line: string): void
   err(line: string): void
-  /** Replaces the last line of this kind; only where somebody looks. An empty one takes it away. */
+  /** Replaces the status line. Does nothing without a terminal; an empty text removes the line. */
   status(line: string): void
-  /** Colours only on a terminal, and not when NO_COLOR is set. */
+  /** Applies a style only on a terminal, and not when NO_COLOR is set. */
   readonly paint: (style: Style, text: string) => string
-  /** Somebody looks, and can answer. */
+  /** True when a person can read the output and answer prompts. */
   readonly isInteractive: boolean
-  /** The line that somebody types, empty when they would rather not. Only where somebody can answer. */
+  /**
+   * Resolves with the typed line, or an empty text when the prompt was aborted. Only for interactive
+   * terminals.
+   */
   ask(question: string): Promise<string>
 }
 
-/** What `paint` writes around a text: bold, dim, inverse, the colors, and their ends. */
-// oxlint-disable-next-line no-control-regex -- the escape character is what begins a style
+/** The escape sequences that `paint` writes: bold, dim, inverse, colors, and their resets. */
+// oxlint-disable-next-line no-control-regex -- styles start with the escape character
 const STYLES = /(\u001B\[(?:[127]|2[27]|3\d|9[0-7])m)/
 
 /**
- * The last line of defense: nothing reaches a terminal but text, line feeds, tabs, and on standard output the styles that we paint with.
- * JSON stays JSON: what is escaped only occurs inside its strings.
+ * The last line of defense against escape sequences: only text, line feeds, tabs and our own styles reach a
+ * terminal. JSON stays valid, because escaped characters only occur inside its strings.
  */
 export function printable(line: string, hasStyles: boolean): string {
   if (!hasStyles) return plain(line)
@@ -47,19 +50,19 @@ export const standardLines: Pick<Terminal, 'out' | 'err'> = {
 export const terminal: Terminal = {
   ...standardLines,
   status(line) {
-    // Back to the first column, and whatever stood there goes.
+    // Returns to the first column and clears the line.
     if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${oneLine(line)}`)
   },
   paint,
   isInteractive: process.stdin.isTTY && process.stdout.isTTY,
   ask: (question) =>
     new Promise((resolve) => {
-      const asking = createInterface({ input: process.stdin, output: process.stderr })
-      asking.question(printable(question, false), (answer) => {
+      const prompt = createInterface({ input: process.stdin, output: process.stderr })
+      prompt.question(printable(question, false), (answer) => {
         resolve(answer.trim())
-        asking.close()
+        prompt.close()
       })
       // Ctrl-C and Ctrl-D.
-      asking.on('close', () => resolve(''))
+      prompt.on('close', () => resolve(''))
     }),
 }

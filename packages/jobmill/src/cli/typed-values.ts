@@ -1,4 +1,4 @@
-/** What options hold, read as what is meant: numbers, JSON, instants. The rest is checked by whoever takes it. */
+/** Parses the values of options: numbers, durations, JSON, instants. The library checks their meaning. */
 import { type Duration, durationMs, instantAt } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Given } from './command.ts'
@@ -7,14 +7,17 @@ export function numberOf(given: Given, option: string): number | undefined {
   const text = given.text(option)
   if (text === undefined) return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new JobmillError('NUMBER_INVALID', 'is not a whole number', {
+  throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
     field: `--${option}`,
     value: shown(text),
-    fix: 'Give digits only',
+    fix: 'Use digits only',
   })
 }
 
-/** A length of time. The library reads a number as milliseconds; a person who types `--retain-dead 7` means days, so a unit is required. */
+/**
+ * Parses a duration. The library reads a number as milliseconds, but `--retain-dead 7` means days, so a unit
+ * is required.
+ */
 export function lengthOf(given: Given, option: string): Duration | undefined {
   const text = given.text(option)
   return text === undefined ? undefined : asLength(text, `--${option}`)
@@ -22,19 +25,20 @@ export function lengthOf(given: Given, option: string): Duration | undefined {
 
 export function asLength(text: string, field: string): Duration {
   if (!/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return text
-  throw new JobmillError('DURATION_INVALID', `${text} has no unit`, {
+  throw new JobmillError('DURATION_INVALID', `has no unit`, {
     field,
+    value: shown(text),
     fix: `Use ${text}ms, ${text}s, ${text}m, ${text}h or ${text}d`,
   })
 }
 
-const QUOTED = `Quote it for the shell: '{"to":"ada"}', and a text twice: '"ada"'`
+const QUOTED = `Quote JSON for the shell, such as '{"to":"ada"}', or '"ada"' for a string`
 
 export function jsonOf(text: string, field: string, fix: string = QUOTED): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    throw new JobmillError('PAYLOAD_NOT_JSON', 'is not JSON', {
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'is not valid JSON', {
       field,
       value: shown(text),
       fix,
@@ -43,23 +47,23 @@ export function jsonOf(text: string, field: string, fix: string = QUOTED): unkno
   }
 }
 
-/** An instant with its zone, or how long ago. */
+/** Parses an instant with a time zone, or a duration before now. */
 export function momentOf(given: Given, option: string, now: number): number | undefined {
   const text = given.text(option)
   if (text === undefined) return undefined
   const field = `--${option}`
   if (/^\d{4}-/.test(text)) return instantAt(text, field)
   if (/[a-z]$/.test(text)) return now - durationMs(text, field)
-  throw new JobmillError('INSTANT_INVALID', 'is neither an instant nor a length of time', {
+  throw new JobmillError('INSTANT_INVALID', 'must be an instant or a duration', {
     field,
     value: shown(text),
-    fix: 'Give 2027-01-31T09:00:00Z, or 2h for two hours ago',
+    fix: 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago',
   })
 }
 
 type Said<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Only what was said: the library tells what is left out from what is undefined. */
+/** Removes undefined values: the library distinguishes an omitted option from an undefined one. */
 export function said<T extends object>(values: T): Said<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Said<T>
 }

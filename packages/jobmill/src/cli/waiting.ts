@@ -1,4 +1,4 @@
-/** Says what is waited for and how long already, from the first second on. */
+/** Shows what the command waits for, and for how long, after the first second. */
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Terminal } from './terminal.ts'
 import { lasting } from './wording.ts'
@@ -12,11 +12,11 @@ export async function waitingFor<T>(
   platform: Platform = systemPlatform,
 ): Promise<T> {
   const began = platform.monotonic()
-  const tell = (): void => {
+  const update = (): void => {
     terminal.status(`waiting for ${what}: ${lasting(platform.monotonic() - began)}`)
-    timer = platform.timer(EVERY_MS, tell)
+    timer = platform.timer(EVERY_MS, update)
   }
-  let timer = platform.timer(EVERY_MS, tell)
+  let timer = platform.timer(EVERY_MS, update)
   try {
     return await promise
   } finally {

@@ -1,6 +1,6 @@
 /**
- * A mill for a command that reads or changes something: opened, used, and closed again whatever happens. It runs no jobs, and it declares nothing
- * of its config: the config may belong to another release, or to another database than `--db` names.
+ * Opens a mill for a command that reads or changes something, and always closes it. The mill runs no jobs and
+ * declares nothing: the config may belong to another release, or to another database than `--db`.
  */
 import { JobmillError } from '../job/errors.ts'
 import { type Mill, jobmill } from '../runtime/mill.ts'
@@ -14,10 +14,13 @@ import { loadIfThere } from './load-config.ts'
 import { terminal } from './terminal.ts'
 import { waitingFor } from './waiting.ts'
 
-/** Who overrides an option from the command line. */
+/** Recorded as the author of overrides that are set from the command line. */
 export const BY_CLI = { by: 'cli' }
 
-/** `mayCreate`: for a command that writes something new, so it may create the database, unless `--db` names one: a name that does not exist is a typo. */
+/**
+ * `mayCreate` allows a command that writes to create the database, but not one named by `--db`: a name that
+ * does not exist is probably a typo.
+ */
 export async function optionsFor(
   given: Given,
   { mayCreate = false, mayCreateNamed = false } = {},
@@ -35,7 +38,7 @@ export async function optionsFor(
 
 interface WithMill {
   readonly mayCreate?: boolean
-  /** Throws for options that the command refuses, before the database is opened or created. */
+  /** Throws if the command refuses these options, before the database is opened or created. */
   readonly check?: (options: MillOptions) => void
 }
 
@@ -58,7 +61,7 @@ export async function withMill<T>(
   }
 }
 
-/** A command that creates nothing does not migrate either: the processes that run may be of an earlier release. */
+/** A command that creates nothing does not migrate either: running processes may be of an earlier release. */
 async function checkSchema(store: Store<never>): Promise<void> {
   if (!('tools' in store)) return
   const status = await toolsOf(store).schema()
@@ -67,12 +70,15 @@ async function checkSchema(store: Store<never>): Promise<void> {
   const names = pending.map(({ number, name }) => `${number} (${name})`).join(', ')
   throw new JobmillError(
     'SCHEMA_OUTDATED',
-    isThere ? `${store.name} lacks migration ${names}` : `${store.name} has no tables of jobmill`,
+    isThere ? `${store.name} is missing migration ${names}` : `${store.name} has no Jobmill tables`,
     { fix: 'Run jobmill db migrate, or start a process of this release' },
   )
 }
 
-/** Whoever reads our output may have enough of it: `jobmill jobs list --all | head`. Not for a process that works: that one has to end in good order. */
+/**
+ * Ends quietly when the reader closes the pipe, as in `jobmill jobs list --all | head`. Workers do not use
+ * this: they need a graceful shutdown.
+ */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(EXIT.done)
   throw error

@@ -1,4 +1,4 @@
-/** Times and numbers as people read them. */
+/** Formats times and numbers for people. */
 export { counted, number } from '../job/count-text.ts'
 
 const SECOND = 1_000
@@ -6,10 +6,10 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `12 ms`, `1.5 s`, `3 m`, `2 h`, `4 d`: one unit is enough to know. */
+/** `12 ms`, `1.5 s`, `3 m`, `2 h`, `4 d`: one unit is precise enough. */
 export function lasting(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`
-  // One more digit only where it says something.
+  // A decimal only where it matters.
   if (ms < 10 * SECOND) return `${Number((ms / SECOND).toFixed(1))} s`
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m`
@@ -24,7 +24,7 @@ export function fromNow(at: number, now: number): string {
   return at > now ? `in ${whole}` : `${whole} ago`
 }
 
-/** As it would be typed: `10s`, `1h30m`, `forever`. */
+/** As an option value: `10s`, `1h30m`, `forever`. */
 export function typed(ms: number | null): string {
   if (ms === null) return 'forever'
   let rest = ms
@@ -36,7 +36,7 @@ export function typed(ms: number | null): string {
   return parts.length === 0 ? '0s' : parts.join('')
 }
 
-/** What is left of something that ends by itself: `1m30s`. */
+/** The remaining time, rounded up to seconds: `1m30s`. */
 export function left(ms: number): string {
   return typed(Math.ceil(ms / SECOND) * SECOND)
 }
@@ -49,7 +49,7 @@ const UNITS = [
   ['ms', 1],
 ] as const
 
-/** On the clock of this machine, with its zone, so that it can be given back: `2027-01-31T10:00:00+01:00`. */
+/** Local time with its offset, so that it can be passed back as an option: `2027-01-31T10:00:00+01:00`. */
 export function localTime(at: number): string {
   const date = new Date(at)
   const minutes = -date.getTimezoneOffset()

@@ -1,4 +1,4 @@
-/** `jobmill check`: says everything that is wrong with a config, and what looks odd. */
+/** `jobmill check`: reports all errors and warnings of a config. */
 import { type Resolved, resolveOptions } from '../../runtime/options.ts'
 import type { Problem } from '../../runtime/problems.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -10,7 +10,7 @@ export const check: Command = {
   words: 'check',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'say what is wrong with a config',
+  says: 'check a config for errors',
   examples: ['jobmill check', 'jobmill check ./jobs.config.ts --json'],
   async run(given, terminal) {
     const options = await loadConfig(given.words[0] ?? given.text('config'), process.cwd())
@@ -28,8 +28,9 @@ export const check: Command = {
 }
 
 /**
- * A mill starts with a schedule whose kind another process has. In the config that has the jobs too it is a mistake: what it enqueues would wait for ever. One
- * without any jobs declares schedules for others.
+ * A mill starts with a schedule whose kind another process runs. In a config that also has jobs this is
+ * probably a mistake: its jobs would wait forever. A config without jobs may declare schedules for other
+ * processes.
  */
 function straySchedules({ jobs, schedules }: Resolved): Problem[] {
   const kinds = new Set(jobs.map(({ kind }) => kind))
@@ -37,7 +38,7 @@ function straySchedules({ jobs, schedules }: Resolved): Problem[] {
   return schedules.flatMap(({ name, definition: { kind } }) => {
     if (kinds.has(kind)) return []
     const option = `schedules ${name}`
-    const message = `${option}: no job of this config has the kind "${kind}". Add the job, or declare the schedule in the config that has it.`
+    const message = `${option}: kind "${kind}" is not a job of this config. Add the job, or move the schedule to the config that has it.`
     return [{ level: 'error', code: 'OPTION_INVALID', option, message }]
   })
 }

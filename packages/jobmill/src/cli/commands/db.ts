@@ -1,4 +1,4 @@
-/** `jobmill db …`: the database itself. */
+/** The `jobmill db` commands. */
 import type { Command } from '../command.ts'
 import { dbCreate } from '../db/create.ts'
 import { dbDoctor } from '../db/doctor.ts'

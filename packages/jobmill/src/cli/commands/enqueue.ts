@@ -1,4 +1,4 @@
-/** `jobmill enqueue`: one job, or one for each line of the standard input. */
+/** `jobmill enqueue`: enqueues one job, or one for each line of standard input. */
 import { fstatSync } from 'node:fs'
 import { JobmillError, isJobmillError } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
@@ -26,15 +26,15 @@ export const enqueue: Command = {
   words: 'enqueue',
   takes: 'KIND [JSON]',
   arguments: [1, 2],
-  says: 'enqueue a job; without JSON its payload is null',
+  says: 'enqueue a job; the payload defaults to null',
   options: {
     ...ENQUEUE_OPTIONS,
     stdin: {
       type: 'boolean',
-      says: 'a job for each line of the standard input, its payload as JSON; so does - for JSON',
+      says: 'enqueue one job for each line of JSON on standard input (same as - for JSON)',
     },
     'unknown-kind': UNKNOWN_KIND,
-    wait: { type: 'boolean', says: 'wait for the job, and print its result' },
+    wait: { type: 'boolean', says: 'wait for the job and print its result' },
   },
   fields: ENQUEUE_FIELDS,
   examples: [
@@ -106,7 +106,7 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
           kind,
           payloads.map((payload) => ({ ...options, payload })),
         ),
-      told: (jobs, bytes) => progress.at(jobs, null, size === null ? undefined : bytes / size),
+      onProgress: (jobs, bytes) => progress.at(jobs, null, size === null ? undefined : bytes / size),
     })
     progress.end()
     const { enqueued, replaced } = report.counts
@@ -114,13 +114,13 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
       noteMeantQueue(options.queue, meant, terminal)
       await noteKind(mill, asked, terminal)
     }
-    return tell(report, { isJson: given.has('json'), isStopped: signal.aborted }, terminal)
+    return printReport(report, { isJson: given.has('json'), isStopped: signal.aborted }, terminal)
   } finally {
     end()
   }
 }
 
-function tell(
+function printReport(
   { counts, failure }: LinesReport,
   { isJson, isStopped }: { readonly isJson: boolean; readonly isStopped: boolean },
   terminal: Terminal,
@@ -139,20 +139,20 @@ function tell(
   const error = inOwnWords(failure.error, { fields: ENQUEUE_FIELDS })
   if (!isJobmillError(error)) throw error
   const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
-  terminal.err(`error   ${oneLine(error.message)} It stopped there: nothing from line ${line} on ${rest}.`)
+  terminal.err(`error   ${oneLine(error.message)} Stopped: nothing from line ${line} on ${rest}.`)
   const code = exitCodeOf(error)
-  // Code 2 would say that nothing was done.
+  // Exit code 2 would mean that nothing was changed.
   return code === EXIT.usage && enqueued + duplicate + replaced > 0 ? EXIT.failed : code
 }
 
 function oneOnly(field: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'is for one job, and lines are many', {
+  return new JobmillError('OPTION_CONFLICT', 'applies to a single job, not to --stdin', {
     field,
-    fix: 'Leave it out, or enqueue a single job',
+    fix: 'Omit it, or enqueue a single job',
   })
 }
 
-/** Null unless it is a file: then nobody knows how much will come. */
+/** Null unless the input is a file: the size of a pipe is unknown. */
 function sizeOfInput(): number | null {
   const about = fstatSync(0)
   return about.isFile() ? about.size : null

@@ -1,4 +1,4 @@
-/** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: on jobs that are named, or on all that a filter finds. */
+/** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
 import { JobmillError } from '../../job/errors.ts'
 import type { BulkAct } from '../../runtime/bulk.ts'
 import type { Command, Given, Option } from '../command.ts'
@@ -26,9 +26,9 @@ function command({ act, says, options = {}, examples }: Act): Command {
     says,
     options: {
       ...FILTERS,
-      all: { type: 'boolean', says: 'every job that this can be done to' },
+      all: { type: 'boolean', says: 'every job that the command applies to' },
       ...options,
-      'dry-run': { type: 'boolean', says: 'only count what a filter finds' },
+      'dry-run': { type: 'boolean', says: 'only count the matching jobs' },
       yes: YES,
     },
     fields: JOB_FIELDS,
@@ -46,22 +46,22 @@ function command({ act, says, options = {}, examples }: Act): Command {
   }
 }
 
-/** By name or by filter; and never all of them because a filter was forgotten. */
+/** Requires ids or filters, so that a forgotten filter never selects every job. */
 function checkWhich(given: Given, act: BulkAct): void {
   const filters = Object.keys(FILTERS).filter((name) => given.texts(name).length > 0)
   if (given.has('all')) filters.push('all')
   const named = given.words.length > 0
   if (named && (filters.length > 0 || given.has('dry-run'))) {
     const [one = 'dry-run'] = filters
-    throw new JobmillError('OPTION_CONFLICT', 'stands beside the ids of jobs', {
+    throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with job ids', {
       field: `--${one}`,
-      fix: 'Name the jobs or give filters, not both',
+      fix: 'Pass ids or filters, not both',
     })
   }
   if (named || filters.length > 0) return
-  throw new JobmillError('OPTION_INVALID', 'nothing says which jobs', {
+  throw new JobmillError('OPTION_INVALID', 'no jobs selected', {
     field: `jobs ${act}`,
-    fix: 'Give their ids, or filters such as --queue mail, or --all',
+    fix: 'Pass ids, filters such as --queue mail, or --all',
   })
 }
 
@@ -69,7 +69,7 @@ const ID = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
 export const jobsRetry = command({
   act: 'retry',
-  says: 'begin dead and cancelled jobs again: attempts at 0, history kept',
+  says: 'retry dead and cancelled jobs from attempt 0; their history is kept',
   examples: [
     `jobmill jobs retry ${ID}`,
     'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',
@@ -79,22 +79,24 @@ export const jobsRetry = command({
 
 export const jobsCancel = command({
   act: 'cancel',
-  says: 'cancel jobs; the signal of one that runs fires within a second',
-  options: { reason: { type: 'string', takes: 'TEXT', says: 'kept with the job, and told to its handler' } },
+  says: 'cancel jobs; running handlers are aborted within a second',
+  options: {
+    reason: { type: 'string', takes: 'TEXT', says: 'reason to store with the job and pass to its handler' },
+  },
   examples: [
-    `jobmill jobs cancel ${ID} --reason "not wanted any more"`,
+    `jobmill jobs cancel ${ID} --reason "no longer needed"`,
     'jobmill jobs cancel --kind report.build --state scheduled --yes',
   ],
 })
 
 export const jobsRunNow = command({
   act: 'run-now',
-  says: 'make scheduled jobs ready at once',
+  says: 'run scheduled jobs now',
   examples: [`jobmill jobs run-now ${ID}`, 'jobmill jobs run-now --tag customer:42 --yes'],
 })
 
 export const jobsDelete = command({
   act: 'delete',
-  says: 'delete jobs with their history; one that runs has to be cancelled first',
+  says: 'delete jobs and their history; cancel running jobs first',
   examples: [`jobmill jobs delete ${ID}`, 'jobmill jobs delete --state done --before 30d --yes'],
 })

@@ -1,4 +1,4 @@
-/** `jobmill jobs list`: the jobs of a filter, a page or all of them. */
+/** `jobmill jobs list`: lists the jobs that match a filter, one page or all of them. */
 import { checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { INCLUDABLE, type Includable } from '../../runtime/list-jobs.ts'
@@ -14,20 +14,20 @@ import type { Terminal } from '../terminal.ts'
 import { numberOf } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 
-const USUAL = 50
+const DEFAULT_LIMIT = 50
 
 export const jobsList: Command = {
   words: 'jobs list',
-  says: 'list jobs: of a state in its order, otherwise the newest first',
+  says: 'list jobs; one state in its own order, otherwise the latest first',
   options: {
     ...FILTERS,
-    limit: { type: 'string', takes: 'N', says: `so many at most (default ${USUAL})` },
-    cursor: { type: 'string', takes: 'TEXT', says: 'go on after an earlier page' },
-    all: { type: 'boolean', says: 'all of them, page after page' },
+    limit: { type: 'string', takes: 'N', says: `maximum number of jobs (default ${DEFAULT_LIMIT})` },
+    cursor: { type: 'string', takes: 'TEXT', says: 'continue after an earlier page' },
+    all: { type: 'boolean', says: 'list all matching jobs' },
     include: {
       type: 'string',
       takes: 'PARTS',
-      says: `with --json, what else each job has: ${INCLUDABLE.join(', ')}`,
+      says: `extra fields with --json: ${INCLUDABLE.join(', ')}`,
       multiple: true,
     },
   },
@@ -41,7 +41,7 @@ export const jobsList: Command = {
   ],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
-      const progress = progressOf('looking', terminal)
+      const progress = progressOf('scanning', terminal)
       const filter = filterOf(given)
       const pages = pagesOf(mill, {
         filter,
@@ -72,7 +72,7 @@ function includedIn(given: Given): readonly Includable[] {
 
 function mostOf(given: Given): number {
   if (given.has('all')) return Number.POSITIVE_INFINITY
-  return checkWhole(numberOf(given, 'limit') ?? USUAL, '--limit', { least: 1, most: 1_000_000 })
+  return checkWhole(numberOf(given, 'limit') ?? DEFAULT_LIMIT, '--limit', { least: 1, most: 1_000_000 })
 }
 
 interface Printing {
@@ -80,7 +80,7 @@ interface Printing {
   end(last: FoundPage | null): void
 }
 
-/** One document, written as it comes: all jobs together may not fit into memory. */
+/** Streams one JSON document, because all jobs together may not fit into memory. */
 function asJson(terminal: Terminal): Printing {
   let comma = ''
   terminal.out('{"jobs":[')
@@ -108,9 +108,9 @@ function asTables(terminal: Terminal): Printing {
     },
     end(last) {
       if (found === 0) terminal.out('no jobs')
-      // Not among the rows: a program may read those.
+      // Printed to standard error, because a program may read the rows.
       const next = last?.next ?? null
-      if (next !== null) terminal.err(`there are more: go on with --cursor ${next}, or --all`)
+      if (next !== null) terminal.err(`more jobs match: continue with --cursor ${next}, or use --all`)
     },
   }
 }

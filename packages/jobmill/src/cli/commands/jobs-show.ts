@@ -1,4 +1,4 @@
-/** `jobmill jobs show`: everything about one job. */
+/** `jobmill jobs show`: prints all details of one job. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -10,7 +10,7 @@ export const jobsShow: Command = {
   words: 'jobs show',
   takes: 'ID',
   arguments: [1, 1],
-  says: 'show a job: why it is not running, its payload, attempts, errors, log lines, progress and result',
+  says: 'show a job: why it is not running, payload, attempts, errors, log lines, progress and result',
   fields: JOB_FIELDS,
   examples: [
     'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e',
@@ -29,9 +29,9 @@ export const jobsShow: Command = {
 }
 
 function unknown(id: string): JobmillError {
-  return new JobmillError('JOB_UNKNOWN', 'no job has this id', {
+  return new JobmillError('JOB_UNKNOWN', 'job not found', {
     field: 'ID',
     value: shown(id),
-    fix: 'Check the id and the database: the job may have been deleted, or belong to another database',
+    fix: 'Check the id and the database; the job may have been deleted',
   })
 }

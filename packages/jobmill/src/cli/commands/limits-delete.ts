@@ -1,4 +1,4 @@
-/** `jobmill limits delete`: refused while a queue draws on the limit. */
+/** `jobmill limits delete`: deletes a limit, unless a queue uses it. */
 import { isJobmillError, JobmillError, shown } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -10,7 +10,7 @@ export const limitsDelete: Command = {
   words: 'limits delete',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'delete a limit that no queue draws on; one that code declares is created again when it starts',
+  says: 'delete a limit that no queue uses; a limit in code is created again at the next start',
   options: { yes: YES },
   fields: { limit: 'NAME' },
   examples: ['jobmill limits delete smtp', 'jobmill limits delete smtp --yes'],
@@ -20,31 +20,31 @@ export const limitsDelete: Command = {
       const limit = (await mill.limits.list()).find((one) => one.name === name)
       if (limit === undefined) throw unknownLimit(name)
       if (!(await confirmed(`delete ${name} (${limitText(limit.settings)})?`, given, terminal))) {
-        terminal.err('nothing was done')
+        terminal.err('nothing was deleted')
         return EXIT.failed
       }
       const deleted = await mill.limits.delete(name).catch(async (error: unknown) => {
-        throw await asUsed(error, name, mill)
+        throw await explainInUse(error, name, mill)
       })
-      terminal.out(given.has('json') ? JSON.stringify({ name, deleted }) : `${name} is deleted`)
+      terminal.out(given.has('json') ? JSON.stringify({ name, deleted }) : `deleted ${name}`)
       return EXIT.done
     }),
 }
 
 function unknownLimit(name: string): JobmillError {
-  return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
+  return new JobmillError('LIMIT_UNKNOWN', 'limit not found', {
     field: 'NAME',
     value: shown(name),
     fix: 'Run jobmill limits list to see all limits',
   })
 }
 
-/** With the command that takes the limit from its queue. */
-async function asUsed(error: unknown, name: string, mill: Pick<Mill, 'queues'>): Promise<unknown> {
+/** Adds the command that removes the limit from its queue. */
+async function explainInUse(error: unknown, name: string, mill: Pick<Mill, 'queues'>): Promise<unknown> {
   if (!isJobmillError(error) || error.code !== 'LIMIT_IN_USE') return error
   const user = (await mill.queues()).find(({ limit }) => limit === name)
   if (user === undefined) return error
-  return new JobmillError('LIMIT_IN_USE', `the queue ${shown(user.name)} draws on it`, {
+  return new JobmillError('LIMIT_IN_USE', `is used by queue ${shown(user.name)}`, {
     field: 'NAME',
     value: shown(name),
     fix: `Run "jobmill queues set ${user.name} --limit none" first`,

@@ -1,4 +1,4 @@
-/** `jobmill limits drain`: nobody gets anything for a while. */
+/** `jobmill limits drain`: empties a limit, and keeps it empty for a while. */
 import { type Command, EXIT } from '../command.ts'
 import { withMill } from '../with-mill.ts'
 import { lengthOf, said } from '../typed-values.ts'
@@ -8,10 +8,14 @@ export const limitsDrain: Command = {
   words: 'limits drain',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'grant nothing of a limit for a while, in any process: after a 429 for example',
+  says: 'block a limit in all processes for a while, such as after a 429',
   options: {
-    for: { type: 'string', takes: 'DURATION', says: 'how long; left out, only what had gathered is gone' },
-    key: { type: 'string', takes: 'KEY', says: 'of a limit for each key: the one that waits' },
+    for: {
+      type: 'string',
+      takes: 'DURATION',
+      says: 'how long; without it, only the accumulated burst is dropped',
+    },
+    key: { type: 'string', takes: 'KEY', says: 'key to drain, for a limit per key' },
   },
   fields: { limit: 'NAME', 'options.retryAfter': '--for', key: '--key' },
   examples: [
@@ -27,11 +31,11 @@ export const limitsDrain: Command = {
         said({ retryAfter: lengthOf(given, 'for'), key }),
       )
       const { name, drainedMs } = limit
-      const how = drainedMs === 0 ? 'what had gathered is gone' : `nothing is granted for ${left(drainedMs)}`
+      const how = drainedMs === 0 ? 'burst dropped' : `blocked for ${left(drainedMs)}`
       terminal.out(
         given.has('json')
           ? JSON.stringify(limit)
-          : `${key === undefined ? name : `${name} ${key}`} is drained: ${how}`,
+          : `drained ${key === undefined ? name : `${name} ${key}`}: ${how}`,
       )
       return EXIT.done
     }),

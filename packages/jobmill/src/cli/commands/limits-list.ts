@@ -1,4 +1,4 @@
-/** `jobmill limits list`: every limit, with what could be taken now. */
+/** `jobmill limits list`: lists all limits and their current availability. */
 import type { LimitRecord } from '../../store/limit.ts'
 import { type Command, EXIT } from '../command.ts'
 import { limitText } from '../limits/text.ts'
@@ -10,7 +10,7 @@ const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained', '
 
 export const limitsList: Command = {
   words: 'limits list',
-  says: 'list limits: settings, what could be taken now, and drains',
+  says: 'list limits with their settings, availability and drains',
   examples: ['jobmill limits list', `jobmill limits list --json | jq '.limits[].available'`],
   run: (given, terminal) =>
     withMill(given, async (mill) => {

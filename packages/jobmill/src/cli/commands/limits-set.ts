@@ -1,4 +1,4 @@
-/** `jobmill limits set`: makes a limit, or changes one while everything runs. */
+/** `jobmill limits set`: creates a limit, or changes one at run time. */
 import { JobmillError } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit.ts'
 import type { LimitChange } from '../../runtime/limits.ts'
@@ -11,17 +11,17 @@ export const limitsSet: Command = {
   words: 'limits set',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'make a limit, or change one; what is left out stays as it is',
+  says: 'create or change a limit; omitted options keep their values',
   options: {
-    rate: { type: 'string', takes: 'N', says: 'so many in the time that --per says' },
-    per: { type: 'string', takes: 'DURATION', says: 'the time that the rate counts for (default 1s)' },
+    rate: { type: 'string', takes: 'N', says: 'maximum in each period of --per' },
+    per: { type: 'string', takes: 'DURATION', says: 'period of the rate (default 1s)' },
     burst: {
       type: 'string',
       takes: 'N',
-      says: 'how many can gather (default: what comes in a second, and at least 1)',
+      says: 'how many may run at once after a pause (default: one second of the rate, at least 1)',
     },
-    'per-key': { type: 'boolean', says: 'the rate counts for each key by itself; only of a new one' },
-    concurrency: { type: 'string', takes: 'N', says: 'so many at once, instead of a rate' },
+    'per-key': { type: 'boolean', says: 'apply the rate to each key separately; only for a new limit' },
+    concurrency: { type: 'string', takes: 'N', says: 'maximum at the same time, instead of a rate' },
   },
   fields: {
     name: 'NAME',
@@ -45,13 +45,13 @@ export const limitsSet: Command = {
       async ({ limits }) => {
         const name = given.words[0] ?? ''
         const before = (await limits.list()).find((limit) => limit.name === name) ?? null
-        // A new one that has too little said of it is refused there.
+        // The library refuses a new limit with too few options.
         const after =
           before === null
             ? await limits.create(name, change as LimitOptions, BY_CLI)
             : await limits.change(name, change, BY_CLI)
         if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
-        else if (before === null) terminal.out(`${name} was made: ${limitText(after.settings)}`)
+        else if (before === null) terminal.out(`created ${name}:  ${limitText(after.settings)}`)
         else terminal.out(`${name}  ${limitText(before.settings)} → ${limitText(after.settings)}`)
         return EXIT.done
       },
@@ -69,8 +69,8 @@ function changeOf(given: Given): LimitChange {
     concurrency: numberOf(given, 'concurrency'),
   })
   if (Object.keys(change).length > 0) return change
-  throw new JobmillError('OPTION_INVALID', 'nothing says what to set', {
+  throw new JobmillError('OPTION_INVALID', 'no setting passed', {
     field: 'limits set',
-    fix: 'Give --rate 50 --per 1m, or --concurrency 5',
+    fix: 'Pass --rate 50 --per 1m, or --concurrency 5',
   })
 }

@@ -1,4 +1,4 @@
-/** `jobmill overrides`: options that an operator set, beside what code says, and their reset. */
+/** `jobmill overrides`: lists and resets options that an operator set in place of those in code. */
 import type { Overridable } from '../../job/overrides.ts'
 import type { OverrideView } from '../../runtime/overrides.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -6,18 +6,17 @@ import { confirmed, YES } from '../confirm.ts'
 import { type Cell, table } from '../table.ts'
 import { withMill } from '../with-mill.ts'
 
-const HEADS = ['what', 'name', 'option', 'value', 'code', 'by', 'at']
+const HEADS = ['type', 'name', 'option', 'value', 'code', 'by', 'at']
 
 export const overridesList: Command = {
   words: 'overrides',
-  says: 'list options of queues, limits and schedules that an operator set, and what code says',
+  says: 'list options of queues, limits and schedules that operators have overridden',
   examples: ['jobmill overrides', `jobmill overrides --json | jq '.overrides[].option'`],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
       const overrides = await mill.overrides()
       if (given.has('json')) terminal.out(JSON.stringify({ overrides }))
-      else
-        terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides: everything is as code says', terminal))
+      else terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides', terminal))
       return EXIT.done
     }),
 }
@@ -26,7 +25,7 @@ export const overridesReset: Command = {
   words: 'overrides reset',
   takes: '[queue|limit|schedule [NAME [OPTION]]]',
   arguments: [0, 3],
-  says: 'use the values in code again: of one option, of one queue, limit or schedule, or everywhere',
+  says: 'reset overrides to the values in code: one option, one queue, limit or schedule, or all',
   options: { yes: YES },
   fields: { what: 'queue|limit|schedule', name: 'NAME', option: 'OPTION' },
   examples: [
@@ -44,7 +43,7 @@ export const overridesReset: Command = {
       }
       const reset = await mill.resetOverrides(selection)
       if (given.has('json')) terminal.out(JSON.stringify({ reset }))
-      else if (reset.length === 0) terminal.out('nothing was overridden')
+      else if (reset.length === 0) terminal.out('no overrides to reset')
       else for (const one of reset) terminal.out(resetText(one))
       return EXIT.done
     }),

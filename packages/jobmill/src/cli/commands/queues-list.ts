@@ -1,4 +1,4 @@
-/** `jobmill queues list`: every queue with its settings and how it stands. */
+/** `jobmill queues list`: lists all queues with their settings and counts. */
 import { type Command, EXIT } from '../command.ts'
 import { QUEUE_HEADS, queueRow, queueViews, unservedText } from '../queues/view.ts'
 import { table } from '../table.ts'
@@ -6,7 +6,7 @@ import { withMill } from '../with-mill.ts'
 
 export const queuesList: Command = {
   words: 'queues list',
-  says: 'list queues: settings, how many jobs of each state, and what keeps them back',
+  says: 'list queues with their settings, job counts and state',
   examples: ['jobmill queues list', `jobmill queues list --json | jq '.queues[] | select(.paused).name'`],
   run: (given, terminal) =>
     withMill(given, async (mill) => {

@@ -5,7 +5,7 @@ import { BY_CLI, withMill } from '../with-mill.ts'
 
 const MOST_NAMES = 1_000
 
-function command(verb: 'pause' | 'resume', says: string, told: string): Command {
+function command(verb: 'pause' | 'resume', says: string, message: string): Command {
   return {
     words: `queues ${verb}`,
     takes: 'NAME …',
@@ -14,13 +14,13 @@ function command(verb: 'pause' | 'resume', says: string, told: string): Command 
     examples: [`jobmill queues ${verb} mail`, `jobmill queues ${verb} mail reports --json`],
     run: (given, terminal) =>
       withMill(given, async (mill) => {
-        // All of them are there, or nothing is done.
+        // Check all names first, so that either all queues change or none.
         const known = await mill.queues()
         for (const name of given.words) checkFound(known, name)
         const queues = []
         for (const name of given.words) queues.push(await mill[verb](name, BY_CLI))
         if (given.has('json')) terminal.out(JSON.stringify({ queues }))
-        else for (const { name } of queues) terminal.out(`${name} ${told}`)
+        else for (const { name } of queues) terminal.out(`${name} ${message}`)
         return EXIT.done
       }),
   }
@@ -28,7 +28,7 @@ function command(verb: 'pause' | 'resume', says: string, told: string): Command 
 
 export const queuesPause = command(
   'pause',
-  'claim nothing more from queues; what runs goes on',
-  'is paused; what runs goes on',
+  'stop claiming from queues; running jobs continue',
+  'paused; running jobs continue',
 )
-export const queuesResume = command('resume', 'claim from queues again', 'is open again')
+export const queuesResume = command('resume', 'claim from paused queues again', 'resumed')

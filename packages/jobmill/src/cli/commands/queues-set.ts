@@ -1,4 +1,4 @@
-/** `jobmill queues set`: changes settings while everything runs, and tells what became of them. */
+/** `jobmill queues set`: changes the settings of a queue at run time, and prints what changed. */
 import { type Command, EXIT } from '../command.ts'
 import { changesText, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
 import { checkFound } from '../queues/unknown.ts'
@@ -8,7 +8,7 @@ export const queuesSet: Command = {
   words: 'queues set',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'change the settings of a queue, in every process within a second, until jobmill overrides reset',
+  says: 'override settings of a queue in all processes within a second; see jobmill overrides reset',
   options: QUEUE_OPTIONS,
   fields: QUEUE_FIELDS,
   examples: [

@@ -1,4 +1,4 @@
-/** `jobmill schedules add`: a schedule at run time, beside those of the code. */
+/** `jobmill schedules add`: creates a schedule at run time, in addition to those in code. */
 import { isJobmillError, JobmillError, shown } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -24,12 +24,12 @@ export const schedulesAdd: Command = {
       given,
       async (mill) => {
         const schedule = await mill.schedules.create(options, BY_CLI).catch((error: unknown) => {
-          throw asExisting(error, options.name)
+          throw explainExisting(error, options.name)
         })
         const { name, text, nextAt } = schedule
         if (given.has('json')) terminal.out(JSON.stringify(schedule))
         else {
-          terminal.out(`${name} was added: ${text}`)
+          terminal.out(`added ${name}: ${text}`)
           if (nextAt !== null) terminal.out(`next ${moment(nextAt, systemPlatform.now())}`)
         }
         return EXIT.done
@@ -42,13 +42,13 @@ export const schedulesAdd: Command = {
   },
 }
 
-/** No command changes a schedule, so the advice of the library to change it does not help here. */
-function asExisting(error: unknown, name: string): unknown {
+/** No command changes a schedule, so the library's advice to change it does not apply here. */
+function explainExisting(error: unknown, name: string): unknown {
   if (!isJobmillError(error) || error.code !== 'SCHEDULE_EXISTS') return error
-  return new JobmillError('SCHEDULE_EXISTS', 'there is a schedule of this name already', {
+  return new JobmillError('SCHEDULE_EXISTS', 'already exists', {
     field: 'NAME',
     value: shown(name),
-    fix: `Run "jobmill schedules delete ${name}" first, choose another name, or change it in the code that defines it`,
+    fix: `Run "jobmill schedules delete ${name}" first, use another name, or change the code that defines it`,
     cause: error,
   })
 }

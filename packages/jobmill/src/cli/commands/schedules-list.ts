@@ -1,4 +1,4 @@
-/** `jobmill schedules list`: every schedule, in English too, with what comes next and what was last. */
+/** `jobmill schedules list`: lists all schedules, described in English, with their next and last runs. */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { ScheduleView } from '../../runtime/schedule-view.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -7,11 +7,11 @@ import { type Cell, type Painted, table } from '../table.ts'
 import { withMill } from '../with-mill.ts'
 import { fromNow, moment } from '../wording.ts'
 
-const HEADS = ['schedule', 'state', 'when', 'zone', 'kind', 'queue', 'next', 'last', 'what it means']
+const HEADS = ['schedule', 'state', 'when', 'zone', 'kind', 'queue', 'next', 'last', 'description']
 
 export const schedulesList: Command = {
   words: 'schedules list',
-  says: 'list schedules: when, what, next and last',
+  says: 'list schedules with their next and last runs',
   examples: ['jobmill schedules list', `jobmill schedules list --json | jq '.schedules[].nextAt'`],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
@@ -23,7 +23,7 @@ export const schedulesList: Command = {
         terminal.out(table(HEADS, rows, 'no schedules', terminal))
         for (const { name, error, differs } of schedules) {
           if (error !== null) terminal.out(`${name}: ${oneLine(error)}`)
-          if (differs.length > 0) terminal.out(`${name}: an operator changed ${differs.join(', ')}`)
+          if (differs.length > 0) terminal.out(`${name}: overridden by an operator: ${differs.join(', ')}`)
         }
       }
       return EXIT.done
@@ -48,5 +48,5 @@ function rowOf(schedule: ScheduleView, now: number): Cell[] {
 function stateOf({ paused, error, nextAt }: ScheduleView): Painted {
   if (paused) return { text: 'paused', style: 'yellow' }
   if (error !== null) return { text: 'failing', style: 'red' }
-  return nextAt === null ? { text: 'over', style: 'gray' } : { text: 'on', style: 'green' }
+  return nextAt === null ? { text: 'ended', style: 'gray' } : { text: 'active', style: 'green' }
 }

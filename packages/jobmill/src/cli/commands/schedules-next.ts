@@ -1,4 +1,7 @@
-/** `jobmill schedules next`: the next instants of a schedule, or of an expression before it becomes one. */
+/**
+ * `jobmill schedules next`: prints the next runs of a schedule, or of an expression that is not a schedule
+ * yet.
+ */
 import { checkWhole } from '../../job/numbers.ts'
 import { timingOf } from '../../job/schedule-options.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
@@ -10,16 +13,16 @@ import { numberOf, said } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
-const USUAL = 10
+const DEFAULT_COUNT = 10
 
 export const schedulesNext: Command = {
   words: 'schedules next',
   takes: 'NAME|EXPR',
   arguments: [1, 1],
-  says: 'tell when a schedule, or an expression, runs next',
+  says: 'show the next runs of a schedule or an expression',
   options: {
-    count: { type: 'string', takes: 'N', says: `how many (default ${USUAL})` },
-    zone: { ...ZONE, says: 'of an expression: the time zone that it is meant in (default UTC)' },
+    count: { type: 'string', takes: 'N', says: `number of runs (default ${DEFAULT_COUNT})` },
+    zone: { ...ZONE, says: 'time zone of an expression (default UTC)' },
   },
   fields: { name: 'NAME', 'schedule.when': 'EXPR', 'schedule.zone': '--zone' },
   examples: [
@@ -27,9 +30,9 @@ export const schedulesNext: Command = {
     `jobmill schedules next '0 9 * * MON' --zone Europe/Paris --count 3`,
   ],
   async run(given, terminal) {
-    const count = checkWhole(numberOf(given, 'count') ?? USUAL, '--count', { least: 1, most: 1_000 })
+    const count = checkWhole(numberOf(given, 'count') ?? DEFAULT_COUNT, '--count', { least: 1, most: 1_000 })
     const asked = given.words[0] ?? ''
-    // No name has a space in it or begins with @, and every expression does. It needs no database.
+    // Every expression contains a space, @ or *, and no name does. An expression needs no database.
     const { text, runs } = await (/[\s@*]/.test(asked)
       ? ofExpression(asked, given, count)
       : ofSchedule(asked, given, count))
@@ -37,7 +40,7 @@ export const schedulesNext: Command = {
     else {
       const now = systemPlatform.now()
       terminal.out([text, ...runs.map((at) => moment(at, now))].join('\n'))
-      if (runs.length === 0) terminal.out('it does not run any more')
+      if (runs.length === 0) terminal.out('no more runs')
     }
     return EXIT.done
   },

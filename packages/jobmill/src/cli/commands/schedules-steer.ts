@@ -11,12 +11,12 @@ const ONE = { takes: 'NAME', arguments: [1, 1], fields: { name: 'NAME' } } as co
 export const schedulesPause: Command = {
   words: 'schedules pause',
   ...ONE,
-  says: 'plan nothing more; nothing is made up for afterwards',
+  says: 'pause a schedule; ticks during the pause are skipped',
   examples: ['jobmill schedules pause weekly-report'],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
       const schedule = await mill.schedules.pause(given.words[0] ?? '', BY_CLI)
-      terminal.out(given.has('json') ? JSON.stringify(schedule) : `${schedule.name} is paused`)
+      terminal.out(given.has('json') ? JSON.stringify(schedule) : `paused ${schedule.name}`)
       return EXIT.done
     }),
 }
@@ -24,14 +24,14 @@ export const schedulesPause: Command = {
 export const schedulesResume: Command = {
   words: 'schedules resume',
   ...ONE,
-  says: 'go on with a schedule that was paused',
+  says: 'resume a paused schedule',
   examples: ['jobmill schedules resume weekly-report'],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
       const schedule = await mill.schedules.resume(given.words[0] ?? '', BY_CLI)
       const { name, nextAt } = schedule
-      const next = nextAt === null ? 'nothing is left to run' : `next ${moment(nextAt, systemPlatform.now())}`
-      terminal.out(given.has('json') ? JSON.stringify(schedule) : `${name} goes on: ${next}`)
+      const next = nextAt === null ? 'no more runs' : `next ${moment(nextAt, systemPlatform.now())}`
+      terminal.out(given.has('json') ? JSON.stringify(schedule) : `resumed ${name}: ${next}`)
       return EXIT.done
     }),
 }
@@ -39,7 +39,7 @@ export const schedulesResume: Command = {
 export const schedulesTrigger: Command = {
   words: 'schedules trigger',
   ...ONE,
-  says: 'enqueue a job of a schedule now, also when it is paused; what is planned stays',
+  says: 'enqueue a job of a schedule now, even if it is paused; its plan is unchanged',
   examples: [
     'jobmill schedules trigger weekly-report',
     'jobmill schedules trigger weekly-report --json | jq -r .job',
@@ -50,7 +50,7 @@ export const schedulesTrigger: Command = {
       const { outcome, job } = triggered
       const isSkipped = outcome === 'skipped'
       if (given.has('json')) terminal.out(JSON.stringify(triggered))
-      else terminal.out(isSkipped ? `skipped: ${job} still waits or runs` : `enqueued ${job}`)
+      else terminal.out(isSkipped ? `skipped: ${job} has not ended` : `enqueued ${job}`)
       return isSkipped ? EXIT.refused : EXIT.done
     }),
 }
@@ -58,7 +58,7 @@ export const schedulesTrigger: Command = {
 export const schedulesDelete: Command = {
   words: 'schedules delete',
   ...ONE,
-  says: 'delete a schedule; its jobs stay, and one of code stays deleted until "overrides reset"',
+  says: 'delete a schedule but not its jobs; one in code stays deleted until "overrides reset"',
   options: { yes: YES },
   examples: ['jobmill schedules delete weekly-report', 'jobmill schedules delete weekly-report --yes'],
   run: (given, terminal) =>
@@ -66,22 +66,22 @@ export const schedulesDelete: Command = {
       const name = given.words[0] ?? ''
       const schedule = await mill.schedules.get(name)
       if (schedule === null) {
-        throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
+        throw new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
           field: 'NAME',
           value: shown(name),
-          fix: 'jobmill schedules list tells those that there are',
+          fix: 'Run jobmill schedules list to see all schedules',
         })
       }
       if (!(await confirmed(`delete ${name} (${schedule.text})?`, given, terminal))) {
-        terminal.err('nothing was done')
+        terminal.err('nothing was deleted')
         return EXIT.failed
       }
       const deleted = await mill.schedules.delete(name, BY_CLI)
       if (given.has('json')) terminal.out(JSON.stringify({ name, deleted }))
       else {
-        terminal.out(`${name} is deleted`)
+        terminal.out(`deleted ${name}`)
         if (schedule.version !== null)
-          terminal.out(`Code defines it. Run "jobmill overrides reset schedule ${name}" to bring it back`)
+          terminal.out(`it is defined in code; run "jobmill overrides reset schedule ${name}" to restore it`)
       }
       return EXIT.done
     }),

@@ -1,4 +1,4 @@
-/** `jobmill start`: workers, duties and the API in one process, until a signal comes. */
+/** `jobmill start`: runs workers, duties and the API in one process until a signal. */
 import { readFile } from 'node:fs/promises'
 import { JobmillError, shown } from '../../job/errors.ts'
 import type { ServeOptions } from '../../http/serve.ts'
@@ -14,33 +14,36 @@ export const start: Command = {
   words: 'start',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'run the jobs of a config, its duties and the API, until a signal comes',
+  says: 'run the jobs of a config, the duties and the API until a signal',
   options: {
     queues: {
       type: 'string',
       takes: 'A,B',
-      says: 'the queues to work on (default: JOBMILL_QUEUES, else those of its kinds)',
+      says: 'queues to serve (default: JOBMILL_QUEUES, else the queues of its kinds)',
     },
-    port: { type: 'string', takes: 'N', says: 'where the API listens (default 8787)' },
-    bind: { type: 'string', takes: 'ADDRESS', says: 'on which address (default 127.0.0.1)' },
+    port: { type: 'string', takes: 'N', says: 'port of the API (default 8787)' },
+    bind: { type: 'string', takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
     'tokens-file': {
       type: 'string',
       takes: 'FILE',
-      says: 'who may come in: a line "name role token" for each (or JOBMILL_TOKENS)',
+      says: 'access tokens, one "name role token" per line (or JOBMILL_TOKENS)',
     },
     'requests-per-second': {
       type: 'string',
       takes: 'N',
-      says: 'how often each name may ask (default 1000)',
+      says: 'request limit per token name (default 1000)',
     },
     'base-path': {
       type: 'string',
       takes: 'PATH',
-      says: 'where the API and Mission Control are when that is not the root: /ops/mill',
+      says: 'path prefix of the API and Mission Control, such as /ops/mill',
     },
-    insecure: { type: 'boolean', says: 'listen beyond this machine although everybody is an admin' },
-    'no-api': { type: 'boolean', says: 'only work' },
-    'no-work': { type: 'boolean', says: 'only the API' },
+    insecure: {
+      type: 'boolean',
+      says: 'allow a public address without authentication: every caller is an admin',
+    },
+    'no-api': { type: 'boolean', says: 'run workers only' },
+    'no-work': { type: 'boolean', says: 'run the API only' },
     ...LOG_OPTIONS,
   },
   examples: [
@@ -54,15 +57,15 @@ export const start: Command = {
     const options = await millOptions(given, works)
     const api = given.has('no-api') ? null : await apiOptions(given, process.env)
     if (!works && api === null)
-      throw new JobmillError('OPTION_CONFLICT', 'nothing would be left to do', {
+      throw new JobmillError('OPTION_CONFLICT', 'leaves nothing to run together with --no-work', {
         field: '--no-api',
-        fix: 'Leave one of --no-api and --no-work out',
+        fix: 'Omit --no-api or --no-work',
       })
     return runMill({ options, works, api, terminal })
   },
 }
 
-/** To look only, no config is needed. */
+/** Without workers, no config is needed. */
 export async function millOptions(given: Given, works: boolean): Promise<MillOptions> {
   const [path] = given.words
   const db = given.text('db')
@@ -101,23 +104,23 @@ async function apiOptions(given: Given, env: NodeJS.ProcessEnv): Promise<ServeOp
 export function portOf(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new JobmillError('OPTION_INVALID', 'is not a port', {
+  throw new JobmillError('OPTION_INVALID', 'is not a port number', {
     field: '--port',
     value: shown(text),
-    fix: 'Give a number up to 65535, or 0 for any that is free',
+    fix: 'Use a number up to 65535, or 0 for any free port',
   })
 }
 
 function paceOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new JobmillError('OPTION_INVALID', 'is not a whole number above 0', {
+  throw new JobmillError('OPTION_INVALID', 'must be a whole number above 0', {
     field: '--requests-per-second',
     value: shown(text),
-    fix: 'Give a number such as 1000',
+    fix: 'Use a number such as 1000',
   })
 }
 
-/** A blank variable is unset. */
+/** A blank environment variable counts as unset. */
 export async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = given.text('tokens-file') ?? set(env['JOBMILL_TOKENS_FILE'])
   if (file === undefined) return set(env['JOBMILL_TOKENS'])
@@ -127,7 +130,7 @@ export async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<
     throw new JobmillError('OPTION_INVALID', 'cannot be read', {
       field: '--tokens-file',
       value: shown(file),
-      fix: 'Give the path of a file with a line "name role token" for each who may come in',
+      fix: 'Pass a file with one "name role token" per line',
       cause: error,
     })
   }

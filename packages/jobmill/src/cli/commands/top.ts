@@ -1,4 +1,4 @@
-/** `jobmill top`: a live screen of the whole; without a terminal, one look at it. */
+/** `jobmill top`: a live overview on a terminal; elsewhere, it is printed once. */
 import { timeoutMs } from '../../job/duration.ts'
 import { type Command, EXIT } from '../command.ts'
 import { runLive } from '../top/live.ts'
@@ -8,13 +8,13 @@ import { overview } from '../top/read.ts'
 import { lengthOf } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 
-/** For whoever reads it elsewhere than in a terminal. */
+/** The size when the output is not a terminal. */
 const WIDE = { columns: 160, rows: 1_000 }
 
 export const top: Command = {
   words: 'top',
-  says: 'watch queues, workers and the newest dead jobs live; without a terminal, one look at them',
-  options: { every: { type: 'string', takes: 'DURATION', says: 'how often it is read (default 1s)' } },
+  says: 'show a live view of queues, instances and dead jobs; without a terminal, print it once',
+  options: { every: { type: 'string', takes: 'DURATION', says: 'refresh interval (default 1s)' } },
   examples: ['jobmill top', 'jobmill top --every 5s', `jobmill top --json | jq '.queues[].counts.ready'`],
   run: async (given, terminal) => {
     const everyMs = timeoutMs(lengthOf(given, 'every') ?? '1s', '--every')

@@ -1,4 +1,7 @@
-/** `jobmill transfer`: everything of one database into another, whichever of our two stores they are. The source stays as it is. */
+/**
+ * `jobmill transfer`: copies one database to another, between SQLite and PostgreSQL. The source is not
+ * changed.
+ */
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { JOB_STATES } from '../../job/state.ts'
@@ -19,16 +22,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 export const transferCommand: Command = {
   words: 'transfer',
-  says: 'move everything from one database to another, from SQLite to PostgreSQL or back; stop all processes first',
+  says: 'copy everything from one database to another, such as SQLite to PostgreSQL; stop all processes first',
   options: {
-    from: { type: 'string', takes: 'URL', says: 'the database to move from (default: as for every command)' },
+    from: { type: 'string', takes: 'URL', says: 'source database (default: as for every command)' },
     to: {
       type: 'string',
       takes: 'URL',
-      says: 'the database to move to, whose tables are made if need be: postgres://…?schema=…',
+      says: 'target database; its tables are created if needed: postgres://…?schema=…',
     },
-    batch: { type: 'string', takes: 'N', says: `how many jobs to write at once (default: ${BATCH})` },
-    'verify-only': { type: 'boolean', says: 'write nothing: compare two databases that are there' },
+    batch: { type: 'string', takes: 'N', says: `jobs per write (default ${BATCH})` },
+    'verify-only': { type: 'boolean', says: 'only compare two existing databases' },
   },
   examples: [
     'jobmill transfer --from sqlite:jobs.db --to postgres://app@localhost/app',
@@ -40,12 +43,12 @@ export const transferCommand: Command = {
     checkSchema(places.source.name, await places.source.tools.schema())
     const stop = new AbortController()
     const onSignal = (): void => stop.abort()
-    // Once: the second one ends the process at once, which is safe too.
+    // Only the first signal: the second one ends the process at once, which is also safe.
     for (const signal of SIGNALS) process.once(signal, onSignal)
     try {
       const isLook = given.has('verify-only')
       await places.source.open()
-      // Whatever is wrong with the source: a move that is refused leaves nothing behind.
+      // Check the source first, so that a refused transfer creates nothing.
       await checkNobodyAt(places.source)
       await checkNotEmpty(places.source)
       checkTarget(places.target.name, await places.target.tools.schema(), isLook)
@@ -59,7 +62,7 @@ export const transferCommand: Command = {
     } catch (error) {
       if (!stop.signal.aborted) throw error
       terminal.status('')
-      terminal.err(`stopped ${places.target.name} is not complete yet: run the same command to go on`)
+      terminal.err(`stopped ${places.target.name} is incomplete: run the same command to continue`)
       return EXIT.failed
     } finally {
       for (const signal of SIGNALS) process.off(signal, onSignal)
@@ -81,7 +84,7 @@ async function transfer(places: Places, asked: Asked): Promise<TransferReport> {
   const known = await knownInstances(places)
   const brought = asked.isLook ? null : await bring(places, asked)
   const jobs = (await places.source.counts()).reduce((sum, counts) => sum + jobsIn(counts), 0)
-  const verified = await showing('verifying', 0, 2 * jobs, asked, (way) => verify(places, way))
+  const verified = await withProgress('verifying', 0, 2 * jobs, asked, (way) => verify(places, way))
   await checkQuiet(places)
   await checkNobodyCame(places, known)
   return { brought, verified }
@@ -91,13 +94,13 @@ async function bring(places: Places, asked: Asked): Promise<Brought> {
   const takenBack = await takeBack(places.source)
   const place = await findPlace(places)
   const { there, total } = place
-  const transferred = await showing('moving', there, total, asked, (way) =>
+  const transferred = await withProgress('transferring', there, total, asked, (way) =>
     transferAll(places, place.after, way),
   )
   return { takenBack, there, transferred }
 }
 
-async function showing<T>(
+async function withProgress<T>(
   what: string,
   from: number,
   total: number,

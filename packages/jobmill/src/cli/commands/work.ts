@@ -1,4 +1,7 @@
-/** `jobmill work`: workers and duties until a signal comes. No API; probes and metrics where `--port` asks for them. */
+/**
+ * `jobmill work`: runs workers and duties until a signal. Serves no API, but probes and metrics with
+ * `--port`.
+ */
 import type { ProbeOptions } from '../../http/probes.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
 import type { Command, Given } from '../command.ts'
@@ -10,23 +13,23 @@ export const work: Command = {
   words: 'work',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'run the jobs of a config until a signal comes (the second one cuts the grace short)',
+  says: 'run the jobs of a config until a signal; a second signal skips the grace period',
   options: {
     queues: {
       type: 'string',
       takes: 'A,B',
-      says: 'the queues to work on (default: JOBMILL_QUEUES, else those of its kinds)',
+      says: 'queues to serve (default: JOBMILL_QUEUES, else the queues of its kinds)',
     },
     port: {
       type: 'string',
       takes: 'N',
-      says: 'serve /healthz, /readyz and /metrics here (default: nowhere)',
+      says: 'serve /healthz, /readyz and /metrics on this port (default: off)',
     },
-    bind: { type: 'string', takes: 'ADDRESS', says: 'on which address (default 127.0.0.1)' },
+    bind: { type: 'string', takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
     'tokens-file': {
       type: 'string',
       takes: 'FILE',
-      says: 'who may read /metrics: a line "name role token" for each (or JOBMILL_TOKENS; default: everybody)',
+      says: 'tokens that may read /metrics, one "name role token" per line (or JOBMILL_TOKENS; default: public)',
     },
     ...LOG_OPTIONS,
   },
@@ -51,7 +54,7 @@ async function probeOptions(given: Given): Promise<ProbeOptions | null> {
       tokens: await tokensFrom(given, process.env),
     }
   if (bind === undefined) return null
-  throw new JobmillError('OPTION_CONFLICT', 'nothing listens without a port', {
+  throw new JobmillError('OPTION_CONFLICT', 'has no effect without --port', {
     field: '--bind',
     value: shown(bind),
     fix: 'Pass --port too, or omit --bind',

@@ -1,4 +1,4 @@
-/** `jobmill workers`: the processes of the cluster, what they run, and who does which duty. */
+/** `jobmill workers`: lists instances, their running jobs, and the leader of each duty. */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { Slot } from '../../store/duty.ts'
@@ -17,7 +17,7 @@ const INSTANCE_HEADS = [
   'state',
   'version',
   'started',
-  'renewed',
+  'heartbeat',
   'jobs',
   'workers',
   'queues',
@@ -25,15 +25,15 @@ const INSTANCE_HEADS = [
 const DUTY_HEADS = ['duty', 'leader', 'last success', 'failures']
 
 interface InstanceView extends InstanceRecord {
-  /** How many jobs it runs. */
+  /** The number of jobs it runs. */
   readonly running: number
-  /** Its share of the queues whose workers are a total. */
+  /** Its share of queues whose number of workers is a cluster-wide total. */
   readonly slots: readonly Omit<Slot, 'instance'>[]
 }
 
 export const workers: Command = {
   words: 'workers',
-  says: 'list the processes that work: state, jobs, share of workers; and who leads which duty',
+  says: 'list instances with their state, jobs and workers, and the leader of each duty',
   examples: [
     'jobmill workers',
     `jobmill workers --json | jq '.instances[] | select(.state == "alive").label'`,
@@ -43,7 +43,7 @@ export const workers: Command = {
       const progress = progressOf('counting', terminal)
       const instances = await instanceViews(mill, (jobs) => progress.at(jobs, null))
       progress.end()
-      // What this process knows of its own duties is nothing: it does not work.
+      // This process runs no duties, so its own view of them is omitted.
       const duties = (await mill.duties()).map(({ here: _, ...duty }) => duty)
       if (given.has('json')) {
         terminal.out(JSON.stringify({ instances, duties }))

@@ -1,4 +1,4 @@
-/** `jobmill db create`: the database itself, where there is none. */
+/** `jobmill db create`: creates the database if it does not exist. */
 import { type Command, EXIT } from '../command.ts'
 import { optionsFor } from '../with-mill.ts'
 import { toolsOf } from './tools-of.ts'
@@ -6,13 +6,13 @@ import { waitingFor } from '../waiting.ts'
 
 export const dbCreate: Command = {
   words: 'db create',
-  says: 'make the database when there is none (the tables come with db migrate, or the first start)',
+  says: 'create the database if it does not exist (db migrate or the first start creates the tables)',
   examples: ['jobmill db create', 'jobmill db create --db postgres://app@localhost/app'],
   async run(given, terminal) {
     const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
     const created = await waitingFor('the database', toolsOf(store).create(), terminal)
     if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, created }))
-    else terminal.out(`${store.name}: ${created ? 'created' : 'it was there already'}`)
+    else terminal.out(`${store.name}: ${created ? 'created' : 'already exists'}`)
     return EXIT.done
   },
 }

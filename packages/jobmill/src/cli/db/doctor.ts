@@ -1,4 +1,4 @@
-/** `jobmill db doctor`: everything that is wrong with a database or the work on it, and what to do about it. */
+/** `jobmill db doctor`: reports problems of the database and of the work on it, with a fix for each. */
 import { durationMs } from '../../job/duration.ts'
 import { diagnoseMill, periodsOf } from '../../runtime/diagnose.ts'
 import { resolveOptions } from '../../runtime/options.ts'
@@ -13,12 +13,12 @@ import { waitingFor } from '../waiting.ts'
 
 export const dbDoctor: Command = {
   words: 'db doctor',
-  says: 'look for what is wrong or slow, and say what to do; never changes anything (ends with 1 on an error)',
+  says: 'diagnose the database and suggest fixes; read-only (exits with 1 on an error)',
   options: {
     'open-for': {
       type: 'string',
       takes: 'DURATION',
-      says: 'how long a transaction may be open before it is told (default 5m)',
+      says: 'report transactions open for longer than this (default 5m)',
     },
   },
   examples: [
@@ -26,7 +26,7 @@ export const dbDoctor: Command = {
     'jobmill db doctor --db postgres://app@localhost/app --open-for 30s --json',
   ],
   async run(given, terminal) {
-    const diagnostics = await waitingFor('the database', look(given), terminal)
+    const diagnostics = await waitingFor('the database', diagnose(given), terminal)
     const [errors, warnings] = [countOf(diagnostics, 'error'), countOf(diagnostics, 'warning')]
     if (given.has('json'))
       terminal.out(JSON.stringify({ errors, warnings, diagnostics: bySeverity(diagnostics) }))
@@ -35,8 +35,8 @@ export const dbDoctor: Command = {
   },
 }
 
-/** A mill migrates what it opens, so the work is looked at only where there is nothing to migrate. */
-async function look(given: Given): Promise<Diagnostic[]> {
+/** Opening a mill migrates the database, so the mill is diagnosed only when no migration is pending. */
+async function diagnose(given: Given): Promise<Diagnostic[]> {
   const options = await optionsFor(given)
   const tools = toolsOf(options.store)
   const openFor = lengthOf(given, 'open-for')

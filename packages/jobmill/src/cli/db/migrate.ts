@@ -1,4 +1,4 @@
-/** `jobmill db migrate`: applies what is missing, as the first start of a new release would. */
+/** `jobmill db migrate`: applies pending migrations, as the first start of a new release would. */
 import { isCurrent } from '../../store/schema-status.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -9,7 +9,7 @@ import { waitingFor } from '../waiting.ts'
 
 export const dbMigrate: Command = {
   words: 'db migrate',
-  says: 'apply the migrations that are missing, while processes work on',
+  says: 'apply pending migrations; running processes may continue',
   examples: ['jobmill db migrate', 'jobmill db migrate --db sqlite:jobs.db'],
   async run(given, terminal) {
     const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
@@ -22,13 +22,13 @@ export const dbMigrate: Command = {
     if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, applied: before.pending }))
     else {
       for (const { number, name } of before.pending) terminal.out(`applied  ${number} ${name}`)
-      terminal.out(`${store.name}: current`)
+      terminal.out(`${store.name}: up to date`)
     }
     return EXIT.done
   },
 }
 
-/** All of them in one transaction. Opening a store does it. */
+/** Opening a store applies all pending migrations in one transaction. */
 export async function migrate(store: Store<never>, terminal: Terminal): Promise<void> {
   try {
     await waitingFor('the database', store.open(), terminal)

@@ -1,4 +1,4 @@
-/** Findings for people: the worst first, each with what to do. */
+/** Prints diagnostics, the most severe first, each with its fix. */
 import type { Diagnostic } from '../../store/admin.ts'
 import { oneLine } from '../plain.ts'
 import type { Style, Terminal } from '../terminal.ts'

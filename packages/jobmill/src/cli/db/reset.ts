@@ -1,4 +1,7 @@
-/** `jobmill db reset`: everything that jobmill has made is deleted, and made anew. Never under processes that work. */
+/**
+ * `jobmill db reset`: deletes everything that Jobmill created, and creates the tables again. Refused while
+ * instances are alive.
+ */
 import { JobmillError } from '../../job/errors.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
@@ -9,42 +12,46 @@ import { waitingFor } from '../waiting.ts'
 
 export const dbReset: Command = {
   words: 'db reset',
-  says: 'delete all jobs, settings and figures, and make the tables anew; refused while a process works',
+  says: 'delete all jobs, settings and metrics, and recreate the tables; refused while an instance runs',
   options: {
-    force: { type: 'boolean', says: 'do not ask (it is refused all the same while a process works)' },
-    remove: { type: 'boolean', says: 'do not make the tables anew: leave nothing of jobmill' },
+    force: { type: 'boolean', says: 'skip the confirmation prompt (still refused while an instance runs)' },
+    remove: { type: 'boolean', says: 'drop the tables without recreating them' },
   },
   examples: ['jobmill db reset', 'jobmill db reset --force --db sqlite:test.db'],
   async run(given, terminal) {
     const { store } = await optionsFor(given)
-    if (!(await isMeant(given, store.name, terminal))) return EXIT.refused
+    if (!(await isConfirmed(given, store.name, terminal))) return EXIT.refused
     const { alive } = await waitingFor('the database', toolsOf(store).drop(), terminal)
     if (alive.length > 0) {
       terminal.err(
-        `error   nothing was deleted: ${alive.join(', ')} ${alive.length === 1 ? 'works' : 'work'} on ${store.name}. ` +
-          'Stop that first; what was killed is forgotten once its lease has run out (10 s).',
+        `error   nothing was deleted: ${alive.join(', ')} ${alive.length === 1 ? 'is' : 'are'} running on ${store.name}.  ` +
+          'Stop all instances first. A killed instance counts until its lease expires (10 s).',
       )
       return EXIT.refused
     }
     const isKept = !given.has('remove')
     if (isKept) await migrate(store, terminal)
     if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, made: isKept }))
-    else terminal.out(`${store.name}: ${isKept ? 'all was deleted, and made anew' : 'all was deleted'}`)
+    else terminal.out(`${store.name}: ${isKept ? 'all data deleted, tables recreated' : 'all data deleted'}`)
     return EXIT.done
   },
 }
 
-/** By the name of the store, which nobody types by mistake. */
-async function isMeant(given: Given, name: string, terminal: Terminal): Promise<boolean> {
+/** Requires the name of the store, which cannot be typed by accident. */
+async function isConfirmed(given: Given, name: string, terminal: Terminal): Promise<boolean> {
   if (given.has('force')) return true
   if (!terminal.isInteractive) {
-    throw new JobmillError('OPTION_INVALID', `this deletes everything in ${name}, and nobody can be asked`, {
-      field: '--force',
-      fix: 'Say --force when that is meant',
-    })
+    throw new JobmillError(
+      'OPTION_INVALID',
+      `is required without an interactive terminal: this deletes everything in ${name}`,
+      {
+        field: '--force',
+        fix: 'Pass --force to confirm',
+      },
+    )
   }
-  const typed = await terminal.ask(`This deletes everything in ${name}. Type its name to go on: `)
+  const typed = await terminal.ask(`This deletes everything in ${name}. Type its name to continue: `)
   if (typed.trim() === name) return true
-  terminal.err('error   that is not its name: nothing was deleted.')
+  terminal.err('error   the name does not match; nothing was deleted.')
   return false
 }

@@ -1,6 +1,6 @@
 /**
- * One job for each line, in batches. At the first line that cannot be a job it stops: what stands before that line is written, what stands behind it is not,
- * so that whoever mends it can go on from there.
+ * Enqueues one job for each line, in batches. It stops at the first invalid line: all lines before it are
+ * written, none after it, so that the user can fix the line and continue from there.
  */
 import { isJobmillError, JobmillError, retold } from '../../job/errors.ts'
 import type { EnqueuedJob } from '../../job/handle.ts'
@@ -9,15 +9,15 @@ import type { Line } from './lines.ts'
 
 export interface FromLines {
   readonly lines: AsyncIterable<Line>
-  /** All of them, or none. */
+  /** Writes all of them or none. */
   readonly write: (payloads: readonly unknown[]) => Promise<readonly EnqueuedJob[]>
-  /** Hears how many jobs were sent, and how many bytes were read for them. */
-  readonly told: (jobs: number, bytes: number) => void
+  /** Called with the number of jobs sent and the bytes read so far. */
+  readonly onProgress: (jobs: number, bytes: number) => void
 }
 
 export interface LinesReport {
   readonly counts: Readonly<Record<EnqueuedJob['outcome'], number>>
-  /** Nothing of this line or after it is known to be written. */
+  /** No job of this line or a later one is known to be written. */
   readonly failure: { readonly line: number; readonly error: unknown } | null
 }
 
@@ -29,14 +29,14 @@ interface Item {
   readonly payload: unknown
 }
 
-export async function enqueueLines({ lines, write, told }: FromLines): Promise<LinesReport> {
+export async function enqueueLines({ lines, write, onProgress }: FromLines): Promise<LinesReport> {
   const counts = { enqueued: 0, duplicate: 0, replaced: 0 }
   let items: Item[] = []
   let waiting = 0
   let bytes = 0
   let last = 0
 
-  /** Where it failed, or null. */
+  /** Resolves with the failure, or null. */
   async function flush(): Promise<LinesReport['failure']> {
     const sent = items
     items = []
@@ -44,7 +44,7 @@ export async function enqueueLines({ lines, write, told }: FromLines): Promise<L
     if (sent.length === 0) return null
     try {
       for (const { outcome } of await write(sent.map(({ payload }) => payload))) counts[outcome] += 1
-      told(counts.enqueued + counts.duplicate + counts.replaced, bytes)
+      onProgress(counts.enqueued + counts.duplicate + counts.replaced, bytes)
       return null
     } catch (error) {
       const at = placeOf(error)
@@ -83,7 +83,7 @@ function payloadOf({ number, bytes }: Line): unknown {
   } catch (error) {
     throw new JobmillError('PAYLOAD_NOT_JSON', 'is not UTF-8', {
       field,
-      fix: 'Convert the file',
+      fix: 'Convert the file to UTF-8',
       cause: error,
     })
   }
@@ -94,14 +94,14 @@ function payloadOf({ number, bytes }: Line): unknown {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Which item of the batch is at fault. A schema names it by the path alone. */
+/** The index of the invalid item in the batch. Schema errors name it only in the path. */
 function placeOf(error: unknown): number | undefined {
   if (!isJobmillError(error)) return undefined
   const [, inPath] = /^items\[(\d+)\]/.exec(error.field ?? '') ?? []
   return error.index ?? (inPath === undefined ? undefined : Number(inPath))
 }
 
-/** The place in a batch says nothing to whoever looks at a file. What is not of the line was said of all of them. */
+/** Replaces the position in the batch by the line number. Errors about other options apply to all lines. */
 function atLine(error: unknown, line: number | undefined): unknown {
   if (!isJobmillError(error) || line === undefined) return error
   const field = (path: string): string =>

@@ -1,4 +1,4 @@
-/** Refuses a kind that the loaded config does not define: a typo would become a job that no process ever runs. */
+/** Refuses a kind that the config does not define: after a typo, no process would ever run the job. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { MillOptions } from '../../runtime/options.ts'
@@ -8,10 +8,10 @@ const SHOWN_KINDS = 10
 
 export const UNKNOWN_KIND: Option = {
   type: 'boolean',
-  says: 'also a kind that the config does not define: another process runs it',
+  says: 'allow a kind that the config does not define, because another process runs it',
 }
 
-/** A config without jobs is one of a process that only enqueues, so it says nothing about kinds. */
+/** A config without jobs belongs to a process that only enqueues, so every kind is accepted. */
 export function checkKind(
   kind: string,
   field: string,
@@ -20,8 +20,8 @@ export function checkKind(
   const kinds = jobs.map((job) => job.kind)
   if (kinds.length === 0 || kinds.includes(kind) || given.has('unknown-kind')) return
   const near = nearest(kind, kinds)
-  const hint = near === undefined ? `The config has ${listed(kinds)}.` : `Did you mean ${shown(near)}?`
-  throw new JobmillError('OPTION_INVALID', 'no job of the config has this kind', {
+  const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${shown(near)}?`
+  throw new JobmillError('OPTION_INVALID', 'is not a kind of this config', {
     field,
     value: shown(kind),
     fix: `${hint} Pass --unknown-kind if another process runs it`,

@@ -1,15 +1,15 @@
-/** The lines of a stream, by their numbers, without ever holding more of it than the longest line may have. */
+/** Splits a stream into numbered lines, and never buffers more than the longest allowed line. */
 import type { Readable } from 'node:stream'
 import { JobmillError } from '../../job/errors.ts'
 
 export interface Line {
-  /** From 1, blank ones counted too. */
+  /** Starts at 1 and counts blank lines. */
   readonly number: number
   readonly bytes: Buffer
 }
 
 const FEED = 10
-/** Several times what a payload may have: white space and escapes count here too. */
+/** Several times the limit of a payload, because white space and escapes count here. */
 const LONGEST_BYTES = 16 * 1024 * 1024
 
 /** Ends early when the signal fires. */
@@ -44,7 +44,7 @@ export async function* linesOf(
     }
     if (keptBytes > 0) yield take(Buffer.alloc(0))
   } catch (error) {
-    // Closed by us, in the middle of a line.
+    // The abort closed the stream in the middle of a line.
     if (!signal.aborted) throw error
   } finally {
     signal.removeEventListener('abort', stop)
@@ -52,7 +52,7 @@ export async function* linesOf(
 }
 
 function tooLong(number: number, most: number): JobmillError {
-  return new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${most} bytes`, {
+  return new JobmillError('PAYLOAD_TOO_LARGE', `is longer than ${most} bytes`, {
     field: `line ${number}`,
     fix: 'Write one payload on each line',
   })

@@ -1,4 +1,4 @@
-/** What somebody should know of a kind that they enqueued jobs of: that its own settings do not count here, or that nobody takes it. */
+/** Warns about an enqueued kind when its defaults in code were not applied, or when no worker runs it. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
@@ -7,7 +7,7 @@ import type { Given } from '../command.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Beside the output, which a program may read. */
+/** Prints to standard error, because a program may read the output. */
 export async function noteKind(
   mill: Pick<Mill, 'instances'>,
   { given, options }: { readonly given: Given; readonly options: MillOptions },
@@ -15,23 +15,23 @@ export async function noteKind(
 ): Promise<void> {
   const [kind = ''] = given.words
   const name = oneLine(kind)
-  const usual = usualSettings(given)
-  if (options.jobs === undefined && usual.length > 0)
+  const defaults = defaultSettings(given)
+  if (options.jobs === undefined && defaults.length > 0)
     terminal.err(
-      `note    without a config nobody here knows what ${name} has in code: it got ${usual.join(' and ')}`,
+      `note    no config was loaded, so the defaults of ${name} in code are unknown; used ${defaults.join(' and ')}`,
     )
   const alive = (await mill.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0)
-    terminal.err('note    no process is at work on this database: it waits until one is')
+    terminal.err('note    no worker is running on this database; the job waits until one starts')
   else if (!alive.some(({ kinds }) => kinds.includes(kind))) {
     const near = nearest(kind, [...new Set(alive.flatMap(({ kinds }) => kinds))])
     const meant = near === undefined ? '' : ` Did you mean ${oneLine(near)}?`
-    terminal.err(`warning no living process has the kind ${name}: it waits until one does.${meant}`)
+    terminal.err(`warning no worker for kind ${name}; the job waits until one starts.${meant}`)
   }
 }
 
-/** What a kind may say of itself in code, as far as it was not said here. */
-function usualSettings(given: Given): string[] {
+/** The defaults that a kind may set in code and that no option set here. */
+function defaultSettings(given: Given): string[] {
   return [
     ...(given.text('queue') === undefined ? [`the queue ${DEFAULTS.queue}`] : []),
     ...(given.text('max-attempts') === undefined ? [`${DEFAULTS.maxAttempts} attempts`] : []),

@@ -1,4 +1,4 @@
-/** Every option of an enqueue, as options of the command line. */
+/** All enqueue options as options of the command line. */
 import type { EnqueueOptions } from '../../job/handle.ts'
 import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
@@ -7,40 +7,44 @@ import type { Given, Option } from '../command.ts'
 import { jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
-  queue: { type: 'string', takes: 'NAME', says: 'the lane it waits in' },
-  priority: { type: 'string', takes: 'N', says: 'lower runs first (default 0)' },
-  delay: { type: 'string', takes: 'DURATION', says: 'due this long from now: 90s, 1h30m' },
-  'run-at': { type: 'string', takes: 'INSTANT', says: 'due then: 2027-01-31T09:00:00Z' },
-  'max-attempts': { type: 'string', takes: 'N', says: 'dead after so many (default 5)' },
-  timeout: { type: 'string', takes: 'DURATION', says: 'how long one attempt may take' },
-  tag: { type: 'string', takes: 'TEXT', says: 'to find it by', multiple: true },
-  'dedupe-key': { type: 'string', takes: 'KEY', says: 'at most one such job at a time' },
+  queue: { type: 'string', takes: 'NAME', says: 'queue to enqueue into' },
+  priority: { type: 'string', takes: 'N', says: 'a lower number runs first (default 0)' },
+  delay: { type: 'string', takes: 'DURATION', says: 'run after this delay: 90s, 1h30m' },
+  'run-at': { type: 'string', takes: 'INSTANT', says: 'run at this time: 2027-01-31T09:00:00Z' },
+  'max-attempts': { type: 'string', takes: 'N', says: 'attempts before the job is dead (default 5)' },
+  timeout: { type: 'string', takes: 'DURATION', says: 'time limit of one attempt' },
+  tag: { type: 'string', takes: 'TEXT', says: 'tag to filter by', multiple: true },
+  'dedupe-key': { type: 'string', takes: 'KEY', says: 'allow at most one job with this key at a time' },
   'dedupe-scope': {
     type: 'string',
     takes: 'SCOPE',
-    says: `who counts as the same: ${DEDUPE_SCOPES.join(', ')}`,
+    says: `where the key must be unique: ${DEDUPE_SCOPES.join(', ')}`,
   },
   'dedupe-hold-for': {
     type: 'string',
     takes: 'DURATION',
-    says: 'also refuse repeats for so long after it is done',
+    says: 'also reject duplicates this long after the job is done',
   },
   'dedupe-hold-after': {
     type: 'string',
     takes: 'END',
-    says: 'hold it after done (default), or however it ended: ended',
+    says: 'hold the key after done (default) or after any end: ended',
   },
   'on-conflict': {
     type: 'string',
     takes: 'HOW',
-    says: 'keep the job that has the key (default), or replace it',
+    says: 'keep the existing job (default) or replace it',
   },
-  'order-key': { type: 'string', takes: 'KEY', says: 'jobs of a queue that share it run one at a time' },
-  id: { type: 'string', takes: 'UUID', says: 'its id: enqueued again it is the same job' },
-  metadata: { type: 'string', takes: 'JSON', says: 'an object that travels with it' },
+  'order-key': {
+    type: 'string',
+    takes: 'KEY',
+    says: 'jobs in a queue with the same key run one at a time, in order',
+  },
+  id: { type: 'string', takes: 'UUID', says: 'job id; enqueuing the same id again is a no-op' },
+  metadata: { type: 'string', takes: 'JSON', says: 'JSON object stored with the job' },
 }
 
-/** What the library calls them. */
+/** Maps the library's field names to options. */
 export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
   'job.kind': 'KIND',
   'job.payload': 'payload',
@@ -75,7 +79,7 @@ export function enqueueOptionsOf(given: Given): EnqueueOptions {
     dedupe: dedupeOf(given),
     orderKey: given.text('order-key'),
     id: given.text('id'),
-    // What it is not is told by the checks of an enqueue.
+    // The library checks the value.
     metadata:
       metadata === undefined ? undefined : (jsonOf(metadata, '--metadata') as Record<string, unknown>),
   })
@@ -93,6 +97,6 @@ function dedupeOf(given: Given): DedupeRequest | undefined {
   if (Object.keys(how).length === 0) return undefined
   throw new JobmillError('OPTION_INVALID', 'is missing', {
     field: '--dedupe-key',
-    fix: 'Give the key that the other options are about',
+    fix: 'Pass the key that the other --dedupe options apply to',
   })
 }

@@ -1,4 +1,4 @@
-/** Waits for a job, and says once why nothing happens when somebody has to do something about it. */
+/** Waits for a job, and after 2 s prints why it is not running if an operator has to act. */
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ReasonName } from '../../runtime/why.ts'
@@ -7,8 +7,8 @@ import type { Terminal } from '../terminal.ts'
 
 const AFTER_MS = 2_000
 
-/** What does not pass by itself. */
-const STANDING: ReadonlySet<ReasonName> = new Set([
+/** Reasons that do not resolve on their own. */
+const PERSISTENT: ReadonlySet<ReasonName> = new Set([
   'queue-without-worker',
   'kind-without-worker',
   'paused',
@@ -25,15 +25,15 @@ export async function stillWaiting<T>(
   platform: Platform = systemPlatform,
 ): Promise<T> {
   let isOver = false
-  const tell = async (): Promise<void> => {
+  const explain = async (): Promise<void> => {
     const why = await mill.why(id)
-    const reasons = (why?.reasons ?? []).filter((reason) => STANDING.has(reason.why))
+    const reasons = (why?.reasons ?? []).filter((reason) => PERSISTENT.has(reason.why))
     if (isOver || reasons.length === 0) return
     terminal.status('')
     terminal.err(oneLine(`note    still waiting: ${reasons.map(({ says }) => says).join('; ')}`))
   }
-  // Trouble with the database is told by whoever waits for the result.
-  const timer = platform.timer(AFTER_MS, () => void tell().catch(() => {}))
+  // Database errors are reported by the wait for the result.
+  const timer = platform.timer(AFTER_MS, () => void explain().catch(() => {}))
   try {
     return await result
   } finally {

@@ -1,4 +1,4 @@
-/** An act on jobs that were named, one after the other: what became of each. */
+/** Applies an operation to jobs by id, one after the other, and reports the outcome of each. */
 import type { BulkAct } from '../../runtime/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { CancelAnswer, OperateAnswer } from '../../runtime/operate.ts'
@@ -7,13 +7,13 @@ import { progressOf } from '../progress.ts'
 import { type Cell, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** As the library tells it. */
+/** The answer of the library. */
 type Answer = OperateAnswer | { readonly id: string; readonly answer: CancelAnswer }
 
 export interface NamedJobs {
   readonly act: BulkAct
   readonly ids: readonly string[]
-  /** For a cancel. */
+  /** Used by cancel only. */
   readonly reason: string | undefined
   readonly asJson: boolean
 }
@@ -23,7 +23,7 @@ export async function actOnIds(mill: Mill, named: NamedJobs, terminal: Terminal)
   const progress = progressOf(act, terminal)
   const answers: Answer[] = []
   for (const id of ids) {
-    answers.push(await answered(mill, act, id, reason))
+    answers.push(await apply(mill, act, id, reason))
     progress.at(answers.length, ids.length)
   }
   progress.end()
@@ -40,7 +40,7 @@ export async function actOnIds(mill: Mill, named: NamedJobs, terminal: Terminal)
   return answers.every(isDone) ? EXIT.done : EXIT.refused
 }
 
-async function answered(mill: Mill, act: BulkAct, id: string, reason: string | undefined): Promise<Answer> {
+async function apply(mill: Mill, act: BulkAct, id: string, reason: string | undefined): Promise<Answer> {
   switch (act) {
     case 'retry':
       return mill.retry(id)
@@ -53,14 +53,14 @@ async function answered(mill: Mill, act: BulkAct, id: string, reason: string | u
   }
 }
 
-/** What was so already is as good as done. */
+/** A job that already was in the wanted state counts as success. */
 function isDone(answer: Answer): boolean {
   if ('answer' in answer) return answer.answer === 'cancelled' || answer.answer === 'requested'
   return answer.verdict === 'changed' || answer.verdict === 'unchanged'
 }
 
 const DONE: Readonly<Record<BulkAct, string>> = {
-  retry: 'ready again',
+  retry: 'queued for retry',
   'run-now': 'ready',
   cancel: 'cancelled',
   delete: 'deleted',
@@ -68,8 +68,8 @@ const DONE: Readonly<Record<BulkAct, string>> = {
 
 const CANCEL_HINTS: Readonly<Record<CancelAnswer, string>> = {
   cancelled: '',
-  requested: 'It runs: its signal fires within a second',
-  finished: 'It had ended before',
+  requested: 'Running: its signal is aborted within a second',
+  finished: 'Already ended',
   unknown: 'No job has this id',
 }
 
@@ -79,7 +79,7 @@ function rowOf(act: BulkAct, answer: Answer): Cell[] {
   const { id, verdict, state, hint = '' } = answer
   const text = {
     changed: DONE[act],
-    unchanged: `${state ?? 'gone'} already`,
+    unchanged: `already ${state ?? 'gone'}`,
     refused: 'refused',
     unknown: 'unknown',
   }

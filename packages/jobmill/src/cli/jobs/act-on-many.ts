@@ -1,4 +1,7 @@
-/** An act on every job of a filter: counted and shown first, then asked for, then done, as far as nobody stops it. */
+/**
+ * Applies an operation to every job that matches a filter: counts them, asks for confirmation, then runs
+ * until done or interrupted.
+ */
 import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ListFilter } from '../../runtime/list-filter.ts'
@@ -14,7 +17,7 @@ import { counted, number } from '../wording.ts'
 export interface ManyJobs {
   readonly act: BulkAct
   readonly filter: ListFilter
-  /** For a cancel. */
+  /** Used by cancel only. */
   readonly reason: string | undefined
 }
 
@@ -29,12 +32,12 @@ export async function actOnMany(
     const preview = await countFirst(mill, many, signal, terminal)
     const isJson = given.has('json')
     const isLast = given.has('dry-run') || preview.jobs === 0
-    if (!isJson) terminal.out(foundText(many.act, preview))
+    if (!isJson) terminal.out(previewText(many.act, preview))
     if (isLast && isJson) terminal.out(JSON.stringify({ act: many.act, ...preview }))
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
-    const look = 'Look with --dry-run, then give --yes'
-    if (!(await confirmed('go on?', given, terminal, look))) return nothingDone(terminal)
+    const look = 'Check with --dry-run, then pass --yes'
+    if (!(await confirmed('continue?', given, terminal, look))) return nothingDone(terminal)
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
     const isStopped = report === null
     if (isJson)
@@ -50,7 +53,7 @@ export async function actOnMany(
 }
 
 function nothingDone(terminal: Terminal): number {
-  terminal.err('nothing was done')
+  terminal.err('nothing was changed')
   return EXIT.failed
 }
 
@@ -68,7 +71,7 @@ async function countFirst(
   }
 }
 
-/** `report` is null when it was stopped on the way. */
+/** `report` is null when the run was interrupted. */
 async function runUntilStopped(
   mill: Mill,
   { act, filter, reason }: ManyJobs,
@@ -96,17 +99,16 @@ async function runUntilStopped(
 }
 
 /** `703 jobs to retry: 700 dead, 3 cancelled` */
-function foundText(act: BulkAct, { jobs, byState }: BulkPreview): string {
+function previewText(act: BulkAct, { jobs, byState }: BulkPreview): string {
   const states = Object.entries(byState).flatMap(([state, n]) => (n === 0 ? [] : [`${number(n)} ${state}`]))
   return `${counted(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
 }
 
 function doneText(act: BulkAct, { changed, refused }: BulkReport): string {
-  const but =
-    refused === 0 ? '' : `; ${number(refused)} refused: their state had changed, or their dedupe key is taken`
+  const but = refused === 0 ? '' : `; ${number(refused)} refused: state changed, or dedupe key in use`
   return `${act} done: ${counted(changed, 'job')}${but}`
 }
 
 function stoppedText(looked: number, total: number): string {
-  return `stopped: ${number(looked)} of ${counted(total, 'job')} were gone through; the same command goes on with the rest`
+  return `stopped after ${number(looked)} of ${counted(total, 'job')}. Run the same command to continue`
 }

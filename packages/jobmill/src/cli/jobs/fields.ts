@@ -1,4 +1,4 @@
-/** What the library calls the ids and filters of jobs, and what they are here. */
+/** Maps the library's field names for ids and filters to options. */
 export const JOB_FIELDS: Readonly<Record<string, string>> = {
   id: 'ID',
   cursor: '--cursor',

@@ -1,4 +1,4 @@
-/** The filters of jobs as options: the same for looking and for acting. */
+/** The options that filter jobs, shared by the commands that list and that change jobs. */
 import { checkOneOf } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
@@ -7,18 +7,18 @@ import type { Given, Option } from '../command.ts'
 import { momentOf, said } from '../typed-values.ts'
 
 export const FILTERS = {
-  queue: { type: 'string', takes: 'NAMES', says: 'of this queue, or of these: mail,reports', multiple: true },
-  kind: { type: 'string', takes: 'NAMES', says: 'of this kind, or of these: a.send,b.send', multiple: true },
+  queue: { type: 'string', takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
+  kind: { type: 'string', takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
   state: {
     type: 'string',
     takes: 'STATES',
-    says: `in this state, or in these: ${LISTED_STATES.join(', ')} (scheduled after a failure)`,
+    says: `jobs in these states: ${LISTED_STATES.join(', ')} (scheduled after a failure)`,
     multiple: true,
   },
   tag: {
     type: 'string',
     takes: 'TEXT',
-    says: 'with this tag; given more than once: with all of them',
+    says: 'jobs with this tag; repeat to require several',
     multiple: true,
   },
   from: {
@@ -26,20 +26,28 @@ export const FILTERS = {
     takes: 'WHEN',
     says: 'enqueued at or after: 2027-01-31T09:00:00Z, or 2h for two hours ago',
   },
-  before: { type: 'string', takes: 'WHEN', says: 'enqueued before: an instant, or how long ago' },
-  'ended-from': { type: 'string', takes: 'WHEN', says: 'ended at or after: an instant, or how long ago' },
-  'ended-before': { type: 'string', takes: 'WHEN', says: 'ended before: an instant, or how long ago' },
-  text: { type: 'string', takes: 'TEXT', says: 'whose payload, as JSON, contains this; case matters' },
+  before: { type: 'string', takes: 'WHEN', says: 'enqueued before: an instant, or a duration before now' },
+  'ended-from': {
+    type: 'string',
+    takes: 'WHEN',
+    says: 'ended at or after: an instant, or a duration before now',
+  },
+  'ended-before': {
+    type: 'string',
+    takes: 'WHEN',
+    says: 'ended before: an instant, or a duration before now',
+  },
+  text: { type: 'string', takes: 'TEXT', says: 'payload JSON contains this text (case-sensitive)' },
   payload: {
     type: 'string',
     takes: 'PATH:VALUE',
-    says: 'whose payload has this: user.id:42, items.0.sku:a-1; given more than once: all of them',
+    says: 'payload has this value: user.id:42, items.0.sku:a-1; repeat to require several',
     multiple: true,
   },
   error: {
     type: 'string',
     takes: 'TEXT',
-    says: 'whose last error contains this; case matters; never done ones',
+    says: 'last error contains this text (case-sensitive; never matches done jobs)',
   },
 } as const satisfies Readonly<Record<string, Option>>
 
@@ -64,7 +72,10 @@ export function filterOf(given: Given): ListFilter {
   })
 }
 
-/** Separated by commas, which no name contains, or given more than once; undefined when not given. */
+/**
+ * Splits at commas, which no name contains, and joins repeated options. Undefined when the option was not
+ * passed.
+ */
 function separated(given: Given, option: string): string[] | undefined {
   const texts = given.texts(option).flatMap((text) => text.split(','))
   return texts.length === 0 ? undefined : texts.map((text) => text.trim())

@@ -1,4 +1,4 @@
-/** Everything about one job, as text. */
+/** Formats all details of one job as text. */
 import type { AttemptView, JobView } from '../../runtime/job-view.ts'
 import type { Why } from '../../runtime/why.ts'
 import { oneLine, plain } from '../plain.ts'
@@ -9,16 +9,16 @@ import { STATE_STYLE } from './rows.ts'
 
 type Paint = Pick<Terminal, 'paint'>
 
-export interface Told {
+export interface JobDetails {
   readonly job: JobView
   /** Oldest first. */
   readonly history: readonly AttemptView[]
-  /** Null when the job is gone by now. */
+  /** Null when the job no longer exists. */
   readonly why: Why | null
   readonly now: number
 }
 
-export function jobText({ job, history, why, now }: Told, terminal: Paint): string {
+export function jobText({ job, history, why, now }: JobDetails, terminal: Paint): string {
   const { state, attempt, maxAttempts, crashes } = job
   const at = (instant: number | null): string | null => (instant === null ? null : moment(instant, now))
   const facts = listing(
@@ -26,12 +26,9 @@ export function jobText({ job, history, why, now }: Told, terminal: Paint): stri
       ['id', job.id],
       ['kind', job.kind],
       ['queue', job.queue],
-      [
-        'state',
-        terminal.paint(STATE_STYLE[state], job.waitsForOrder ? `${state}, waits for its turn` : state),
-      ],
+      ['state', terminal.paint(STATE_STYLE[state], job.waitsForOrder ? `${state}, order key busy` : state)],
       ['why', whyText(why)],
-      ['cancel', job.cancelReason === null ? null : `asked for: ${oneLine(job.cancelReason)}`],
+      ['cancel', job.cancelReason === null ? null : `requested: ${oneLine(job.cancelReason)}`],
       [
         'attempt',
         `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, crashed ${counted(crashes, 'time')}`}`,
@@ -60,7 +57,7 @@ export function jobText({ job, history, why, now }: Told, terminal: Paint): stri
 
 function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
   if (timeoutMs !== null) return typed(timeoutMs)
-  return kindTimeoutMs === null ? null : `${typed(kindTimeoutMs)} (of the kind)`
+  return kindTimeoutMs === null ? null : `${typed(kindTimeoutMs)} (from the kind)`
 }
 
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {
@@ -76,7 +73,7 @@ function attemptsText(history: readonly AttemptView[], now: number, terminal: Pa
   return parts.join('\n')
 }
 
-/** By the time since the attempt began: that is what is compared. */
+/** Shows times relative to the start of the attempt, which makes lines comparable. */
 function logText(log: JobView['log'], startedAt: number | null): string {
   return log
     .map(({ at, level, message, fields }) => {
@@ -95,7 +92,7 @@ function indented(text: string): string {
   return text.replaceAll(/^/gm, '  ')
 }
 
-/** A line for each reason; null when there is nothing to say. */
+/** One line for each reason, or null when there is none. */
 function whyText(why: Why | null): string | null {
   const reasons = why?.reasons ?? []
   return reasons.length === 0 ? null : reasons.map(({ says }) => oneLine(says)).join('\n')

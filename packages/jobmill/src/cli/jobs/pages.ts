@@ -1,4 +1,4 @@
-/** Jobs of a filter, page after page, however many rows have to be looked at for one. */
+/** Reads all jobs that match a filter, page by page. One page may take several scans. */
 import { BOUNDS } from '../../job/defaults.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ListFilter } from '../../runtime/list-filter.ts'
@@ -6,24 +6,24 @@ import type { Includable, ListedJob } from '../../runtime/list-jobs.ts'
 
 export interface Pages {
   readonly filter: ListFilter
-  /** How many jobs at most; Infinity for all. */
+  /** The maximum number of jobs; Infinity for all. */
   readonly most: number
   readonly cursor: string | undefined
-  /** What else each job has. */
+  /** Optional parts of each job to include. */
   readonly include: readonly Includable[]
-  /** Hears how many rows were looked at. */
+  /** Called with the number of rows scanned so far. */
   readonly looked: (rows: number) => void
 }
 
 export interface FoundPage {
   readonly jobs: readonly ListedJob[]
-  /** Null at the end. */
+  /** Cursor of the next page; null at the end. */
   readonly next: string | null
-  /** So far. */
+  /** Rows scanned so far. */
   readonly scanned: number
 }
 
-/** The last page has fewer jobs than it could, or there is nothing more to be had. */
+/** Ends when the filter has no more jobs, or after `most` jobs. */
 export async function* pagesOf(mill: Pick<Mill, 'list'>, asked: Pages): AsyncGenerator<FoundPage> {
   let { most, cursor } = asked
   let scanned = 0

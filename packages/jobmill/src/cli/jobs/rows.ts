@@ -1,4 +1,4 @@
-/** Jobs as rows of a table. */
+/** Formats jobs as rows of a table. */
 import type { JobState } from '../../job/state.ts'
 import type { ListedJob } from '../../runtime/list-jobs.ts'
 import type { JobSummary } from '../../store/job-record.ts'
@@ -36,18 +36,18 @@ export function jobRow(job: Row, now: number): Cell[] {
   ]
 }
 
-/** The first line of it: the rest is in `jobs show`. */
+/** The first line of the error; `jobs show` prints the rest. */
 function errorOf({ error }: Row): string {
   const line = oneLine((error ?? '').split('\n', 1)[0] ?? '')
   return line.length > MOST_ERROR ? `${line.slice(0, MOST_ERROR).toWellFormed()}…` : line
 }
 
-/** What matters of its times: when it is due, how long it runs, when it ended. */
+/** The most relevant time: when the job is due, how long it has been running, or when it ended. */
 function whenOf(job: JobSummary, now: number): string {
   const { waitsForOrder, dueAt, startedAt, endedAt, cancelReason } = job
-  if (waitsForOrder) return 'waits for its turn'
+  if (waitsForOrder) return 'order key busy'
   if (endedAt !== null) return `ended ${fromNow(endedAt, now)}`
   if (startedAt !== null)
-    return `for ${lasting(Math.max(0, now - startedAt))}${cancelReason === null ? '' : ', to be cancelled'}`
+    return `for ${lasting(Math.max(0, now - startedAt))}${cancelReason === null ? '' : ', cancelling'}`
   return dueAt === null ? '' : `due ${fromNow(dueAt, now)}`
 }

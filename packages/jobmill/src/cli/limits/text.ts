@@ -1,8 +1,8 @@
-/** Limits as text. */
+/** Formats limits as text. */
 import type { LimitSettings } from '../../job/limit.ts'
 import { typed } from '../wording.ts'
 
-/** As it would be typed: `--rate 50 --per 1m --burst 10`. */
+/** As command-line options: `--rate 50 --per 1m --burst 10`. */
 export function limitText(settings: LimitSettings): string {
   if (settings.type === 'concurrency') return `--concurrency ${settings.most}`
   const rate = `--rate ${settings.amount} --per ${typed(settings.perMs)} --burst ${settings.burst}`

@@ -1,4 +1,4 @@
-/** The settings of a queue as options, and what a change made of them. */
+/** Queue settings as options, and a summary of what changed. */
 import { JobmillError } from '../../job/errors.ts'
 import type { QueueChange, Retention } from '../../job/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
@@ -13,28 +13,25 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   workers: {
     type: 'string',
     takes: 'N',
-    says: 'the total of all processes; unset: what each process runs by itself',
+    says: 'workers across all processes; unset: each process uses its own number',
   },
-  backoff: { type: 'string', takes: 'on|off', says: 'whether failures wait before the next attempt' },
-  'backoff-base': { type: 'string', takes: 'DURATION', says: 'the first wait' },
-  'backoff-max': { type: 'string', takes: 'DURATION', says: 'the longest wait' },
+  backoff: { type: 'string', takes: 'on|off', says: 'wait before retrying failed attempts' },
+  'backoff-base': { type: 'string', takes: 'DURATION', says: 'shortest wait' },
+  'backoff-max': { type: 'string', takes: 'DURATION', says: 'longest wait' },
   ...Object.fromEntries(
     ENDED.flatMap((state): [string, Option][] => [
       [
         `retain-${state}`,
-        { type: 'string', takes: 'DURATION', says: `how long ${state} jobs are kept, or forever` },
+        { type: 'string', takes: 'DURATION', says: `keep ${state} jobs this long, or forever` },
       ],
-      [
-        `keep-${state}`,
-        { type: 'string', takes: 'N', says: `how many ${state} jobs are kept, the newest, or all` },
-      ],
+      [`keep-${state}`, { type: 'string', takes: 'N', says: `keep the latest N ${state} jobs, or all` }],
     ]),
   ),
-  limit: { type: 'string', takes: 'NAME', says: 'the limit that its jobs draw on, or none' },
-  'cool-for': { type: 'string', takes: 'DURATION', says: 'claim nothing for so long from now; 0s ends it' },
+  limit: { type: 'string', takes: 'NAME', says: 'limit that its jobs use, or none' },
+  'cool-for': { type: 'string', takes: 'DURATION', says: 'pause claiming for this long; 0s ends the pause' },
 }
 
-/** What the library calls them. */
+/** Maps the library's field names to options. */
 export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
   queue: 'NAME',
   'queue.workers': '--workers',
@@ -69,9 +66,9 @@ export function queueChangeOf(given: Given): QueueChange {
     coolFor: lengthOf(given, 'cool-for'),
   })
   if (Object.keys(change).length > 0) return change
-  throw new JobmillError('OPTION_INVALID', 'nothing says what to set', {
+  throw new JobmillError('OPTION_INVALID', 'no setting passed', {
     field: 'queues set',
-    fix: 'Give --workers 4, for example; --help tells the rest',
+    fix: 'Pass a setting such as --workers 4; --help lists all',
   })
 }
 
@@ -89,7 +86,7 @@ function number(n: number | null, otherwise: string): string {
   return n === null ? otherwise : String(n)
 }
 
-/** Every setting by the name of its option, as it would be typed. */
+/** Every setting by the name of its option, formatted as an option value. */
 function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
   return {
     workers: number(queue.workers, 'unset'),
@@ -107,12 +104,11 @@ function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
   }
 }
 
-/** `workers  unset → 4`, a line for each setting that is another one now. */
+/** `workers  unset → 4`: one line for each changed setting. */
 export function changesText(before: QueueRecord, after: QueueRecord): string {
   const [was, is] = [settingsOf(before), settingsOf(after)]
   const changed = Object.keys(is).filter((name) => was[name] !== is[name])
-  if (changed.length === 0)
-    return 'no value changed. The values are overrides now: code no longer changes them'
+  if (changed.length === 0) return 'values unchanged; they are now overrides, so code no longer changes them'
   const width = Math.max(...changed.map((name) => name.length))
   return changed.map((name) => `${name.padEnd(width)}  ${was[name]} → ${is[name]}`).join('\n')
 }

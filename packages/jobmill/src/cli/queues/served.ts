@@ -1,4 +1,4 @@
-/** Which queues somebody works on, told from the processes that live. */
+/** Determines which queues are served by a live instance. */
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
 
@@ -6,7 +6,7 @@ export function servedQueues(instances: readonly InstanceRecord[]): ReadonlySet<
   return new Set(instances.filter(({ state }) => state === 'alive').flatMap(({ queues }) => queues))
 }
 
-/** Something waits in it, and nobody takes anything from it. An empty queue keeps nobody waiting. */
+/** True when jobs are ready and no worker serves the queue. An empty queue needs no worker. */
 export function hasNoWorker({ ready }: Pick<QueueCounts, 'ready'>, isServed: boolean): boolean {
   return ready > 0 && !isServed
 }

@@ -1,4 +1,4 @@
-/** A queue name that does not exist, with the nearest one that does. */
+/** Reports queue names that do not exist, and suggests the closest one that does. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
@@ -11,7 +11,7 @@ export function checkFound(queues: readonly QueueRecord[], name: string): QueueR
   const found = queues.find((queue) => queue.name === name)
   if (found !== undefined) return found
   const near = nearQueue(queues, name)
-  throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
+  throw new JobmillError('QUEUE_UNKNOWN', 'queue not found', {
     field: 'NAME',
     value: shown(name),
     fix:
@@ -21,7 +21,7 @@ export function checkFound(queues: readonly QueueRecord[], name: string): QueueR
   })
 }
 
-/** For a filter that found nothing. It is no error: a queue may not have had a job yet. */
+/** For a filter without matches. This is not an error: the queue may not have had a job yet. */
 export async function noteUnknownQueues(
   mill: Pick<Mill, 'queues'>,
   names: readonly string[],
@@ -32,11 +32,14 @@ export async function noteUnknownQueues(
   for (const name of names.filter((one) => !queues.some((queue) => queue.name === one))) {
     const near = nearQueue(queues, name)
     const meant = near === undefined ? '' : ` Did you mean ${shown(near)}?`
-    terminal.err(oneLine(`note    no queue has the name ${shown(name)}.${meant}`))
+    terminal.err(oneLine(`note    queue ${shown(name)} does not exist.${meant}`))
   }
 }
 
-/** A near queue for a name that neither the database nor the config has. Ask before the enqueue, which creates the queue. */
+/**
+ * Suggests a queue for a name that neither the database nor the config has. Call it before the enqueue
+ * creates the queue.
+ */
 export async function findMeantQueue(
   mill: Pick<Mill, 'queues'>,
   name: string | undefined,
@@ -54,9 +57,7 @@ export function noteMeantQueue(
   terminal: Pick<Terminal, 'err'>,
 ): void {
   if (meant === undefined) return
-  terminal.err(
-    oneLine(`note    the queue ${shown(name)} did not exist before. Did you mean ${shown(meant)}?`),
-  )
+  terminal.err(oneLine(`note    created queue ${shown(name)}. Did you mean ${shown(meant)}?`))
 }
 
 function nearQueue(queues: readonly QueueRecord[], name: string): string | undefined {

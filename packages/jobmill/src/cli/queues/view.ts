@@ -1,4 +1,4 @@
-/** Queues with everything that is known of them, put together from what the read side tells. */
+/** Combines the settings, counts and workers of each queue. */
 import type { Mill } from '../../runtime/mill.ts'
 import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/queue-record.ts'
 import type { Cell, Painted } from '../table.ts'
@@ -7,9 +7,9 @@ import { hasNoWorker, servedQueues } from './served.ts'
 
 export interface QueueView extends QueueRecord {
   readonly counts: Omit<QueueCounts, 'queue'>
-  /** Whether a living process takes anything from it. */
+  /** Whether a live instance serves the queue. */
   readonly isServed: boolean
-  /** Kinds that wait although no living process takes them from this queue. */
+  /** Kinds with ready jobs that no live instance runs from this queue. */
   readonly unservedKinds: readonly Omit<UnservedKind, 'queue'>[]
 }
 
@@ -36,13 +36,13 @@ export async function queueViews(mill: Mill): Promise<QueueView[]> {
   })
 }
 
-/** The line under the table: nobody serves the queue, or nobody has these kinds. */
+/** The note below the table: no worker serves the queue, or no worker runs these kinds. */
 export function unservedText({ name, counts, isServed, unservedKinds }: QueueView): string | null {
   if (hasNoWorker(counts, isServed))
-    return `${name}: no living process serves this queue, and ${counted(counts.ready, 'job')} of it ${counts.ready === 1 ? 'waits' : 'wait'}`
+    return `${name}: no worker serves this queue (${counted(counts.ready, 'ready job')})`
   if (unservedKinds.length === 0) return null
-  const kinds = unservedKinds.map(({ kind, jobs }) => `${counted(jobs, 'job')} of the kind ${kind}`)
-  return `${name}: no living process takes ${kinds.join(', ')}`
+  const kinds = unservedKinds.map(({ kind, jobs }) => `${counted(jobs, 'job')} of kind ${kind}`)
+  return `${name}: no worker for ${kinds.join(', ')}`
 }
 
 export const QUEUE_HEADS = [
@@ -57,7 +57,7 @@ export const QUEUE_HEADS = [
   'oldest',
   'workers',
   'backoff',
-  'kept done/cancelled/dead',
+  'retention done/cancelled/dead',
   'limit',
 ]
 
@@ -77,19 +77,19 @@ export function queueRow(queue: QueueView): Cell[] {
     workers ?? 'unset',
     queue.backoffEnabled ? `${typed(queue.backoffBaseMs)} to ${typed(queue.backoffMaxMs)}` : 'off',
     [
-      kept(queue.retainDoneMs, queue.keepDone),
-      kept(queue.retainCancelledMs, queue.keepCancelled),
-      kept(queue.retainDeadMs, queue.keepDead),
+      retentionText(queue.retainDoneMs, queue.keepDone),
+      retentionText(queue.retainCancelledMs, queue.keepCancelled),
+      retentionText(queue.retainDeadMs, queue.keepDead),
     ].join('/'),
     limit,
   ]
 }
 
-function kept(ms: number | null, most: number | null): string {
+function retentionText(ms: number | null, most: number | null): string {
   return most === null ? typed(ms) : `${typed(ms)},${most}`
 }
 
-/** What keeps its jobs from being claimed. A kind that nobody takes is no matter of the whole queue. */
+/** Why jobs of the queue are not claimed. A single kind without a worker does not count. */
 function stateOf({ paused, coolingMs, counts, isServed }: QueueView): Painted {
   if (paused) return { text: 'paused', style: 'yellow' }
   if (coolingMs > 0) return { text: `cooling for ${left(coolingMs)}`, style: 'yellow' }

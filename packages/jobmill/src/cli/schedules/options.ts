@@ -1,4 +1,4 @@
-/** What can be said of a new schedule, as options. */
+/** The options of a new schedule. */
 import { JobmillError } from '../../job/errors.ts'
 import { MISSED, OVERLAPS } from '../../job/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule-options.ts'
@@ -9,37 +9,37 @@ import { asLength, jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
 export const ZONE: Option = {
   type: 'string',
   takes: 'ZONE',
-  says: 'the time zone that it is meant in (default UTC)',
+  says: 'time zone of the expression (default UTC)',
 }
 
 export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
   when: { type: 'string', takes: 'EXPR', says: `'0 9 * * MON', @daily, 'every 10m'` },
-  kind: { type: 'string', takes: 'KIND', says: 'the kind of its jobs' },
-  payload: { type: 'string', takes: 'JSON', says: 'of every job (default null)' },
+  kind: { type: 'string', takes: 'KIND', says: 'kind of the jobs' },
+  payload: { type: 'string', takes: 'JSON', says: 'payload of every job (default null)' },
   zone: ZONE,
-  queue: { type: 'string', takes: 'NAME', says: 'where its jobs wait' },
-  priority: { type: 'string', takes: 'N', says: 'lower runs first' },
-  'max-attempts': { type: 'string', takes: 'N', says: 'dead after so many' },
-  timeout: { type: 'string', takes: 'DURATION', says: 'how long one attempt may take' },
-  tag: { type: 'string', takes: 'TEXT', says: 'of every job', multiple: true },
-  jitter: { type: 'string', takes: 'DURATION', says: 'each job is due up to this much later, by chance' },
-  start: { type: 'string', takes: 'INSTANT', says: 'nothing before' },
-  end: { type: 'string', takes: 'INSTANT', says: 'nothing after' },
+  queue: { type: 'string', takes: 'NAME', says: 'queue of the jobs' },
+  priority: { type: 'string', takes: 'N', says: 'a lower number runs first' },
+  'max-attempts': { type: 'string', takes: 'N', says: 'attempts before a job is dead' },
+  timeout: { type: 'string', takes: 'DURATION', says: 'time limit of one attempt' },
+  tag: { type: 'string', takes: 'TEXT', says: 'tag of every job', multiple: true },
+  jitter: { type: 'string', takes: 'DURATION', says: 'delay each job randomly by up to this much' },
+  start: { type: 'string', takes: 'INSTANT', says: 'skip ticks before this instant' },
+  end: { type: 'string', takes: 'INSTANT', says: 'skip ticks after this instant' },
   overlap: {
     type: 'string',
     takes: 'HOW',
-    says: `${OVERLAPS.join(' or ')}: nothing new while a job of it waits or runs`,
+    says: `${OVERLAPS.join(' or ')}: skip a tick while an earlier job has not ended`,
   },
   missed: {
     type: 'string',
     takes: 'HOW',
-    says: `what passed while nobody could enqueue: ${MISSED.join(', ')}, or all of the last 6h`,
+    says: `ticks missed during downtime: ${MISSED.join(', ')}, or a duration such as 6h for all in it`,
   },
-  paused: { type: 'boolean', says: 'not yet' },
+  paused: { type: 'boolean', says: 'create the schedule paused' },
   'unknown-kind': UNKNOWN_KIND,
 }
 
-/** What the library calls them. */
+/** Maps the library's field names to options. */
 export const SCHEDULE_FIELDS: Readonly<Record<string, string>> = {
   'schedule.name': 'NAME',
   'schedule.job': '--kind',
@@ -76,7 +76,7 @@ export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
       jitter: lengthOf(given, 'jitter'),
       start: given.text('start'),
       end: given.text('end'),
-      // What it cannot be is told by the checks of a schedule.
+      // The library checks the value.
       overlap: given.text('overlap') as ScheduleChange['overlap'],
       missed: missedOf(given.text('missed')),
       paused: given.has('paused') ? true : undefined,
@@ -84,7 +84,7 @@ export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
   }
 }
 
-/** A length of time: all of that. */
+/** A duration means all missed ticks within it. */
 function missedOf(text: string | undefined): ScheduleChange['missed'] {
   return text !== undefined && /^\d/.test(text)
     ? { all: asLength(text, '--missed') }
@@ -97,6 +97,6 @@ function needed(given: Given, option: 'kind' | 'when'): string {
   const { takes = '', says } = SCHEDULE_OPTIONS[option] ?? { says: '' }
   throw new JobmillError('OPTION_INVALID', 'is missing', {
     field: `--${option}`,
-    fix: `Give --${option} ${takes}: ${says}`,
+    fix: `Pass --${option} ${takes}: ${says}`,
   })
 }

@@ -1,4 +1,4 @@
-/** The rows of the screen for what was read and where somebody is. Pure. */
+/** Renders the rows of the screen from the data and the current place. Pure. */
 import type { Terminal } from '../terminal.ts'
 import { helpFrame, jobFrame, jobLinesOf, jobRows, jobsIn, queueFrame } from './inner-frames.ts'
 import { overviewFrame } from './overview-frame.ts'
@@ -7,19 +7,19 @@ import type { View } from './read.ts'
 import { type Place, placeOf, type TopState } from './state.ts'
 
 const KEYS = {
-  queues: 'arrows choose  enter jobs  p pause or resume  ? keys  q leave',
-  queue: 'arrows choose  enter show  escape back  ? keys  q leave',
-  job: 'arrows move  escape back  ? keys  q leave',
+  queues: 'arrows select  enter jobs  p pause/resume  ? help  q quit',
+  queue: 'arrows select  enter details  esc back  ? help  q quit',
+  job: 'arrows scroll  esc back  ? help  q quit',
 } as const
 
-/** Whether this is what the place shows. */
+/** Whether the view belongs to this place. */
 export function isOf(view: View, place: Place): boolean {
   if (view.kind === 'queue' && place.kind === 'queue') return view.queue === place.queue
   if (view.kind === 'job' && place.kind === 'job') return view.id === place.id
   return view.kind === place.kind
 }
 
-/** What can be chosen, in its order. */
+/** The selectable items, in order. */
 export function itemsOf(view: View): string[] {
   if (view.kind === 'queues') return view.queues.map(({ name }) => name)
   return view.kind === 'queue' ? jobsIn(view) : jobLinesOf(view)
@@ -29,7 +29,7 @@ export function pageOf(size: Size): number {
   return jobRows(size)
 }
 
-/** `trouble` is told in the last row until it is over. */
+/** `trouble` is an error message that replaces the last row until it is resolved. */
 export function frame(
   view: View,
   state: TopState,
@@ -47,7 +47,7 @@ export function frame(
 
 function linesOf(view: View, { isHelp }: TopState, place: Place, size: Size): Line[] {
   if (isHelp) return helpFrame()
-  // Until what belongs to the place was read.
+  // The data of this place has not been read yet.
   if (!isOf(view, place)) return [['…']]
   if (view.kind === 'queues')
     return overviewFrame(view, place.kind === 'queues' ? (place.chosen ?? '') : '', size)

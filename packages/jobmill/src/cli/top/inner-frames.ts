@@ -1,4 +1,4 @@
-/** The screens behind the first: the jobs of a queue, one job, and the keys. */
+/** The inner screens: the jobs of a queue, one job, and the keys. */
 import { jobText } from '../jobs/job-text.ts'
 import { jobRow } from '../jobs/rows.ts'
 import type { JobSummary } from '../../store/job-record.ts'
@@ -7,9 +7,9 @@ import type { OneJob, QueueJobs } from './read.ts'
 import { chosenOf } from './state.ts'
 
 const PARTS = ['ready', 'running', 'dead'] as const
-const TITLES = { ready: 'ready, first to run', running: 'running', dead: 'newest dead' }
+const TITLES = { ready: 'ready, next to run', running: 'running', dead: 'latest dead' }
 
-/** In the order in which they are chosen. */
+/** In selection order. */
 export function jobsIn(view: QueueJobs): string[] {
   return PARTS.flatMap((part) => view[part].map(({ id }) => id))
 }
@@ -17,7 +17,7 @@ export function jobsIn(view: QueueJobs): string[] {
 export function queueFrame(view: QueueJobs, chosen: string | null, size: Size): Line[] {
   const ids = jobsIn(view)
   const id = ids[chosenOf(chosen, ids)]
-  // A title and a blank row for each part, the heading, and the last row of the screen.
+  // Reserves a title and a blank row for each part, the heading, and the last row of the screen.
   const rows = shares(
     size.rows - 2 * PARTS.length - 2,
     PARTS.map((part) => Math.max(1, view[part].length)),
@@ -48,9 +48,9 @@ function jobLines(
   })
 }
 
-/** Unpainted: every line of it may be cut. */
+/** Without styles, because any line may be cut. */
 export function jobLinesOf({ job, history, why, at }: OneJob): string[] {
-  if (job === null) return ['this job is gone']
+  if (job === null) return ['this job no longer exists']
   const bare = { paint: (_: unknown, text: string) => text }
   return jobText({ job, history, why, now: at }, bare).split('\n')
 }
@@ -66,24 +66,24 @@ export function jobFrame(view: OneJob, scrolled: number, size: Size): Line[] {
   return [[{ text: `job ${view.id}${part}`, style: 'bold' }], [], ...shown.map((line): Line => [line])]
 }
 
-/** How many lines of a job fit. */
+/** How many lines of a job fit on the screen. */
 export function jobRows({ rows }: Size): number {
   return Math.max(1, rows - 3)
 }
 
-const HELP = `arrows, j, k      choose a queue or a job; move the text of a job
-page keys, space  further
-g, G              to the first, to the last
-enter             the jobs of the queue; everything about the job
+const HELP = `arrows, j, k      select a queue or a job; scroll the text of a job
+page keys, space  scroll by a page
+g, G              jump to the first, to the last
+enter             open the queue or the job
 escape, left      back
-p                 pause the queue, or resume it; what runs goes on
-?                 this page
-q, Ctrl-C         leave
+p                 pause or resume the queue; running jobs continue
+?                 this help
+q, Ctrl-C         quit
 
-In front of a queue: = it is paused, ~ it is cooling down, ! jobs wait and nobody serves it.
-Rates and times are those of the last minute, in all processes:
-waited from ready to claimed, ran for one attempt however it ended.
-old: how long the longest-waiting ready job has been ready.`
+Marks before a queue: = paused, ~ cooling down, ! jobs are ready but no worker serves it.
+Rates and times cover the last minute, across all processes:
+waited is the time from ready to claimed, ran for is the time of one attempt.
+old: age of the oldest ready job.`
 
 export function helpFrame(): Line[] {
   return [[{ text: 'keys', style: 'bold' }], [], ...HELP.split('\n').map((line): Line => [`  ${line}`])]

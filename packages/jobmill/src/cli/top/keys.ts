@@ -1,4 +1,4 @@
-/** Keys out of the bytes that a terminal in raw mode sends for them. */
+/** Decodes keys from the bytes that a terminal sends in raw mode. */
 
 const KEYS = {
   '\u001B[A': 'up',
@@ -32,11 +32,11 @@ const KEYS = {
 
 export type Key = (typeof KEYS)[keyof typeof KEYS]
 
-// A sequence as a whole, or a single character. Escape alone is what is left of it.
-// oxlint-disable-next-line no-control-regex -- that is what keys are
+// Matches a whole escape sequence or a single character. Escape alone is a key too.
+// oxlint-disable-next-line no-control-regex -- keys are control characters
 const EACH = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])|[\s\S]/gu
 
-/** Several may come at once. What means nothing is left out. */
+/** Several keys may arrive at once. Unknown sequences are ignored. */
 export function keysIn(bytes: string): Key[] {
   return (bytes.match(EACH) ?? []).flatMap((one) =>
     Object.hasOwn(KEYS, one) ? [KEYS[one as keyof typeof KEYS]] : [],

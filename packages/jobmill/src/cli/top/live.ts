@@ -1,4 +1,4 @@
-/** `top` while somebody looks: reads, draws, listens to keys, until it is left. */
+/** Runs `top` on a terminal: reads data, draws it and handles keys until the user quits. */
 import { sleep } from '../../platform/sleep.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
@@ -23,7 +23,7 @@ export async function runLive(
   terminal: Terminal,
 ): Promise<void> {
   let state = START
-  // Before the screen is taken: what cannot be read at all is told as by any command.
+  // Read before switching to the full screen, so that a first error is reported like that of any command.
   let view: View = await overview(mill, store)
   let trouble: string | null = null
   const leaving = new AbortController()
@@ -37,7 +37,7 @@ export async function runLive(
     leaving.signal.addEventListener('abort', () => resolve(null), { once: true }),
   )
   const draw = (): void => screen.draw(frame(view, state, trouble, screen.size(), terminal))
-  const failed = (error: unknown): void => void (trouble = `trying again: ${errorText(error)}`)
+  const failed = (error: unknown): void => void (trouble = `retrying: ${errorText(error)}`)
 
   async function toggle(): Promise<void> {
     const place = placeOf(state)
@@ -55,7 +55,7 @@ export async function runLive(
     state = next
     if (act === 'leave') return leave()
     if (act === 'toggle') toggle().catch(failed).finally(draw)
-    // Another screen shows something else.
+    // Another screen needs other data.
     if (!isOf(view, placeOf(state))) again.abort()
     draw()
   }
@@ -70,11 +70,11 @@ export async function runLive(
     while (!leaving.signal.aborted) {
       again = new AbortController()
       try {
-        // A database that does not answer must not keep anybody here.
+        // Quitting must work even when the database does not answer.
         const read = await Promise.race([viewOf(mill, placeOf(state), store), left])
         if (read === null) break
         trouble = null
-        // Somebody may have gone on meanwhile: then it is read again at once.
+        // The user may have moved to another screen during the read; it is read again at once.
         if (isOf(read, placeOf(state))) view = read
       } catch (error) {
         failed(error)

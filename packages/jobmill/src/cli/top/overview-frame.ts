@@ -1,4 +1,4 @@
-/** The first screen: queues, workers and the newest dead, in as many rows as there are. */
+/** The first screen: queues, instances and the latest dead jobs, fitted to the height of the terminal. */
 import { INSTANCE_STYLE } from '../instance-style.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 import { counted, fromNow, localTime, number } from '../wording.ts'
@@ -8,10 +8,10 @@ import type { Overview, TopInstance } from './read.ts'
 import { shortNumber } from './short.ts'
 import { chosenOf } from './state.ts'
 
-/** Rows that are there whatever happens, the last row of the screen among them. */
+/** Rows that are always present, including the last row of the screen. */
 const FIXED = 11
 
-/** `chosen` is null where nothing can be chosen. */
+/** `chosen` is null when nothing can be selected. */
 export function overviewFrame(view: Overview, chosen: string | null, size: Size): Line[] {
   const { queues, instances, dead, at } = view
   const wants = [queues, instances, dead].map(({ length }) => Math.max(1, length))
@@ -23,14 +23,14 @@ export function overviewFrame(view: Overview, chosen: string | null, size: Size)
     [],
     ...queueLines(view, chosen, queueRows, columns),
     [],
-    bold(`  ${left('instance', 36)} ${left('state', 7)} ${right('renewed', 8)}  cpu   mem queues`),
+    bold(`  ${left('instance', 36)} ${left('state', 7)} ${right('heartbeat', 9)}  cpu   mem queues`),
     ...orNone(
       instances.slice(0, instanceRows).map((one) => instanceLine(one, now)),
       instanceRows,
       'no instances',
     ),
     [],
-    bold(`  ${left('newest dead', 36)} ${right('ended', 8)} ${left('queue', 12)} kind`),
+    bold(`  ${left('latest dead', 36)} ${right('ended', 8)} ${left('queue', 12)} kind`),
     ...orNone(
       dead.slice(0, deadRows).map((job) => deadLine(job, now)),
       deadRows,
@@ -81,7 +81,7 @@ function instanceLine(instance: TopInstance, now: number): Line {
   return [
     `  ${left(label ?? id, 36)} `,
     { text: left(state, 7), style: INSTANCE_STYLE[state] },
-    ` ${right(fromNow(renewedAt, now), 8)}`,
+    ` ${right(fromNow(renewedAt, now), 9)}`,
     ` ${right(cpu === null ? '-' : `${Math.round(cpu.mean * 100)}%`, 4)}`,
     ` ${right(memory === null ? '-' : `${shortNumber(memory.mean / MEGABYTE)}M`, 5)}`,
     ` ${queues.join(' ')}`,
@@ -93,7 +93,7 @@ function deadLine({ id, endedAt, queue, kind }: JobSummary, now: number): Line {
   return [`  ${id} ${right(ended, 8)} ${left(queue, 12)} `, { text: kind, style: 'red' }]
 }
 
-/** So many rows in any case: what stands below stays where it is. */
+/** Keeps one row for an empty list, so that the parts below do not move. */
 function orNone(lines: readonly Line[], rows: number, otherwise: string): Line[] {
   return lines.length === 0 && rows > 0 ? [[{ text: `  ${otherwise}`, style: 'dim' }]] : [...lines]
 }

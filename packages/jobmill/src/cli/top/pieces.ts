@@ -1,4 +1,7 @@
-/** Lines of a screen as pieces of text with a style: cut to the width of the terminal before they are painted, so that nothing wraps. */
+/**
+ * Lines of the screen as styled pieces. They are cut to the terminal width before styling, so that no line
+ * wraps.
+ */
 import { oneLine } from '../plain.ts'
 import type { Painted } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
@@ -10,7 +13,7 @@ export interface Size {
   readonly rows: number
 }
 
-/** As it is written, at most so many columns wide. */
+/** The styled text, cut to the given number of columns. */
 export function lineText(line: Line, columns: number, { paint }: Pick<Terminal, 'paint'>): string {
   let room = columns
   let text = ''
@@ -23,7 +26,7 @@ export function lineText(line: Line, columns: number, { paint }: Pick<Terminal, 
   return text
 }
 
-/** With an ellipsis where something is missing. */
+/** Ends with an ellipsis when text is cut. */
 function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
   if (columns <= 0) return ''
@@ -42,17 +45,17 @@ export function right(text: string, columns: number): string {
   return blank(columns - widthOf(fitting)) + fitting
 }
 
-/** In a terminal that is narrower than what never changes, less than nothing is left. */
+/** The width can be negative on a very narrow terminal. */
 function blank(columns: number): string {
   return ' '.repeat(Math.max(0, columns))
 }
 
-/** Characters that take two columns count as one: the terminal is told not to wrap, so they are only cut. */
+/** Counts double-width characters as one. The terminal does not wrap, so they are only cut. */
 function widthOf(text: string): number {
   return Array.from(text).length
 }
 
-/** How many of the rows that are free each part gets: alike at first, then what is left to whoever wants more, the first ones first. */
+/** Divides free rows among the parts: equally first, then the rest to parts that need more, in order. */
 export function shares(free: number, wants: readonly number[]): number[] {
   const alike = Math.max(0, Math.floor(free / wants.length))
   const given = wants.map((want) => Math.min(want, alike))
@@ -64,7 +67,7 @@ export function shares(free: number, wants: readonly number[]): number[] {
   })
 }
 
-/** The part of a list that is shown, so that the chosen one is in it. */
+/** The visible part of a list, which contains the selected item. */
 export function windowed<T>(
   items: readonly T[],
   chosen: number,

@@ -1,4 +1,4 @@
-/** The table of queues: every figure in four columns, so that all of them fit into 80. */
+/** The table of queues: every number takes at most five columns, so that the table fits into 80. */
 import { hasNoWorker } from '../queues/served.ts'
 import type { Painted } from '../table.ts'
 import { counted, left as remaining, lasting } from '../wording.ts'
@@ -43,22 +43,22 @@ const COLUMNS: readonly Column[] = [
   { group: '', head: 'old', width: 4, cell: ({ counts }) => shortTime(counts.oldestReadyMs) },
 ]
 
-const FIGURES_WIDTH = COLUMNS.reduce((sum, { width }) => sum + width + 1, 0)
+const NUMBERS_WIDTH = COLUMNS.reduce((sum, { width }) => sum + width + 1, 0)
 const SHORTEST_NAME = 8
-/** From here on there is room for a word on its state. */
+/** From this width on there is room for the state in words. */
 const WIDE = 100
 const STATE_WIDTH = 14
 
-/** Jobs that ended, a second. */
+/** Jobs that ended, per second. */
 function outOf({ totals }: TopQueue): number {
   if (totals === null) return 0
   const { done, dead, cancelled } = totals.perSecond
   return done + dead + cancelled
 }
 
-/** As much as the longest name needs, if there is so much room. */
+/** The length of the longest name, as far as there is room. */
 export function nameWidth(queues: readonly TopQueue[], columns: number): number {
-  const room = columns - FIGURES_WIDTH - 2 - (columns < WIDE ? 0 : STATE_WIDTH)
+  const room = columns - NUMBERS_WIDTH - 2 - (columns < WIDE ? 0 : STATE_WIDTH)
   const longest = Math.max(0, ...queues.map(({ name }) => name.length))
   return Math.max(SHORTEST_NAME, Math.min(longest, room))
 }
@@ -73,7 +73,7 @@ export function queueHeads({ columns, name }: Widths, title: string): [Line, Lin
   let groups = title
   let at = names + 1
   for (const { group, width } of COLUMNS) {
-    // What stands over several columns begins over the first of them.
+    // The title of a group starts above its first column.
     if (group !== '') groups = groups.padEnd(at) + group
     at += width + 1
   }
@@ -95,7 +95,7 @@ export function queueLine(queue: TopQueue, isChosen: boolean, { columns, name: w
   return [state === null ? text : { text, style: 'yellow' }]
 }
 
-/** What keeps its jobs back: a mark in front of its name, and in words. */
+/** Why the queue's jobs are held back, as a mark and in words. */
 function stateOf(queue: TopQueue): { readonly mark: string; readonly text: string } | null {
   const { paused, coolingMs, counts, isServed } = queue
   if (paused) return { mark: '=', text: 'paused' }
@@ -103,16 +103,16 @@ function stateOf(queue: TopQueue): { readonly mark: string; readonly text: strin
   return hasNoWorker(counts, isServed) ? { mark: '!', text: 'no worker' } : null
 }
 
-/** All about the chosen one that has no column. */
+/** Details of the selected queue that have no column. */
 export function queueDetail(queue: TopQueue): Line {
   const { name, workers, limit, counts } = queue
   const state = stateOf(queue)
-  const told: (string | Painted)[] = [
+  const pieces: (string | Painted)[] = [
     `  ${name}: `,
     ...(state === null ? ['open'] : [{ text: state.text, style: 'yellow' } as const]),
     workers === null ? '' : `, ${counted(workers, 'worker')}`,
     limit === null ? '' : `, limit ${limit}`,
     counts.oldestReadyMs === null ? '' : `, oldest ready for ${lasting(counts.oldestReadyMs)}`,
   ]
-  return told
+  return pieces
 }

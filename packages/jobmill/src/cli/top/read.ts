@@ -1,4 +1,4 @@
-/** What each screen shows, in a handful of reads. */
+/** Reads the data of each screen, in a few queries. */
 import type { Mill } from '../../runtime/mill.ts'
 import type { AttemptView, JobView } from '../../runtime/job-view.ts'
 import type { InstanceSeries, QueueSeries } from '../../runtime/series.ts'
@@ -12,9 +12,9 @@ import type { Place } from './state.ts'
 
 export interface TopQueue extends QueueRecord {
   readonly counts: Omit<QueueCounts, 'queue'>
-  /** Whether a living process takes anything from it. */
+  /** Whether a live instance serves the queue. */
   readonly isServed: boolean
-  /** Of the last minute; null when nothing happened. */
+  /** Metrics of the last minute; null when nothing happened. */
   readonly totals: QueueSeries['all'] | null
 }
 
@@ -22,15 +22,15 @@ export interface TopInstance extends InstanceRecord {
   readonly totals: InstanceSeries['all'] | null
 }
 
-/** The whole at a glance. */
+/** The data of the first screen. */
 export interface Overview {
   readonly kind: 'queues'
   readonly at: number
   readonly store: string
   readonly queues: readonly TopQueue[]
-  /** Those that live first. */
+  /** Live instances first. */
   readonly instances: readonly TopInstance[]
-  /** The newest. */
+  /** The latest dead jobs. */
   readonly dead: readonly JobSummary[]
 }
 
@@ -47,7 +47,7 @@ export interface OneJob {
   readonly kind: 'job'
   readonly at: number
   readonly id: string
-  /** Null when it is gone. */
+  /** Null when the job no longer exists. */
   readonly job: JobView | null
   readonly history: readonly AttemptView[]
   readonly why: Why | null

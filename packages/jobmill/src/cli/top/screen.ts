@@ -1,10 +1,13 @@
-/** The terminal as a screen: its second page, drawn by difference, and given back as it was however the process ends. */
+/**
+ * Full-screen mode of the terminal: draws only rows that changed, and restores the terminal however the
+ * process ends.
+ */
 import type { ReadStream, WriteStream } from 'node:tty'
 import type { Size } from './pieces.ts'
 
 export interface Screen {
   readonly size: () => Size
-  /** One text for each row, none wider than the screen. */
+  /** One text for each row, at most as wide as the screen. */
   readonly draw: (rows: readonly string[]) => void
   readonly close: () => void
 }
@@ -12,12 +15,12 @@ export interface Screen {
 export interface ScreenEvents {
   readonly typed: (bytes: string) => void
   readonly resized: () => void
-  /** Nobody is there any more. */
+  /** The input was closed. */
   readonly gone: () => void
 }
 
 const ESC = '\u001B['
-// The second page, no cursor, no wrapping.
+// Alternate screen, hidden cursor, no wrapping.
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l${ESC}2J`
 const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`
 
@@ -25,7 +28,7 @@ export function openScreen(input: ReadStream, output: WriteStream, events: Scree
   let shown: readonly string[] = []
   let isOpen = true
   const resized = (): void => {
-    // Terminals move lines about when they change their size: nothing that was drawn can be trusted.
+    // Terminals rearrange lines when they are resized, so everything is redrawn.
     shown = []
     output.write(`${ESC}2J`)
     events.resized()
@@ -41,18 +44,18 @@ export function openScreen(input: ReadStream, output: WriteStream, events: Scree
     output.off('resize', resized)
     process.off('exit', close)
   }
-  // An error that nobody catches, and whoever calls exit, come by here.
+  // Also runs after an uncaught error or a call of exit.
   process.on('exit', close)
   input.setRawMode(true)
   input.on('data', typed).on('end', events.gone).resume()
   output.on('resize', resized)
   output.write(ENTER)
   return {
-    // Some terminals say 0 for not knowing it.
+    // Some terminals report 0 when they do not know their size.
     size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
     draw(rows) {
       const changed = rows.flatMap((row, at) =>
-        // Cleared first: behind a row that is full, clearing would take its last character.
+        // Clear before writing: clearing after a full row would erase its last character.
         row === shown[at] ? [] : [`${ESC}${at + 1};1H${ESC}2K${row}`],
       )
       shown = [...rows]

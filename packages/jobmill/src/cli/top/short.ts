@@ -1,6 +1,6 @@
-/** Figures in four columns. */
+/** Formats numbers and times in at most four columns. */
 
-/** `999`, `1.2k`, `12k`, `3.4M`; with a decimal below ten where there is one. */
+/** `999`, `1.2k`, `12k`, `3.4M`; below ten with a decimal if there is one. */
 export function shortNumber(n: number): string {
   if (n < 10) return String(Math.floor(n * 10) / 10)
   if (n < 1_000) return String(Math.floor(n))

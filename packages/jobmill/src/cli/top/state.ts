@@ -1,14 +1,14 @@
-/** Where somebody is in `top`, and what a key makes of it. Pure. */
+/** The navigation state of `top`, and how keys change it. Pure. */
 import type { Key } from './keys.ts'
 
-/** What is chosen is kept by its name, so that it stays the same when the list changes. */
+/** The selection is stored by name, so that it survives changes of the list. */
 export type Place =
   | { readonly kind: 'queues'; readonly chosen: string | null }
   | { readonly kind: 'queue'; readonly queue: string; readonly chosen: string | null }
   | { readonly kind: 'job'; readonly id: string; readonly scrolled: number }
 
 export interface TopState {
-  /** The way here; the last one is shown. */
+  /** The screens from the first to the current one. */
   readonly path: readonly [Place, ...Place[]]
   readonly isHelp: boolean
 }
@@ -17,7 +17,7 @@ export const START: TopState = { path: [{ kind: 'queues', chosen: null }], isHel
 
 export interface Pressed {
   readonly state: TopState
-  /** What is to be done passthrough: leave, or pause or resume the chosen queue. */
+  /** A side effect to run: leave, or pause or resume the selected queue. */
   readonly act: 'leave' | 'toggle' | null
 }
 
@@ -25,12 +25,12 @@ export function placeOf({ path }: TopState): Place {
   return path.at(-1) ?? path[0]
 }
 
-/** The chosen one as it stands in the list: the first when it is not there. */
+/** The index of the selected item, or 0 when it is not in the list. */
 export function chosenOf(chosen: string | null, items: readonly string[]): number {
   return Math.max(0, chosen === null ? 0 : items.indexOf(chosen))
 }
 
-/** `items` can be chosen on the screen that is shown, in their order; of a job they are its lines. `page` is how many fit. */
+/** `items` are the selectable items of the current screen, or the lines of a job. `page` is how many fit. */
 export function pressed(state: TopState, key: Key, items: readonly string[], page: number): Pressed {
   const place = placeOf(state)
   if (key === 'quit') return { state, act: 'leave' }
@@ -38,7 +38,7 @@ export function pressed(state: TopState, key: Key, items: readonly string[], pag
   if (key === 'pause') return { state, act: place.kind === 'queues' && items.length > 0 ? 'toggle' : null }
   if (key === 'back') return { state: { ...state, path: shorter(state.path) }, act: null }
   if (key === 'enter') return { state: { ...state, path: longer(state.path, place, items) }, act: null }
-  return { state: { ...state, path: replaced(state.path, moved(place, key, items, page)) }, act: null }
+  return { state: { ...state, path: replaceLast(state.path, move(place, key, items, page)) }, act: null }
 }
 
 type Path = TopState['path']
@@ -55,19 +55,19 @@ function longer(path: Path, place: Place, items: readonly string[]): Path {
     place.kind === 'queues'
       ? { kind: 'queue', queue: item, chosen: null }
       : { kind: 'job', id: item, scrolled: 0 }
-  // With what was chosen, so that the way back leads there.
-  return [...replaced(path, { ...place, chosen: item }), next]
+  // Stores the selection, so that going back restores it.
+  return [...replaceLast(path, { ...place, chosen: item }), next]
 }
 
-function replaced([first, ...rest]: Path, place: Place): Path {
+function replaceLast([first, ...rest]: Path, place: Place): Path {
   return rest.length === 0 ? [place] : [first, ...rest.slice(0, -1), place]
 }
 
-function moved(place: Place, key: Key, items: readonly string[], page: number): Place {
+function move(place: Place, key: Key, items: readonly string[], page: number): Place {
   const step = STEPS[key]
   if (step === undefined) return place
   const at = place.kind === 'job' ? place.scrolled : chosenOf(place.chosen, items)
-  // A text is moved as a whole, until its end is seen.
+  // Text scrolls until its last line is visible.
   const last = Math.max(0, place.kind === 'job' ? items.length - page : items.length - 1)
   const to = Math.min(last, Math.max(0, at + step(page)))
   return place.kind === 'job' ? { ...place, scrolled: to } : { ...place, chosen: items[to] ?? null }

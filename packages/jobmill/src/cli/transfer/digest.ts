@@ -1,8 +1,11 @@
-/** One number for any number of things: equal for the same things in whatever order they come, since two databases do not sort texts alike. */
+/**
+ * A checksum of a set of items that does not depend on their order, because two databases may sort text
+ * differently.
+ */
 import { createHash } from 'node:crypto'
 
 export interface Digest {
-  /** How many were added. */
+  /** The number of items. */
   readonly items: number
   /** 64 hex digits. */
   readonly checksum: string
@@ -15,7 +18,7 @@ export interface Digester {
 
 const BITS = 256
 
-/** The sum of the hashes of what was added. */
+/** Adds up the hashes of the items. */
 export function digester(): Digester {
   let items = 0
   let sum = 0n
@@ -29,7 +32,7 @@ export function digester(): Digester {
   }
 }
 
-/** JSON in which the keys of every object are sorted. */
+/** JSON with the keys of every object sorted. */
 export function canonical(thing: unknown): string {
   return JSON.stringify(thing, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-/** The checksums of one database: of its jobs, held keys, served instants, and of all that has a name. */
+/** The checksums of one database: its jobs, held dedupe keys, ticks, and named settings. */
 import type { TransferredRest, Transfer, Part } from '../../store/transfer.ts'
 import type { Way } from './transfer-parts.ts'
 import { type Digest, digester } from './digest.ts'
@@ -8,7 +8,7 @@ export const SORTS = ['jobs', 'keys', 'ticks', 'settings'] as const
 
 export type Digests = Readonly<Record<(typeof SORTS)[number], Digest>>
 
-/** `rest` as far as it is to be the same: the target may have queues that the source knows nothing of. */
+/** `rest` holds only the names to compare: the target may have queues that the source does not have. */
 export async function digestsOf(tools: Transfer, rest: TransferredRest, way: Way): Promise<Digests> {
   return {
     jobs: await digestOf(tools, 'jobs', way),

@@ -1,6 +1,7 @@
 /**
- * Where a move goes on. Nothing is noted anywhere: which jobs are there tells it, by their ids on both sides. Pages are carried by id, so that all before the first
- * that is missing are there; some behind it may be too, and carrying them again changes nothing.
+ * Finds where an interrupted transfer continues. No state is stored: the ids on both sides show it. Pages are
+ * written in id order, so every job before the first missing one exists; writing later ones again changes
+ * nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
 import type { ToolStore } from '../../store/store.ts'
@@ -8,9 +9,9 @@ import type { Places } from './places.ts'
 import { idsOf, sideBySide } from './walk.ts'
 
 export interface Place {
-  /** The last job before the first that is missing; null to begin with the first. */
+  /** The last job before the first missing one; null to start with the first job. */
   readonly after: { readonly id: string } | null
-  /** How many jobs there are to move, and how many of them are there already. */
+  /** How many jobs the source has, and how many of them the target already has. */
   readonly total: number
   readonly there: number
 }
@@ -31,23 +32,26 @@ export async function findPlace({ source, target }: Places): Promise<Place> {
   return { after, total, there }
 }
 
-/** A target that has given out places or tokens of its own has a life of its own: jobs that have ended and gone there would come back. */
+/**
+ * A target with higher counters than the source has run jobs of its own, so merging could revive deleted
+ * jobs.
+ */
 async function checkBoth({ source, target }: Places): Promise<void> {
   const [from, to] = await Promise.all([source.tools.exportRest(), target.tools.exportRest()])
   if (to.lastToken > from.lastToken || to.lastPlace > from.lastPlace)
-    throw notEmpty(target.name, `has been worked on apart from ${source.name}`)
+    throw notEmpty(target.name, `has run jobs independently of ${source.name}`)
 }
 
 export async function checkNotEmpty({ name, tools }: ToolStore<never>): Promise<void> {
   const { queues, limits, schedules } = await tools.exportRest()
   if (queues.length + limits.length + schedules.length > 0) return
-  throw new JobmillError('TRANSFER_REFUSED', `${name} has nothing that could be moved`, {
-    fix: 'See whether it is the right one',
+  throw new JobmillError('TRANSFER_REFUSED', `${name} has nothing to transfer`, {
+    fix: 'Check that this is the right database',
   })
 }
 
 function notEmpty(name: string, what: string): JobmillError {
   return new JobmillError('TRANSFER_REFUSED', `${name} ${what}`, {
-    fix: 'Move to a database that is new, or that a move from the same source was broken off in',
+    fix: 'Use a new database, or one with an interrupted transfer from the same source',
   })
 }

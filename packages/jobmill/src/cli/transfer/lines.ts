@@ -1,12 +1,12 @@
-/** What to type next, as a line that can be pasted into a shell. Passwords are left out. */
+/** The commands to run next, ready to paste into a shell. Passwords are omitted. */
 import type { Given } from '../command.ts'
 
 export interface NextLines {
-  /** Everything on the new database. */
+  /** Starts a process on the new database. */
   readonly start: string
-  /** The move itself, after a look. */
+  /** Runs the transfer after a comparison. */
   readonly transfer: string
-  /** The address of the target had a password, which has to be put back. */
+  /** Whether the URL of the target had a password, which the user has to add again. */
   readonly needsPassword: boolean
 }
 
@@ -32,7 +32,7 @@ function withoutPassword(address: string): string {
   return url.href
 }
 
-/** Only where a shell would make something else of it. */
+/** Quotes only text that a shell would interpret. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll(`'`, `'\\''`)}'`
 }

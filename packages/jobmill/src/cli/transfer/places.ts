@@ -1,4 +1,4 @@
-/** The two databases of a move. */
+/** The source and the target of a transfer. */
 import { JobmillError } from '../../job/errors.ts'
 import type { Store, ToolStore } from '../../store/store.ts'
 import type { SchemaStatus } from '../../store/admin.ts'
@@ -11,13 +11,13 @@ export interface Places {
   readonly target: ToolStore<never>
 }
 
-/** Not opened yet, and nothing was made. */
+/** Neither store is opened, and nothing is created. */
 export async function placesOf(given: Given): Promise<Places> {
   const to = given.text('to')
   if (to === undefined) {
     throw new JobmillError('OPTION_INVALID', 'is missing', {
       field: '--to',
-      fix: 'Name the database to move to: --to postgres://user@host/database',
+      fix: 'Pass the target database: --to postgres://user@host/database',
     })
   }
   const source = await sourceOf(given)
@@ -28,7 +28,7 @@ export async function placesOf(given: Given): Promise<Places> {
   return { source, target }
 }
 
-/** Of two that are open: a link, a path written otherwise, or another address of one server would pass for another database. */
+/** Compares the open databases: two different paths or addresses may lead to the same database. */
 export async function checkTwo({ source, target }: Places): Promise<void> {
   const [from, to] = await Promise.all([source.tools.identity(), target.tools.identity()])
   if (from === to) throw sameDatabase()
@@ -37,50 +37,50 @@ export async function checkTwo({ source, target }: Places): Promise<void> {
 function sameDatabase(): JobmillError {
   return new JobmillError('OPTION_CONFLICT', 'is the same database as --from', {
     field: '--to',
-    fix: 'Name another one',
+    fix: 'Pass another database',
   })
 }
 
-/** The one that is named, else the one that every other command would use. */
+/** The database of `--from`, else the one that every other command would use. */
 async function sourceOf(given: Given): Promise<ToolStore<never>> {
   const from = given.text('from')
   if (from === undefined) return withTools((await optionsFor(given)).store)
   if (given.text('db') !== undefined) {
-    throw new JobmillError('OPTION_CONFLICT', 'both name the database to move from', {
+    throw new JobmillError('OPTION_CONFLICT', 'both select the source database', {
       field: '--from and --db',
-      fix: 'Leave one of them out',
+      fix: 'Omit one of them',
     })
   }
   if (!/^[a-z]+:\/\//i.test(from)) await checkFile(from.replace(/^sqlite:/, ''), '--from')
   return storeAt(from)
 }
 
-/** Opening would make an empty one. */
+/** Opening a missing file would create an empty database. */
 async function checkFile(path: string, field: '--from' | '--to'): Promise<void> {
   if (await isThere(path)) return
-  throw new JobmillError('OPTION_INVALID', `there is no file ${path}`, {
+  throw new JobmillError('OPTION_INVALID', `file not found: ${path}`, {
     field,
-    fix: `Name a database that is there: ${field} sqlite:jobs.db`,
+    fix: `Pass an existing database: ${field} sqlite:jobs.db`,
   })
 }
 
 function withTools(store: Store<never>): ToolStore<never> {
   if ('tools' in store) return store as ToolStore<never>
-  throw new JobmillError('OPTION_INVALID', `the store ${store.name} cannot be moved`, {
+  throw new JobmillError('OPTION_INVALID', `store ${store.name} does not support transfers`, {
     field: '--from',
-    fix: 'Name a database of SQLite or PostgreSQL',
+    fix: 'Use a SQLite or PostgreSQL database',
   })
 }
 
-/** To open it would migrate it, and then the release that has worked on it until now could not go back to it. */
+/** Opening the source would migrate it, and its current release could no longer use it. */
 export function checkSchema(name: string, { pending }: SchemaStatus): void {
   if (pending.length === 0) return
-  throw new JobmillError('TRANSFER_REFUSED', `${name} has the schema of an earlier release`, {
-    fix: 'Migrate it with jobmill db migrate',
+  throw new JobmillError('TRANSFER_REFUSED', `${name} has pending migrations`, {
+    fix: 'Run jobmill db migrate on it',
   })
 }
 
-/** A look makes nothing and changes nothing, and there is nothing to compare where nothing is. */
+/** A comparison creates and changes nothing, so the target must exist with a current schema. */
 export function checkTarget(
   name: string,
   { isThere, pending, refused }: SchemaStatus,
@@ -88,12 +88,12 @@ export function checkTarget(
 ): void {
   if (refused !== null)
     throw new JobmillError('TRANSFER_REFUSED', `${name} cannot be used: ${refused}`, {
-      fix: 'Name another database with --to',
+      fix: 'Pass another database with --to',
     })
   if (!isLook || (isThere && pending.length === 0)) return
   throw new JobmillError(
     'TRANSFER_REFUSED',
-    isThere ? `${name} has the schema of an earlier release` : `${name} has nothing to compare with`,
-    { fix: isThere ? 'Migrate it with jobmill db migrate' : 'Leave --verify-only out to move to it' },
+    isThere ? `${name} has pending migrations` : `${name} has nothing to compare with`,
+    { fix: isThere ? 'Run jobmill db migrate on it' : 'Omit --verify-only to transfer to it' },
   )
 }

@@ -1,4 +1,7 @@
-/** Nobody may work on either database while one is moved: what changes behind our back would be lost, or run twice. */
+/**
+ * Refuses a transfer while an instance works on either database: concurrent changes would be lost, or run
+ * twice.
+ */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
@@ -14,8 +17,8 @@ export async function checkQuiet({ source, target }: Places): Promise<void> {
 export async function checkNobodyAt(store: Store<never>): Promise<void> {
   const alive = (await store.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
-  throw new JobmillError('TRANSFER_REFUSED', `${alive.map(nameOf).join(', ')} is at work on ${store.name}`, {
-    fix: `Stop it. One whose process is gone counts as alive for ${DEFAULTS.instanceLeaseMs / 1_000} s more`,
+  throw new JobmillError('TRANSFER_REFUSED', `${alive.map(nameOf).join(', ')} is running on ${store.name}`, {
+    fix: `Stop it first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
   })
 }
 
@@ -23,7 +26,7 @@ function nameOf({ label, id }: InstanceRecord): string {
   return label === null ? `instance ${id}` : `instance ${label} (${id})`
 }
 
-/** The instances that were ever seen on the source: to find one that came and went. */
+/** All instances ever registered on the source, to detect one that ran during the transfer. */
 export async function knownInstances({ source }: Places): Promise<ReadonlySet<string>> {
   return new Set((await source.instances()).map(({ id }) => id))
 }
@@ -32,14 +35,17 @@ export async function checkNobodyCame({ source }: Places, known: ReadonlySet<str
   const came = (await source.instances()).filter(({ id }) => !known.has(id))
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
-  throw new JobmillError('TRANSFER_REFUSED', `${names} worked on ${source.name} during the move`, {
-    fix: 'Stop it and run the same command again. It says whether jobs have changed that were moved already',
+  throw new JobmillError('TRANSFER_REFUSED', `${names} ran on ${source.name} during the transfer`, {
+    fix: 'Stop it and run the same command again, which reports jobs that changed after they were transferred',
   })
 }
 
 const AT_ONCE = 1_000
 
-/** What still counts as running was left by processes that are gone: it goes back to where any other process would have put it. How many jobs that were. */
+/**
+ * Returns jobs that crashed processes left running to their queues, as the reaper does. Resolves with their
+ * number.
+ */
 export async function takeBack(source: Store<never>): Promise<number> {
   if ((await runningOn(source)) === 0) return 0
   let jobs = 0
@@ -52,9 +58,9 @@ export async function takeBack(source: Store<never>): Promise<number> {
   if (left === 0) return jobs
   throw new JobmillError(
     'TRANSFER_REFUSED',
-    `${counted(left, 'job')} still ${left === 1 ? 'runs' : 'run'} on ${source.name}`,
+    `${counted(left, 'job')} ${left === 1 ? 'is' : 'are'} still running on ${source.name}`,
     {
-      fix: 'Look for a transaction that is open and has finished one of them',
+      fix: 'Check for an open transaction that completes one of them',
     },
   )
 }

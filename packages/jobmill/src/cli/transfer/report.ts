@@ -1,4 +1,4 @@
-/** What became of a move, for people and for programs. */
+/** Reports the outcome of a transfer, as text or JSON. */
 import { JOB_STATES } from '../../job/state.ts'
 import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
@@ -10,21 +10,21 @@ import type { Places } from './places.ts'
 import type { Verified } from './verify.ts'
 
 export interface TransferReport {
-  /** Null when it only looked. */
+  /** Null for a comparison. */
   readonly brought: Brought | null
   readonly verified: Verified
 }
 
-/** In jobs. */
+/** Numbers of jobs. */
 export interface Brought {
-  /** That processes which are gone had left running. */
+  /** Jobs that crashed processes had left running. */
   readonly takenBack: number
-  /** That were at the target before. */
+  /** Jobs that the target already had. */
   readonly there: number
   readonly transferred: number
 }
 
-/** For programs. */
+/** Prints the report as one JSON document. */
 export function tellJson(
   { source, target }: Places,
   { brought, verified }: TransferReport,
@@ -46,7 +46,7 @@ export function tellJson(
 
 export function tellText(places: Places, moved: TransferReport, next: NextLines, terminal: Terminal): void {
   const { brought, verified } = moved
-  if (brought !== null) tellBrought(brought, terminal)
+  if (brought !== null) printTransferred(brought, terminal)
   terminal.out(
     table(
       ['queue', ...JOB_STATES],
@@ -56,53 +56,51 @@ export function tellText(places: Places, moved: TransferReport, next: NextLines,
   )
   for (const sort of SORTS) {
     const [a, b] = [verified.source[sort], verified.target[sort]]
-    terminal.out(`${sort.padEnd(8)}  ${a.checksum} at the source, ${a.items}`)
-    terminal.out(`${''.padEnd(8)}  ${b.checksum} at the target, ${b.items}`)
+    terminal.out(`${sort.padEnd(8)}  ${a.checksum} on the source,  ${a.items}`)
+    terminal.out(`${''.padEnd(8)}  ${b.checksum} on the target,  ${b.items}`)
   }
   for (const difference of verified.differences) terminal.err(oneLine(`differs ${difference}`))
   const isSame = verified.differences.length === 0
-  if (isSame) terminal.out('verified: counts and checksums are equal')
-  if (brought === null) tellLook(places, isSame, next, terminal)
-  else if (isSame) tellNext(places, next, terminal)
-  else tellDifferent(places, terminal)
+  if (isSame) terminal.out('verified: counts and checksums match')
+  if (brought === null) printComparison(places, isSame, next, terminal)
+  else if (isSame) printNext(places, next, terminal)
+  else printDifferences(places, terminal)
 }
 
-function tellBrought({ takenBack, there, transferred }: Brought, terminal: Terminal): void {
-  if (takenBack > 0)
-    terminal.out(`taken back ${counted(takenBack, 'job')} that processes which are gone had left running`)
-  terminal.out(
-    `moved ${counted(transferred, 'job')}, ${number(there)} ${there === 1 ? 'was' : 'were'} there already`,
-  )
+function printTransferred({ takenBack, there, transferred }: Brought, terminal: Terminal): void {
+  if (takenBack > 0) terminal.out(`returned ${counted(takenBack, 'job')} of crashed processes to the queue`)
+  terminal.out(`transferred ${counted(transferred, 'job')}, ${number(there)} already on the target`)
 }
 
-function tellNext({ source, target }: Places, next: NextLines, terminal: Terminal): void {
-  const password = next.needsPassword ? ' (put its password back)' : ''
+function printNext({ source, target }: Places, next: NextLines, terminal: Terminal): void {
+  const password = next.needsPassword ? ' (add its password)' : ''
   terminal.out(
-    `next: let DATABASE_URL, or the store of your config, name ${target.name}. ${source.name} stays as it is: remove it when you no ` +
-      `longer need it, and let nothing run on it again. Start your processes on the new one${password}:`,
+    `next: set DATABASE_URL, or the store of your config, to ${target.name}. ${source.name} is unchanged: do not start anything on it, ` +
+      `and remove it when you no longer need it. Start your processes on the new database${password}:`,
   )
   terminal.out(next.start)
 }
 
-/** Nothing was moved, so nobody need have written to one of them meanwhile. */
-function tellLook({ source, target }: Places, isSame: boolean, next: NextLines, terminal: Terminal): void {
-  const password = next.needsPassword ? ' (put its password back)' : ''
+/** Nothing was transferred, so differences do not mean that a process wrote to one side. */
+function printComparison(
+  { source, target }: Places,
+  isSame: boolean,
+  next: NextLines,
+  terminal: Terminal,
+): void {
+  const password = next.needsPassword ? ' (add its password)' : ''
   if (isSame) {
-    terminal.out(
-      `next: ${target.name} has all that ${source.name} has. Start your processes there${password}:`,
-    )
+    terminal.out(`next: ${target.name} matches ${source.name}. Start your processes on it${password}:`)
     terminal.out(next.start)
     return
   }
-  terminal.err(
-    `error   ${target.name} does not have what ${source.name} has. Move what is missing${password}:`,
-  )
+  terminal.err(`error   ${target.name} does not match ${source.name}. Transfer what is missing${password}:`)
   terminal.err(next.transfer)
 }
 
-function tellDifferent({ source, target }: Places, terminal: Terminal): void {
+function printDifferences({ source, target }: Places, terminal: Terminal): void {
   terminal.err(
-    `error   ${target.name} does not have what ${source.name} has. Something wrote to one of them meanwhile. Stop it, also what only enqueues. ` +
-      'What is missing comes with the same command; for what has changed, drop the target and move again.',
+    `error   ${target.name} does not match ${source.name}: a process wrote to one of them during the transfer. Stop it, including processes that only enqueue. ` +
+      'Run the same command to transfer missing jobs; if jobs have changed, drop the target and transfer again.',
   )
 }

@@ -1,4 +1,7 @@
-/** Carries everything over. Jobs come last, because they need the counters, and because which of them are there tells how far it has come. */
+/**
+ * Copies everything to the target. Jobs come last: they need the counters, and their ids show how far the
+ * transfer has come.
+ */
 import type { Part } from '../../store/transfer.ts'
 import type { Place } from './find-place.ts'
 import type { Places } from './places.ts'
@@ -7,11 +10,11 @@ import { pagesOf } from './walk.ts'
 export interface Way {
   readonly limit: number
   readonly signal: AbortSignal
-  /** Told after each page how many jobs it had. */
+  /** Called after each page with the number of its jobs. */
   readonly passed: (jobs: number) => void
 }
 
-/** How many jobs were new. */
+/** Resolves with the number of new jobs. */
 export async function transferAll(
   { source, target }: Places,
   after: Place['after'],

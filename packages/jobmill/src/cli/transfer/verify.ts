@@ -1,4 +1,4 @@
-/** Reads both databases back, from end to end, and says whether they have the same. */
+/** Reads both databases completely and reports whether their contents match. */
 import { JOB_STATES } from '../../job/state.ts'
 import type { TransferredRest } from '../../store/transfer.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
@@ -13,7 +13,7 @@ export interface Verified {
   readonly source: Digests
   readonly target: Digests
   readonly counts: readonly QueueCounts[]
-  /** What is not the same, in words; empty when all is well. */
+  /** Descriptions of the differences; empty when both match. */
   readonly differences: readonly string[]
 }
 
@@ -38,18 +38,18 @@ export async function verify({ source, target }: Places, way: Way): Promise<Veri
 function sameNames(rest: TransferredRest, as: TransferredRest): TransferredRest {
   return {
     ...rest,
-    queues: named(rest.queues, as.queues),
-    limits: named(rest.limits, as.limits),
-    schedules: named(rest.schedules, as.schedules),
+    queues: withNames(rest.queues, as.queues),
+    limits: withNames(rest.limits, as.limits),
+    schedules: withNames(rest.schedules, as.schedules),
   }
 }
 
-function named<T extends { readonly name: string }>(items: readonly T[], as: readonly T[]): T[] {
+function withNames<T extends { readonly name: string }>(items: readonly T[], as: readonly T[]): T[] {
   const names = new Set(as.map(({ name }) => name))
   return items.filter(({ name }) => names.has(name))
 }
 
-/** A queue that one of them does not have counts as empty. */
+/** A queue that exists on one side only counts as empty on the other. */
 function countDifferences(wanted: readonly QueueCounts[], found: readonly QueueCounts[]): string[] {
   const queues = new Set([...wanted, ...found].map(({ queue }) => queue))
   return [...queues].flatMap((queue) => {
@@ -59,24 +59,24 @@ function countDifferences(wanted: readonly QueueCounts[], found: readonly QueueC
       return here === there
         ? []
         : [
-            `queue ${queue} has ${counted(here, `${state} job`)} at the source and ${number(there)} at the target`,
+            `queue ${queue} has ${counted(here, `${state} job`)} on the source and ${number(there)} on the target`,
           ]
     })
   })
 }
 
-/** The first few are enough to see what happened. */
-const MOST_TOLD = 5
+/** A few examples are enough to find the cause. */
+const MOST_EXAMPLES = 5
 
 async function jobDifferences({ source, target }: Places, { limit, signal }: Way): Promise<string[]> {
-  const told: string[] = []
+  const differences: string[] = []
   const pairs = sideBySide(jobsOf(source.tools, limit), jobsOf(target.tools, limit))
   for await (const { id, source: a, target: b } of pairs) {
     signal.throwIfAborted()
     if (a === undefined || b === undefined)
-      told.push(`job ${id} is missing at the ${a === undefined ? 'source' : 'target'}`)
-    else if (canonical(a) !== canonical(b)) told.push(`job ${id} is not the same at both`)
-    if (told.length === MOST_TOLD) break
+      differences.push(`job ${id} is missing on the ${a === undefined ? 'source' : 'target'}`)
+    else if (canonical(a) !== canonical(b)) differences.push(`job ${id} differs`)
+    if (differences.length === MOST_EXAMPLES) break
   }
-  return told
+  return differences
 }

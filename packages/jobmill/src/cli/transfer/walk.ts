@@ -1,7 +1,7 @@
-/** Everything of a database, page by page, and two databases side by side. */
+/** Reads a database page by page, and two databases side by side. */
 import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
 
-/** Pages that have something. */
+/** Yields non-empty pages only. */
 export async function* pagesOf<P extends Part>(
   tools: Transfer,
   part: P,
@@ -20,7 +20,7 @@ export async function* jobsOf(tools: Transfer, limit: number): AsyncGenerator<Tr
   for await (const page of pagesOf(tools, 'jobs', { after: null, limit })) yield* page
 }
 
-/** Ids are small. */
+/** Ids are small, so a page can be large. */
 const IDS_AT_ONCE = 10_000
 
 export async function* idsOf(tools: Transfer): AsyncGenerator<{ readonly id: string }> {
@@ -36,12 +36,12 @@ export async function* idsOf(tools: Transfer): AsyncGenerator<{ readonly id: str
 
 export interface Pair<T> {
   readonly id: string
-  /** Undefined where it is missing. */
+  /** Undefined where the item is missing. */
   readonly source: T | undefined
   readonly target: T | undefined
 }
 
-/** Both are by id, so each is read once and nothing is kept. */
+/** Both inputs are sorted by id, so each is read once and nothing is buffered. */
 export async function* sideBySide<T extends { readonly id: string }>(
   ofSource: AsyncGenerator<T>,
   ofTarget: AsyncGenerator<T>,
