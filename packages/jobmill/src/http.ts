@@ -1,4 +1,4 @@
-/** `jobmill/http`: the API as a fetch handler, and a server for it. */
+/** `jobmill/http`: the HTTP API as a fetch handler, and a server for it. */
 export { httpApi, type HttpApi } from './http/api.ts'
 export type { HttpApp, HttpApps } from './http/apps.ts'
 export type { Passthrough, Caller } from './http/passthrough.ts'

@@ -1,4 +1,4 @@
-/** The API as a function from a request to an answer: for a server of ours, or mounted into one of yours. */
+/** The HTTP API as a fetch handler: for our own server, or mounted into yours. */
 import { VERSION } from '../job/version.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
@@ -40,17 +40,19 @@ import { systemRoutes } from './routes/system.ts'
 import { workerRoutes } from './routes/workers.ts'
 
 export interface HttpApi {
-  /** Takes `/api/…`, `/metrics`, `/healthz` and `/readyz`, and the addresses of the page; behind `basePath` where there is one. */
+  /**
+   * Handles `/api/…`, `/metrics`, `/healthz`, `/readyz` and Mission Control, below `basePath` if one is set.
+   */
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
-  /** Ends what is being listened to, so that a server can close. */
+  /** Ends all event streams, so that a server can close. */
   readonly stop: () => void
-  /** Whether Mission Control is there to be looked at. */
+  /** Whether Mission Control is served. */
   readonly hasPage: boolean
 }
 
-/** How old an answer may be that costs more than others. */
-const REMEMBERED_MS = 5_000
-/** What was decided of who may ask, beside the options. */
+/** How long expensive answers are cached. */
+const CACHED_MS = 5_000
+/** The access rules that were derived from the options. */
 interface Access {
   readonly identity: Identity
   readonly callers: Callers
@@ -61,14 +63,14 @@ export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
     identity: identityOf(options, options.onError ?? toStandardError),
     callers: 'any',
   })
-  // The server that this is mounted into may pass on an invalid Host header as part of the address.
+  // A host server may pass on an invalid Host header as part of the URL.
   return {
     ...api,
     fetch: (request, env) => (URL.canParse(request.url) ? api.fetch(request, env) : hostInvalid()),
   }
 }
 
-/** What a server or a mount needs of it. */
+/** Builds the handler for a server or a mount with the given access rules. */
 export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Access): HttpApi {
   checkHttpOptions(options)
   const { onError = toStandardError } = options
@@ -77,13 +79,16 @@ export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Acce
   const passthrough = checkPassthrough(options.passthrough, 'passthrough')
   const { root, feed } = apiFor(mill, options, access)
   const page = options.page === false ? null : missionControl(basePath, frameAncestors)
-  const ours = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
+  const answerOurs = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
     const request = withoutBase(given, basePath)
     const shown = page?.(request) ?? null
     if (shown === null) return root.fetch(request, env)
-    return (await mayNotSee(request, env)) ?? shown
+    return (await refusePageTo(request, env)) ?? shown
   }
-  const mayNotSee = async (request: Request, env: Env['Bindings'] | undefined): Promise<Response | null> => {
+  const refusePageTo = async (
+    request: Request,
+    env: Env['Bindings'] | undefined,
+  ): Promise<Response | null> => {
     try {
       const outsider = refuseOutsiders(access.callers, request, env?.incoming)
       return outsider ?? (await refusePage(access.identity, request))
@@ -93,13 +98,13 @@ export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Acce
     }
   }
   const passthroughFirst = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
-    // The one of the Node server cannot do all that a request can.
+    // The request object of the Node adapter lacks some methods of a real Request.
     const request = new Request(given.url, given)
     const asked = { request, incoming: env?.incoming }
     const answer = passthrough === undefined ? null : await answerPassthrough(passthrough, asked, onError)
-    return answer ?? ours(request, env)
+    return answer ?? answerOurs(request, env)
   }
-  const fetch = passthrough === undefined ? ours : passthroughFirst
+  const fetch = passthrough === undefined ? answerOurs : passthroughFirst
   return {
     fetch: (request, env) => fetch(request, env as Env['Bindings'] | undefined),
     stop: () => feed.stop(),
@@ -121,10 +126,10 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     redacted,
     feed,
     streams: streams(streamBoundsOf(options)),
-    unservedKinds: remembered(platform, REMEMBERED_MS, () => mill.unservedKinds()),
-    system: remembered(platform, REMEMBERED_MS, () => mill.system()),
-    diagnostics: remembered(platform, REMEMBERED_MS, () => mill.diagnostics()),
-    errors: rememberedBy(platform, REMEMBERED_MS, (query) => mill.errors(query)),
+    unservedKinds: remembered(platform, CACHED_MS, () => mill.unservedKinds()),
+    system: remembered(platform, CACHED_MS, () => mill.system()),
+    diagnostics: remembered(platform, CACHED_MS, () => mill.diagnostics()),
+    errors: rememberedBy(platform, CACHED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }
@@ -134,13 +139,13 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     audited({
       mill,
       redacted,
-      failed: (error, row) => onError(error, `the audit of ${JSON.stringify(row)}`),
+      failed: (error, row) => onError(error, `audit entry ${JSON.stringify(row)}`),
     }),
   )
   root.notFound(() => problem('ROUTE_UNKNOWN'))
   root.onError((error, c) => {
     if (error instanceof HTTPException)
-      return problem('BODY_NOT_JSON', { detail: 'the body is not JSON', fix: 'Send one JSON value' })
+      return problem('BODY_NOT_JSON', { detail: 'the body is not valid JSON', fix: 'Send one JSON value' })
     const unforeseen = (fault: unknown): void => onError(fault, `${c.req.method} ${c.req.path}`)
     return problemOf(error, { unforeseen, inAddress: isRead(c.req.method) })
   })
@@ -150,7 +155,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
   probeRoutes(root, mill)
   metricsRoutes(root, mill)
   root.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  // Written once: nobody has to say who they are to ask for it, so it must cost nothing.
+  // Generated once: anonymous callers may request the document, so it must be cheap.
   let document: string | null = null
   root.get('/api/openapi.json', (c) => {
     document ??= JSON.stringify(root.getOpenAPI31Document(DOCUMENT))

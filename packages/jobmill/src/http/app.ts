@@ -1,4 +1,4 @@
-/** What the parts of the API share: its app, what a route may use, and how a route is declared. */
+/** What all routes share: the Hono app, their tools, and how a route is declared. */
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
@@ -16,22 +16,22 @@ export type Api = OpenAPIHono<Env>
 
 export interface RouteTools {
   readonly mill: Mill
-  /** What is secret by its key is replaced: for everybody in the audit, for viewers everywhere. */
+  /** Replaces values of secret keys: always in the audit log, and for viewers in every response. */
   readonly redacted: <T>(value: T) => T
   readonly feed: Feed
   readonly streams: Streams
-  /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
+  /** Scans up to 10,000 jobs of each queue, so the result is cached. */
   readonly unservedKinds: Mill['unservedKinds']
-  /** Looks at up to 5,000 jobs, so not for everybody anew either. */
+  /** Scans up to 5,000 jobs, so the result is cached. */
   readonly errors: Mill['errors']
-  /** Both ask the database itself, on a connection of their own. */
+  /** Both query the database on a connection of their own, so the results are cached. */
   readonly system: Mill['system']
   readonly diagnostics: Mill['diagnostics']
   readonly version: string
   readonly store: string
 }
 
-/** Adds its routes. */
+/** Registers routes. */
 export type Routes = (api: Api, tools: RouteTools) => void
 
 export function newApi(): Api {
@@ -41,7 +41,7 @@ export function newApi(): Api {
   })
 }
 
-/** The part of a request that was refused. A parameter that is given several times is a list. */
+/** The refused part of a request. A repeated parameter becomes a list. */
 async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
   if (target === 'json') return c.req.json<unknown>().catch(() => undefined)
   if (target === 'param') return c.req.param()
@@ -50,7 +50,10 @@ async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
   )
 }
 
-/** A route that takes a role, under the name by which the audit knows it. What can go wrong anywhere is said here once. */
+/**
+ * Declares a route that requires a role. The audit log records `name`. Adds the responses that all routes
+ * share.
+ */
 export function route<const R extends RouteConfig>(
   role: Role,
   name: string,
@@ -62,19 +65,19 @@ export function route<const R extends RouteConfig>(
     operationId: name,
     'x-role': role,
     security: [{ bearer: [] }],
-    middleware: [allow(role), takesBody, says(name, config), asDeclared(config, instead)] as const,
+    middleware: [allow(role), takesBody, describes(name, config), asDeclared(config, instead)] as const,
     responses: {
       ...config.responses,
       default: {
-        description: 'A problem',
+        description: 'Error (problem+json)',
         content: { 'application/problem+json': { schema: problemShape } },
       },
     },
   })
 }
 
-/** For the parts that write the audit, and that say what is wrong with a request. */
-const says =
+/** Stores the route's name and schema, for the audit log and for error messages. */
+const describes =
   (name: string, { request }: RouteConfig): MiddlewareHandler<Env> =>
   async (c, next) => {
     c.set('what', name)
@@ -82,18 +85,20 @@ const says =
     return next()
   }
 
-/** What a caller should do who sent parameters or a body that the route does not take; from what was sent. */
+/** Returns the fix for a request with parameters or a body that the route does not accept. */
 type Instead = (sent: Readonly<Record<string, unknown>>) => string
 
-const leaveItOut: Instead = () => 'Leave it out'
+const omitIt: Instead = () => 'Omit it'
 
-/** What a route does not declare is refused, and not passed over: somebody believes that it does something. */
-function asDeclared({ request }: RouteConfig, instead = leaveItOut): MiddlewareHandler<Env> {
+/**
+ * Refuses undeclared parameters and bodies instead of ignoring them, because the caller expects an effect.
+ */
+function asDeclared({ request }: RouteConfig, instead = omitIt): MiddlewareHandler<Env> {
   return async (c, next) => {
     const [field] = Object.keys(c.req.query())
     if (request?.query === undefined && field !== undefined)
       return problem('OPTION_UNKNOWN', {
-        detail: `there is no parameter "${field}" here`,
+        detail: `unknown parameter "${field}"`,
         field,
         fix: instead(c.req.query()),
       })
@@ -101,12 +106,12 @@ function asDeclared({ request }: RouteConfig, instead = leaveItOut): MiddlewareH
       const sent = await c.req.json<unknown>().catch(() => null)
       if (!isObject(sent) || Object.keys(sent).length > 0)
         return problem('OPTION_UNKNOWN', {
-          detail: 'this takes no body',
+          detail: 'this route takes no body',
           fix: instead(isObject(sent) ? sent : {}),
         })
     }
     if (request?.body?.required === true && !c.get('hasBody'))
-      return problem('BODY_NOT_JSON', { detail: 'this takes a body', fix: 'Send one JSON value' })
+      return problem('BODY_NOT_JSON', { detail: 'this route requires a body', fix: 'Send one JSON value' })
     return next()
   }
 }
@@ -123,22 +128,22 @@ export function body<S extends z.ZodType>(schema: S, description: string) {
   return { body: { required: true, ...json(schema, description) } } as const
 }
 
-/** One that may be left out. */
+/** A body that may be omitted. */
 export function optionalBody<S extends z.ZodType>(schema: S, description: string) {
   return { body: { required: false, ...json(schema, description) } } as const
 }
 
-/** Every route that changes something says what. */
+/** Records what a route changed. Every route that changes something calls it. */
 export function note(c: Context<Env>, changed: Note): void {
   c.set('note', changed)
 }
 
-/** Who overrides an option, by the name of the token. */
+/** The author of an override: the name of the token. */
 export function byCaller(c: Context<Env>): { readonly by: string | undefined } {
   return { by: c.get('who')?.name }
 }
 
-/** Viewers do not see what is secret. */
+/** Redacts secrets for viewers. */
 export function seenBy<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
   return who === null || who.role === 'viewer' ? redacted(value) : value
 }

@@ -1,16 +1,16 @@
-/** Applications behind the same door: what is given of them, checked, and the request that reaches one. */
+/** Applications that are mounted below `/api/apps` and share the access control of the API. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObject, checkObjectKeys } from '../job/known-keys.ts'
 import type { Who } from './access/roles.ts'
 
 export interface HttpApp {
-  /** For people: in the menu of Mission Control. */
+  /** The title in the menu of Mission Control. */
   readonly title: string
-  /** Gets the request with what stands behind `/api/apps/<name>` as its path, and who asks. */
+  /** Receives the request with the path after `/api/apps/<name>`, and the authenticated caller. */
   readonly fetch: (request: Request, who: Who) => Response | Promise<Response>
 }
 
-/** By name: lower case letters, digits and dashes. */
+/** By name: lower-case letters, digits and dashes. */
 export type HttpApps = Readonly<Record<string, HttpApp>>
 
 const NAME = /^[a-z][a-z0-9-]{0,49}$/
@@ -21,24 +21,24 @@ export function checkApps(apps: HttpApps): HttpApps {
   for (const [name, app] of Object.entries(apps)) {
     const field = `apps.${name}`
     if (!NAME.test(name))
-      throw new JobmillError('NAME_INVALID', 'is not a name that an application can have', {
+      throw new JobmillError('NAME_INVALID', 'is not a valid application name', {
         field: 'apps',
         value: shown(name),
-        fix: 'Use lower case letters, digits and dashes, at most 50, and begin with a letter',
+        fix: 'Use at most 50 lower-case letters, digits and dashes, starting with a letter',
       })
     checkObjectKeys(app, field, ['title', 'fetch'])
     const { title, fetch } = app
     if (typeof title !== 'string' || title.trim() === '' || title.length > TITLE_CHARS)
-      throw new JobmillError('OPTION_INVALID', 'is not a text, is empty or is too long', {
+      throw new JobmillError('OPTION_INVALID', 'must be non-empty text', {
         field: `${field}.title`,
         value: shown(title),
-        fix: `Give what people call it, in at most ${TITLE_CHARS} characters`,
+        fix: `Pass a title of at most ${TITLE_CHARS} characters`,
       })
     if (typeof fetch !== 'function')
-      throw new JobmillError('HANDLER_INVALID', 'is not a function', {
+      throw new JobmillError('HANDLER_INVALID', 'must be a function', {
         field: `${field}.fetch`,
         value: shown(fetch),
-        fix: 'Give a function from a request, and who asks, to an answer',
+        fix: 'Pass a function that takes a Request and the caller and returns a Response',
       })
   }
   return apps
@@ -46,7 +46,7 @@ export function checkApps(apps: HttpApps): HttpApps {
 
 const PREFIX = /^\/api\/apps\/([^/]+)/
 
-/** Which application an address is of, as it is written there, and the path behind that. */
+/** The application name in a URL, and the path after it. */
 export function appAddress(url: string): { readonly name: string; readonly path: string } {
   const { pathname } = new URL(url)
   const [prefix = '', name = ''] = PREFIX.exec(pathname) ?? []
@@ -59,19 +59,19 @@ export function atPath(request: Request, path: string): Request {
   return new Request(url, request)
 }
 
-/** By what it has and not by its class: a server that we are mounted into may have put a class of its own in the place of the platform's. */
+/** Checks properties instead of the class, because a host server may replace the global Response class. */
 export function isAnswer(given: unknown): given is Response {
   return typeof given === 'object' && given !== null && 'status' in given && 'headers' in given
 }
 
-/** Ours to add headers to: an answer that was fetched elsewhere cannot be changed. */
+/** Copies a response so that headers can be added: a fetched response is immutable. */
 export function ownAnswer(response: Response): Response {
   return new Response(response.body, response)
 }
 
-/** JavaScript throws any value, and neither Hono nor a logger expects one that is no error. */
+/** Wraps thrown values that are not errors, because neither Hono nor loggers expect them. */
 export function asError(thrown: unknown, thrower: string): Error {
   if (thrown instanceof Error) return thrown
   const fix = isAnswer(thrown) ? 'Return the Response' : 'Throw an Error'
-  return new Error(`${thrower}: threw a value that is no Error (got ${shown(thrown)}). ${fix}.`)
+  return new Error(`${thrower}: threw a value that is not an Error (got ${shown(thrown)}). ${fix}.`)
 }

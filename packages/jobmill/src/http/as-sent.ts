@@ -1,12 +1,15 @@
-/** Errors of the library in the words of the API: the path in what was sent instead of a field of the library, a route instead of a call. */
+/**
+ * Translates errors of the library for API callers: paths in the request instead of fields, routes instead of
+ * calls.
+ */
 import { type JobmillError, retold } from '../job/errors.ts'
 
-/** What the library calls an input as a whole; what was sent is that itself. */
+/** The library's name of the whole input, which the request does not have. */
 const WHOLE = /^(?:job|schedule|change|limit|queue|options|query)\./
-/** A limit or a queue as such is the one that the address names. */
+/** A limit or a queue alone is the one named in the URL. */
 const NAMED = /^(?:limit|queue)$/
 
-/** What the library says, and what we say instead. */
+/** Phrases of the library, and their replacements. */
 const PHRASES: readonly (readonly [string, string])[] = [
   [
     'declare it in the option limits, or create it with mill.limits.create',
@@ -18,20 +21,20 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['Pass a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],
 ]
 
-/** In an address a filter is its parameters. */
+/** In a URL, the fields of a filter are parameters. */
 export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
   const field = (path: string): string => {
     const sent = pathSent(path)
     return inAddress ? sent.replace(/^filter\./, '').replace(/^tags\b/, 'tag') : sent
   }
-  return retold(error, { field, text: ourPhrases })
+  return retold(error, { field, text: replacePhrases })
 }
 
-function ourPhrases(text: string): string {
+function replacePhrases(text: string): string {
   return PHRASES.reduce((said, [theirs, ours]) => said.replace(theirs, ours), text)
 }
 
-/** `items[1].payload.to[0]` is jobs.1.payload.to.0, and `job.delay` is delay. */
+/** Converts `items[1].payload.to[0]` to jobs.1.payload.to.0, and `job.delay` to delay. */
 function pathSent(field: string): string {
   if (NAMED.test(field)) return 'name'
   return field

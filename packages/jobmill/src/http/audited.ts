@@ -1,4 +1,4 @@
-/** Writes a row for everything that somebody changed: after it was done, and before they hear of it. */
+/** Writes an audit entry for every change, after the change and before the response. */
 import type { MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
 import { isRead } from './access/reads.ts'
@@ -7,7 +7,7 @@ import type { Env } from './env.ts'
 export interface AuditedOptions {
   readonly mill: Pick<Mill, 'audit'>
   readonly redacted: <T>(value: T) => T
-  /** The change was made, and could not be written down. */
+  /** Called when the change was made but the audit entry could not be written. */
   readonly failed: (error: unknown, row: object) => void
 }
 
@@ -17,8 +17,8 @@ export function audited({ mill, redacted, failed }: AuditedOptions): MiddlewareH
     const who = c.get('who')
     if (isRead(c.req.method) || !c.res.ok || who === null) return
     const note = c.get('note')
-    // Caught by the first test of a route that forgets it, and not by an operator.
-    if (note === undefined) throw new Error(`${c.req.method} ${c.req.path} does not say what it changed`)
+    // A route that forgets its note fails its first test, not in production.
+    if (note === undefined) throw new Error(`${c.req.method} ${c.req.path} did not record what it changed`)
     const { before = null, after = null, ...rest } = note
     const row = {
       who: who.name,

@@ -1,12 +1,12 @@
-/** What goes with a request through the parts of the API. */
+/** The context of a request inside the API. */
 import type { RouteConfig } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Identity } from './access/identity.ts'
 import type { Who } from './access/roles.ts'
 
-/** What a route changed, for the audit. */
+/** What a route changed, for the audit log. */
 export interface Note {
-  /** The id of a job, the name of a queue. */
+  /** The id of a job or the name of a queue, limit or schedule. */
   readonly target: string
   readonly queue?: string
   readonly job?: string
@@ -16,21 +16,21 @@ export interface Note {
 
 export interface Env {
   Variables: {
-    /** Null for somebody unknown. */
+    /** Null for an anonymous caller. */
     who: Who | null
-    /** How callers are known here. */
+    /** How callers are authenticated. */
     identity: Identity
     hasBody: boolean
-    /** Reads the body of the request: only for routes that have checked the role. */
+    /** Reads the request body. Only for routes that have checked the role. */
     readBody: MiddlewareHandler<Env>
-    /** What the route takes, for whoever has to say what there is. */
+    /** The declared request of the route, for error messages. */
     takes: RouteConfig['request']
     /** The name of the route. */
     what: string
     /** Set by every route that changes something. */
     note: Note | undefined
   }
-  /** Of the Node server, where there is one. */
+  /** Provided by the Node server, if there is one. */
   Bindings: {
     readonly incoming?: {
       readonly socket: {
@@ -39,7 +39,7 @@ export interface Env {
         readonly localPort?: number
       }
       readonly httpVersion?: string
-      /** Whether it has come to its last byte. */
+      /** Whether the request has arrived completely. */
       readonly complete?: boolean
       readonly destroy?: () => unknown
     }

@@ -1,4 +1,4 @@
-/** What happens now, for everybody who listens: one look at the store each second however many they are, and none while there is nobody. */
+/** Polls the store once per second for all event streams together, and not at all while no stream is open. */
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import type { TimelineEntry } from '../runtime/observation.ts'
@@ -7,36 +7,41 @@ import type { QueueCounts } from '../store/queue-record.ts'
 export type News =
   | { readonly type: 'timeline'; readonly entry: TimelineEntry }
   | { readonly type: 'counts'; readonly counts: readonly QueueCounts[] }
-  /** Nothing happened for a while: so that nobody in between takes the connection for dead. */
+  /** Sent after a quiet period, so that proxies do not close the connection. */
   | { readonly type: 'quiet' }
 
 export interface Feed {
-  /** Until the returned function is called. */
-  readonly listen: (hear: (news: News) => void) => () => void
-  /** What came after this number, oldest first, for one who was away: the newest, when there is more than `most`. */
+  /** Subscribes until the returned function is called. */
+  readonly listen: (onNews: (news: News) => void) => () => void
+  /**
+   * Entries after this number, oldest first, for a reader that reconnects. Only the latest `most` when there
+   * are more.
+   */
   readonly since: (n: number, most: number) => Promise<{ entries: TimelineEntry[]; isAll: boolean }>
-  /** Nobody hears anything any more. */
+  /** Stops polling and runs the `onStop` callbacks. */
   readonly stop: () => void
-  /** Called when it stops. */
+  /** Registers a callback for `stop`. */
   readonly onStop: (act: () => void) => () => void
 }
 
 const EVERY_MS = 1_000
-const QUIET_LOOKS = 15
+const QUIET_POLLS = 15
 const PAGE = 100
-/** Numbers are given before the commit: one that comes after so many others is still found. */
+/**
+ * Numbers are assigned before the commit, so an entry may become visible after up to this many later ones.
+ */
 const LATE = 200
 
 export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform): Feed {
   const listeners = new Set<(news: News) => void>()
   const ends = new Set<() => void>()
-  /** The numbers that were told, as far back as anything can still come. */
-  let told = new Set<number>()
+  /** The numbers of recently sent entries, to skip them in the overlap. */
+  let sent = new Set<number>()
   let last: number | null = null
   let counted = ''
   let quiet = 0
   let timer: Timer | null = null
-  let isLooking = false
+  let isPolling = false
   let isStopped = false
 
   async function since(n: number, most: number): Promise<{ entries: TimelineEntry[]; isAll: boolean }> {
@@ -51,56 +56,56 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
     return { entries: found.slice(0, most).toReversed(), isAll: cursor === null && found.length <= most }
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (last === null) {
       const { entries } = await since(0, LATE)
       last = entries.at(-1)?.n ?? 0
-      told = new Set(entries.map(({ n }) => n))
+      sent = new Set(entries.map(({ n }) => n))
     }
     const { entries } = await since(last - LATE, 10 * LATE)
     for (const entry of entries) {
-      if (told.has(entry.n)) continue
-      told.add(entry.n)
+      if (sent.has(entry.n)) continue
+      sent.add(entry.n)
       last = Math.max(last, entry.n)
-      tell({ type: 'timeline', entry })
+      emit({ type: 'timeline', entry })
     }
-    for (const n of told) if (n <= last - LATE) told.delete(n)
+    for (const n of sent) if (n <= last - LATE) sent.delete(n)
     const counts = await mill.counts()
     const text = JSON.stringify(counts)
     quiet += 1
-    if (quiet >= QUIET_LOOKS) tell({ type: 'quiet' })
+    if (quiet >= QUIET_POLLS) emit({ type: 'quiet' })
     if (text === counted) return
     counted = text
-    tell({ type: 'counts', counts })
+    emit({ type: 'counts', counts })
   }
 
-  function tell(news: News): void {
+  function emit(news: News): void {
     quiet = 0
-    for (const hear of listeners) hear(news)
+    for (const onNews of listeners) onNews(news)
   }
 
-  function lookAndAgain(): void {
-    if (isLooking) return
-    isLooking = true
+  function pollAndRepeat(): void {
+    if (isPolling) return
+    isPolling = true
     const again = (): void => {
-      isLooking = false
+      isPolling = false
       timer = null
       if (isStopped) return
-      if (listeners.size > 0) timer = platform.timer(EVERY_MS, lookAndAgain, { unref: true })
-      // Whoever comes next hears what happens from then on.
+      if (listeners.size > 0) timer = platform.timer(EVERY_MS, pollAndRepeat, { unref: true })
+      // The next reader starts with the events from then on.
       else last = null
     }
-    look().then(again, again)
+    poll().then(again, again)
   }
 
   return {
     since,
-    listen(hear) {
-      listeners.add(hear)
-      // A newcomer gets the counts as they are, whoever heard them already.
+    listen(onNews) {
+      listeners.add(onNews)
+      // A new reader gets the current counts, even if they have not changed.
       counted = ''
-      if (timer === null && !isStopped) lookAndAgain()
-      return () => void listeners.delete(hear)
+      if (timer === null && !isStopped) pollAndRepeat()
+      return () => void listeners.delete(onNews)
     },
     stop() {
       isStopped = true

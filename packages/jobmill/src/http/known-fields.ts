@@ -1,7 +1,7 @@
-/** Which fields there are at a place of a shape: to say what was meant by one that there is not. */
+/** Lists the known fields at a path of a schema, to suggest one for a typo. */
 import type { z } from '@hono/zod-openapi'
 
-/** Looked at from outside: which kind of shape it is, its parts are told by what they are called. */
+/** The parts of a Zod schema that are read here. Its kind follows from the properties that are present. */
 interface Inside {
   readonly shape?: Readonly<Record<string, Inside>>
   readonly element?: Inside
@@ -9,7 +9,7 @@ interface Inside {
   readonly def?: { readonly innerType?: Inside }
 }
 
-/** Empty when nothing of the shape is an object there. */
+/** Empty if no object is allowed at this path. */
 export function knownFields(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
   const places = path.reduce<readonly Inside[]>(
     (found, key) => found.flatMap(bare).flatMap((one) => partOf(one, key)),
@@ -18,7 +18,7 @@ export function knownFields(shape: z.ZodType, path: readonly PropertyKey[]): str
   return [...new Set(places.flatMap(bare).flatMap((one) => Object.keys(one.shape ?? {})))]
 }
 
-/** Without what says that it may be left out, and each of several that it may be. */
+/** Unwraps optional and nullable schemas, and lists the alternatives of a union. */
 function bare(one: Inside): readonly Inside[] {
   if (one.def?.innerType !== undefined) return bare(one.def.innerType)
   return one.options === undefined
@@ -26,7 +26,7 @@ function bare(one: Inside): readonly Inside[] {
     : one.options.flatMap((option) => (isShape(option) ? bare(option) : []))
 }
 
-/** The options of an enum are texts. */
+/** The options of an enum are texts, not schemas. */
 function isShape(option: unknown): option is Inside {
   return typeof option === 'object' && option !== null
 }

@@ -1,4 +1,4 @@
-/** What the API can be told, checked, with what counts where nothing is said. */
+/** The options of the HTTP API, their checks and defaults. */
 import { safeLines } from '../job/safe-text.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -10,43 +10,55 @@ import type { Authenticate } from './access/identity.ts'
 import type { StreamBounds } from './access/streams.ts'
 
 export interface HttpOptions {
-  /** Lines of `name role token`: who may come in. Several at once, so that one can be replaced by another. */
+  /** Access tokens, one `name role token` per line. Several can be valid at once, for rotation. */
   readonly tokens?: string
   /**
-   * Instead: who a request is from, by a session of yours for example. Null for an anonymous caller: 401, also for Mission Control itself. A Response is sent
-   * as it is, such as a redirect to your login.
+   * Authenticates requests in place of tokens, for example by your session. Null means anonymous: 401, also
+   * for Mission Control. A Response is sent as it is, such as a redirect to your login.
    */
   readonly authenticate?: Authenticate
-  /** Every caller is an admin. Only where nobody else can reach it. */
+  /** Treats every caller as an admin. Only for networks that you trust. */
   readonly insecure?: boolean
-  /** Where all of it is when that is not the root: `/ops/mill`. */
+  /** The path prefix of all routes, such as `/ops/mill`. */
   readonly basePath?: string
-  /** False for the API alone, without Mission Control (default true, where it is installed). */
+  /** False to serve the API without Mission Control (default true, if it is installed). */
   readonly page?: boolean
-  /** Which pages may show Mission Control in a frame: origins, or `'self'` with its quotes (default none). */
+  /**
+   * The pages that may embed Mission Control in a frame: origins, or `'self'` with its quotes (default none).
+   */
   readonly frameAncestors?: readonly string[]
-  /** Applications behind the same door, by name, at `/api/apps/<name>/…`: to look takes a viewer, everything else an operator. */
+  /**
+   * Applications by name, served at `/api/apps/<name>/…`. Reads require the role viewer, everything else
+   * operator.
+   */
   readonly apps?: HttpApps
   /**
-   * Asked before all else, with the request as it came: for addresses of an application that have an authentication of their own, such as webhooks. Null for
-   * what is not its own. What it answers does not pass our door: no tokens, no limits, and bodies stream.
+   * Called before all other routes, for routes with their own authentication, such as webhooks. Return null
+   * for requests to leave to the API. Its responses bypass access control: no tokens, no limits, and bodies
+   * stream.
    */
   readonly passthrough?: Passthrough
-  /** Keys whose values viewers do not see in payloads, results, metadata and logs (default `SECRET_KEYS`); an empty list hides nothing. */
+  /**
+   * Keys whose values are hidden from viewers in payloads, results, metadata and logs (default
+   * `SECRET_KEYS`). An empty list hides nothing.
+   */
   readonly redact?: readonly RegExp[]
-  /** The largest body of a request (default 8 MiB). */
+  /** The maximum size of a request body (default 8 MiB). */
   readonly maxBodyBytes?: number
-  /** Of all bodies that are being read or worked on, for all callers together (default 8 times the largest). Beyond that callers get 503. */
+  /**
+   * The maximum size of all request bodies in progress (default 8 times `maxBodyBytes`). Beyond it callers
+   * get 503.
+   */
   readonly maxBodiesBytes?: number
-  /** Event streams that one caller may have open in this process (default 100). */
+  /** The maximum number of open event streams per caller in this process (default 100). */
   readonly streamsPerCaller?: number
-  /** Event streams of all callers together (default 1,000). */
+  /** The maximum number of open event streams of all callers (default 1,000). */
   readonly maxStreams?: number
-  /** For each name, in this process (default 1,000). */
+  /** Requests per second for each caller name, in this process (default 1,000). */
   readonly requestsPerSecond?: number
-  /** For each address, of those who have not said who they are (default 20). */
+  /** Requests per second for each address of anonymous callers (default 20). */
   readonly anonymousPerSecond?: number
-  /** Hears of faults on our side, which callers are told nothing of (default: standard error). */
+  /** Receives internal errors, whose details callers do not see (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
   readonly platform?: Platform
 }
@@ -71,13 +83,13 @@ const KEYS = [
   'platform',
 ] as const satisfies readonly (keyof HttpOptions)[]
 
-/** A typo is never ignored. */
+/** Refuses unknown options, so that a typo is never ignored. */
 export function checkHttpOptions(options: HttpOptions): void {
   checkObjectKeys(options, 'options', KEYS)
 }
 
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
-/** Bodies of that size at once. */
+/** How many bodies of the maximum size are allowed at once. */
 const MAX_BODIES = 8
 const STREAMS_PER_CALLER = 100
 const MAX_STREAMS = 1_000
@@ -93,7 +105,7 @@ export function boundsOf(options: HttpOptions): Bounds {
   const { maxBodyBytes = MAX_BODY_BYTES, maxBodiesBytes = MAX_BODIES * maxBodyBytes } = options
   const { requestsPerSecond = REQUESTS_PER_SECOND, anonymousPerSecond = ANONYMOUS_PER_SECOND } = options
   if (maxBodiesBytes < maxBodyBytes)
-    throw new JobmillError('OPTION_CONFLICT', `a body of maxBodyBytes (${maxBodyBytes}) would never fit`, {
+    throw new JobmillError('OPTION_CONFLICT', `must be at least maxBodyBytes (${maxBodyBytes})`, {
       field: 'maxBodiesBytes',
       value: shown(maxBodiesBytes),
       fix: 'Pass at least maxBodyBytes, or omit it',
@@ -110,7 +122,7 @@ export function streamBoundsOf({
     ['maxStreams', total],
   ] as const)
     if (!Number.isSafeInteger(value) || value < 1)
-      throw new JobmillError('NUMBER_INVALID', 'is not a whole number above 0', {
+      throw new JobmillError('NUMBER_INVALID', 'must be a whole number above 0', {
         field,
         value: shown(value),
         fix: 'Pass a whole number such as 100, or omit it',

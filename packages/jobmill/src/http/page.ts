@@ -1,6 +1,6 @@
 /**
- * Mission Control: the files of the page, handed out as its package has them. They hold no data; who gets them is decided
- * in door/identity.ts. Read once, and sent compressed to clients that take that.
+ * Serves the files of Mission Control from its package. They contain no data; access/identity.ts decides who
+ * may load them. Files are read once, and sent compressed to clients that accept it.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,14 +8,14 @@ import { dirname, extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { framingHeaders } from './framing.ts'
 
-/** The answer for an address of the page; null for any other. */
+/** Answers requests for the dashboard; returns null for any other. */
 export type Page = (request: Request) => Response | null
 
 interface File {
   readonly type: string
   readonly whole: Uint8Array<ArrayBuffer>
   readonly packed: () => Uint8Array<ArrayBuffer>
-  /** Its name changes with what is in it. */
+  /** Whether the file name contains a hash of the content, so that it can be cached forever. */
   readonly isForever: boolean
 }
 
@@ -26,11 +26,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The page finds its way itself from any of these. */
+/** The routes of the dashboard, which its own router handles. */
 const PLACES =
   /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules)(?:\/[^/]+)?|apps\/[^/]+(?:\/[^/]+)?)$/
 
-/** What answers in its own way, also where there is nothing. */
+/** Paths that never fall back to the dashboard, even if nothing exists there. */
 const OURS = /^\/(?:api|assets|metrics|healthz|readyz)(?:\/|$)/
 
 const isForPeople = (request: Request): boolean =>
@@ -43,7 +43,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Null where the package of the page is not installed. `basePath` is what stands in front of its addresses. */
+/** Null if the package of the dashboard is not installed. `basePath` is the path prefix of its URLs. */
 export function missionControl(basePath: string, frameAncestors: readonly string[]): Page | null {
   const folder = installedAt()
   if (folder === null) return null
@@ -60,7 +60,7 @@ export function missionControl(basePath: string, frameAncestors: readonly string
     if (PLACES.test(pathname)) return answer(home, request)
     const file = pathname === '/index.html' ? undefined : files.get(pathname)
     if (file !== undefined) return answer(file, request)
-    // Somebody mistyped: the page says so, and leads back.
+    // For an unknown path, the dashboard shows its own "not found" page.
     return isForPeople(request) && !OURS.test(pathname) ? answer(home, request, 404) : null
   }
 }
@@ -86,12 +86,12 @@ function filesIn(folder: string): Map<string, File> {
         }),
     )
   } catch {
-    // Installed, and not built: as if it were not there.
+    // Installed but not built counts as not installed.
     return new Map()
   }
 }
 
-/** Compressed for the first request that takes it: most processes with an API never serve the dashboard. */
+/** Compresses on the first request: most processes with an API never serve the dashboard. */
 function fileOf(name: string, whole: Uint8Array<ArrayBuffer>): File {
   let packed: Uint8Array<ArrayBuffer> | undefined
   return {
@@ -102,7 +102,7 @@ function fileOf(name: string, whole: Uint8Array<ArrayBuffer>): File {
   }
 }
 
-/** Tells the page where it is: its own addresses, and those of the API, begin there. */
+/** Sets the base URL in the HTML, which the dashboard uses for its own routes and for the API. */
 function withBase(html: Uint8Array, basePath: string): Uint8Array<ArrayBuffer> {
   const text = new TextDecoder().decode(html)
   const path = `${basePath}/`.replaceAll('&', '&amp;').replaceAll('"', '&quot;')

@@ -1,24 +1,29 @@
-/** What an application answers itself, before our door: webhooks and mailboxes that know by themselves who may. */
+/**
+ * Routes that an application answers before access control, such as webhooks with their own authentication.
+ */
 import { JobmillError, shown } from '../job/errors.ts'
 import { isAnswer } from './apps.ts'
 import type { Incoming } from './access/local.ts'
 import { problem } from './problem.ts'
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Caller {
-  /** Of the connection; behind a proxy that of the proxy. Empty where the server that this is mounted into does not say. */
+  /**
+   * The address of the connection, which may be that of a proxy. Empty if the host server does not provide
+   * it.
+   */
   readonly address: string
 }
 
-/** Null for an address that is not its own; then nothing of the request may have been read. */
+/** Returns null for requests of other routes, whose body must not have been read then. */
 export type Passthrough = (request: Request, caller: Caller) => Response | null | Promise<Response | null>
 
 export function checkPassthrough<B extends Passthrough | undefined>(passthrough: B, field: string): B {
   if (passthrough === undefined || typeof passthrough === 'function') return passthrough
-  throw new JobmillError('HANDLER_INVALID', 'is not a function', {
+  throw new JobmillError('HANDLER_INVALID', 'must be a function', {
     field,
     value: shown(passthrough),
-    fix: 'Give a function from a request to an answer, or to null for what is not its own',
+    fix: 'Pass a function that takes a Request and returns a Response, or null for requests of other routes',
   })
 }
 
@@ -27,7 +32,7 @@ export interface Asked {
   readonly incoming: Incoming
 }
 
-/** Never rejects. What goes wrong is told to `failed`, without the address: that may be a secret. */
+/** Never rejects. `failed` receives errors without the URL, which may contain a secret. */
 export async function answerPassthrough(
   passthrough: Passthrough,
   { request, incoming }: Asked,
@@ -36,9 +41,9 @@ export async function answerPassthrough(
   try {
     const response = await passthrough(request, { address: incoming?.socket.remoteAddress ?? '' })
     if (response === null || isAnswer(response)) return response
-    throw new Error('beside gave neither an answer nor null')
+    throw new Error('passthrough returned neither a Response nor null')
   } catch (error) {
-    failed(error, `${request.method} beside the API`)
+    failed(error, `${request.method} passthrough`)
     return problem('INTERNAL')
   }
 }

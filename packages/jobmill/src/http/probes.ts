@@ -1,4 +1,4 @@
-/** Probes and metrics of a worker on a socket of its own: no API and no Mission Control, so nothing here can change or show a job. */
+/** Serves only probes and metrics, for a worker without the API: nothing here can change or show a job. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,10 +8,10 @@ import { holderOf, readTokens } from './access/tokens.ts'
 import { notListening } from './socket.ts'
 
 export interface ProbeOptions {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
   readonly bind: string
-  /** Who may read /metrics: a line "name role token" for each. Left out: everybody who can reach it. */
+  /** Tokens that may read /metrics, one "name role token" per line. Without tokens, /metrics is public. */
   readonly tokens?: string | undefined
   readonly onError?: (error: unknown, what: string) => void
   readonly platform?: Platform
@@ -25,10 +25,10 @@ interface Answer {
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8'
 const JSON_TYPE = 'application/json'
-/** A request of ours is a line and a few headers. */
+/** A valid request is one line and a few headers. */
 const ARRIVES_WITHIN_MS = 10_000
 const MOST_CONNECTIONS = 100
-/** Metrics cost a few reads of the database: however many ask, they are made anew once a second. */
+/** Metrics cost a few database reads, so they are computed at most once per second. */
 const METRICS_EVERY_MS = 1_000
 
 export async function serveProbes(
@@ -110,7 +110,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    // A body that comes with it is not read.
+    // The request body is not read.
     ...(request.method !== 'GET' && { connection: 'close' }),
   })
   response.end(request.method === 'HEAD' ? undefined : body)

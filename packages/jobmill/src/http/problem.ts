@@ -1,32 +1,32 @@
-/** Errors as callers get them: problem+json (RFC 9457) with the codes of the library, and nothing of what is inside. */
+/** Error responses as problem+json (RFC 9457) with the codes of the library, without internal details. */
 import { ERRORS, type ErrorCode, isJobmillError, statusCodeOf } from '../job/errors.ts'
 import { asSent } from './as-sent.ts'
 
-/** What only the door knows. */
+/** The codes and titles that only the HTTP API uses. */
 export const HTTP_CODES = {
-  BODY_NOT_JSON: 'The body cannot be read as JSON',
-  BULK_UNSERVED: 'No living process runs acts on many jobs',
-  BUSY: 'This process has as much to do as it may; ask again in a moment',
-  FORBIDDEN: 'Your role does not allow this',
-  HOST_INVALID: 'The Host header is not a valid name or address',
-  INTERNAL: 'Something went wrong here; the log of this process says more',
-  MEDIA_TYPE_WRONG: 'The body has to be JSON, and to say so',
-  NOT_LOCAL: 'Without authentication only this machine is answered, and not through a proxy',
-  ORIGIN_WRONG: 'A page of another origin must not do this',
-  ROUTE_UNKNOWN: 'There is nothing at this address',
-  SIGN_IN_NEEDED: 'The application that serves this does not know who asks',
-  STATE_WRONG: 'The state of the job does not allow this',
-  TOKEN_MISSING: 'A token is needed here',
-  TOKEN_UNKNOWN: 'Nobody here has this token',
-  TOO_LARGE: 'The body is larger than it may be',
-  TOO_MANY: 'Too many requests; wait a moment',
+  BODY_NOT_JSON: 'Invalid JSON in the request body',
+  BULK_UNSERVED: 'No worker for bulk operations',
+  BUSY: 'Server busy; try again in a moment',
+  FORBIDDEN: 'Not allowed for your role',
+  HOST_INVALID: 'Invalid Host header',
+  INTERNAL: 'Internal error; see the log of this process',
+  MEDIA_TYPE_WRONG: 'The request body must be JSON, with content-type application/json',
+  NOT_LOCAL: 'Without authentication, only direct requests from this machine are allowed',
+  ORIGIN_WRONG: 'Cross-origin requests cannot make changes',
+  ROUTE_UNKNOWN: 'Route not found',
+  SIGN_IN_NEEDED: 'Not signed in to the host application',
+  STATE_WRONG: 'Not allowed in the current state of the job',
+  TOKEN_MISSING: 'Token required',
+  TOKEN_UNKNOWN: 'Unknown token',
+  TOO_LARGE: 'Request body too large',
+  TOO_MANY: 'Too many requests; try again in a moment',
 } as const
 
 type HttpCode = keyof typeof HTTP_CODES
 export type ProblemCode = ErrorCode | HttpCode
 
 interface Problem {
-  /** Where the code is explained. */
+  /** Identifies the code, as a URN. */
   readonly type: string
   readonly title: string
   readonly status: number
@@ -34,11 +34,11 @@ interface Problem {
   readonly detail?: string
   readonly field?: string
   readonly fix?: string
-  /** Of a call with many items, the one that it is about. */
+  /** The index of the affected item, in a call with many items. */
   readonly index?: number
 }
 
-/** Of the codes that only the door knows; those of the library have theirs. */
+/** The status of the codes that only the HTTP API uses; the library defines the others. */
 const STATUS: Readonly<Record<HttpCode, number>> = {
   BODY_NOT_JSON: 400,
   BULK_UNSERVED: 503,
@@ -62,10 +62,10 @@ export function statusOf(code: ProblemCode): number {
   return code in STATUS ? STATUS[code as HttpCode] : statusCodeOf(code as ErrorCode)
 }
 
-/** In seconds; for those who may ask again. */
+/** Seconds to wait, for responses that the caller may retry. */
 const RETRY_AFTER: Readonly<Partial<Record<number, number>>> = { 429: 1, 503: 2 }
 
-interface Said {
+interface Details {
   readonly detail?: string | undefined
   readonly field?: string | undefined
   readonly fix?: string | undefined
@@ -73,14 +73,14 @@ interface Said {
   readonly retryAfter?: number
 }
 
-export function problem(code: ProblemCode, { retryAfter, ...said }: Said = {}): Response {
+export function problem(code: ProblemCode, { retryAfter, ...details }: Details = {}): Response {
   const status = statusOf(code)
   const body: Problem = {
     type: `urn:jobmill:${code}`,
     title: code in HTTP_CODES ? HTTP_CODES[code as HttpCode] : ERRORS[code as ErrorCode],
     status,
     code,
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined)),
   }
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   const after = retryAfter ?? RETRY_AFTER[status]
@@ -89,18 +89,18 @@ export function problem(code: ProblemCode, { retryAfter, ...said }: Said = {}): 
   return Response.json(body, { status, headers })
 }
 
-/** Or whoever may enqueue could do what they may not. */
+/** Refuses bulk jobs in the enqueue routes, where they would bypass the role check of /api/bulk. */
 export function onlyByBulk(field: string): Response {
-  const detail = 'acts on many jobs have a route of their own'
+  const detail = 'bulk operations cannot be enqueued as jobs'
   return problem('FORBIDDEN', { detail, field, fix: 'Use POST /api/bulk' })
 }
 
-/** Nobody has to be told that this process was asked to stop. */
+/** Errors of a normal shutdown, which are not logged. */
 const OURS: ReadonlySet<string> = new Set(['MILL_STOPPED', 'MILL_NOT_STARTED', 'STORE_CLOSED'])
 
 /**
- * What is said of a fault on our side is what its code says: messages of databases have statements, addresses and paths in them. `inAddress`: nothing was sent
- * but the address.
+ * Internal errors show only the title of their code, because messages of databases contain statements,
+ * addresses and paths. `inAddress` means that the request consisted of its URL only.
  */
 export function problemOf(
   error: unknown,

@@ -1,20 +1,24 @@
 /**
- * Hides values of secret keys in JSON that is only a part of a text, was escaped, or was cut off, so that it cannot be parsed. Objects as Node, Python and Ruby
- * print them (`{ password: 'x' }`) are found too, and pairs of a name and a value. Each character is read a bounded number of times.
+ * Hides values of secret keys in JSON that cannot be parsed, because it is part of a text, escaped or cut
+ * off. Also matches objects as Node, Python and Ruby print them, and name-value pairs. Each character is read
+ * a bounded number of times.
  */
 import { jsonValueAt, type Quoting } from './redact-json-value.ts'
 import { NAMES, type SecretTest, VALUES, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
 
-/** A key in quotes, which may be escaped, or a plain name before a value in quotes or brackets; with the colon, or what else assigns, behind it. */
+/**
+ * A quoted key, which may be escaped, or a plain name before a quoted or bracketed value, followed by a colon
+ * or another assignment.
+ */
 const KEY =
   /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}(?::|=>)\s{0,8}|(?<![\w"'\\-])([\w-]{1,64})(?:\s{0,8}(?::=?|=>)\s{0,8}|\s{1,8}=\s{0,8}|=\s{1,8})(?=\\{0,63}["']|[[{])/g
 
-/** An object that is open where a key stands. */
+/** An object that encloses the current key. */
 interface OpenObject {
-  /** It has a name that is secret: `"name":"password"`. */
+  /** The secret name in an object such as `"name":"password"`. */
   secretName: string | null
-  /** Where its value begins that came before the name. */
+  /** The start of a value that came before the name. */
   value: Begun | null
 }
 
@@ -30,7 +34,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
   const objects: OpenObject[] = []
   let scanned = 0
 
-  /** The object that a key at this place is in. */
+  /** The object that contains the key at this position. */
   function objectAt(place: number): OpenObject {
     for (; scanned < place; scanned += 1) {
       const character = text[scanned]
@@ -44,7 +48,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
     return first
   }
 
-  /** The end of what is hidden; null when the value says nothing. */
+  /** Returns the end of the hidden value; null when the value is harmless. */
   function hide(name: string, start: number, quoting: Quoting, limit?: number): number | null {
     const value = jsonValueAt(text, start, quoting, limit)
     if (value === null || !isSecret(name, valueOf(text.slice(start, value.end)))) return null
@@ -52,7 +56,10 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
     return value.end
   }
 
-  /** A value that comes before the name. What is in brackets ends there, and is not read: else it would be for each level. */
+  /**
+   * Hides a value that came before its name. A bracketed value is hidden up to the name without reading it,
+   * because nested values would be read once for each level.
+   */
   function hideBefore(place: number, name: string, { start, quoting }: Begun): void {
     if (!/[[{]/.test(text[start] ?? '')) {
       hide(name, start, quoting, place)
@@ -74,7 +81,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
     ] = key
     const name = quoted ?? plain
     const quoting = { escapes, quote }
-    // By the name first: the end of a value is looked for only where it will be hidden, or else the same brackets would be read again for every key.
+    // Test the name first: finding the end of every value would read the same brackets again for each key.
     if (isSecret(name, '')) {
       keys.lastIndex = hide(name, start, quoting) ?? start
       continue
@@ -97,7 +104,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
   return hideRanges(text, ranges)
 }
 
-/** A text in quotes that may be the name of a secret. */
+/** A quoted text that may be the name of a secret. */
 function shortTextAt(text: string, start: number): string | null {
   const short = /(\\{0,63})(["'])([^"'\\]{1,64})\1\2/y
   short.lastIndex = start

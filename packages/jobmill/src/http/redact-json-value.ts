@@ -1,18 +1,18 @@
-/** Where a value of JSON ends inside of a text: quoted, in brackets, or a number; also escaped or cut off. */
+/** Finds the end of a JSON value inside a text: quoted, bracketed or a number, also if escaped or cut off. */
 
 export interface Quoting {
-  /** The backslashes before each quote: JSON inside of JSON has some. */
+  /** The backslashes before each quote, which JSON inside JSON has. */
   readonly escapes: string
   readonly quote: string
 }
 
 export interface JsonValue {
   readonly end: number
-  /** What its replacement is put into. */
+  /** The quotes around its replacement. */
   readonly mark: string
 }
 
-/** Null where no value begins. Nothing is read from `limit` on, so that a caller who asks often can bound the time. */
+/** Null if no value starts here. Reads nothing from `limit` on, so that callers can bound the time. */
 export function jsonValueAt(
   text: string,
   start: number,
@@ -33,7 +33,7 @@ export function jsonValueAt(
   return scalar.test(text) ? { end: scalar.lastIndex, mark } : null
 }
 
-/** Behind the closing quote, or the end of a text that was cut off. */
+/** The position after the closing quote, or the end of a text that was cut off. */
 function endOfText(text: string, start: number, quoting: Quoting, limit: number): number {
   for (let at = start; at < limit; at += 1)
     if (text[at] === quoting.quote && isDelimiter(text, at, start, quoting)) return at + 1
@@ -41,8 +41,8 @@ function endOfText(text: string, start: number, quoting: Quoting, limit: number)
 }
 
 /**
- * Written as JSON n times, a quote has 2ⁿ-1 backslashes before it, and each character of the value that has to be escaped has 2ⁿ: so what remains of a
- * delimiter once pairs of escaped backslashes are taken away are its own backslashes.
+ * After n levels of JSON encoding, a delimiter has 2ⁿ-1 backslashes before it, and an escaped character of
+ * the value has 2ⁿ more. So removing pairs of escaped backslashes leaves the delimiter's own ones.
  */
 function isDelimiter(text: string, at: number, start: number, { escapes: { length } }: Quoting): boolean {
   let backslashes = 0

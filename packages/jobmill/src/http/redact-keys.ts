@@ -1,9 +1,9 @@
-/** Which keys name a secret, and which of their values say nothing. */
+/** Decides which keys name a secret, and which of their values are harmless. */
 
-/** Extend it for your own keys: `redact: [...SECRET_KEYS, /ssn/i]`. */
+/** The default patterns. Extend them with your own keys: `redact: [...SECRET_KEYS, /ssn/i]`. */
 export const SECRET_KEYS: readonly RegExp[] = [
   /pass(?:word|wd|phrase|code|key)/i,
-  // As a word of its own, or as the last one: db_pass and dbPass, but not compass.
+  // Only as a separate or last word: db_pass and dbPass, but not compass.
   /(?:^|[-_. ])(?:pass|pwd?)$/i,
   /[a-z0-9](?:Pass|Pwd?)$/,
   /^pin$/i,
@@ -13,7 +13,7 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /^auth$/i,
   /bearer/i,
   /secret(?!ar)/i,
-  // Of an act on many jobs: the text that an operator searched for.
+  // The search text of a bulk operation.
   /^payload(?:Text|At)$/,
   /tokens?(?:[-_. ]?(?:value|hash|v\d+))?$/i,
   /jwt/i,
@@ -29,16 +29,21 @@ export const SECRET_KEYS: readonly RegExp[] = [
 
 export const HIDDEN = '(hidden)'
 
-/** The keys of a pair that name something, and those that hold its value: `{ name: 'password', value: … }`. */
+/**
+ * Keys that hold the name, and keys that hold the value, in pairs such as `{ name: 'password', value: … }`.
+ */
 export const NAMES = /^(?:name|key|k|field|header|param|parameter|property|variable|env|label|id|type)$/i
 export const VALUES = /^(?:val|value|values|v|content|data|default)$/i
 
 export type SecretTest = (key: string, value: unknown) => boolean
 
-/** A key that matches a pattern of the user is always hidden; one that matches a default only where its value says something. */
+/**
+ * A key that matches a custom pattern is always hidden; one that matches a default only if its value is not
+ * harmless.
+ */
 type Match = 'none' | 'default' | 'own'
-/** Keys repeat in lists and in texts, and matching them is what redaction costs. */
-const REMEMBERED = 1_000
+/** Keys repeat, and matching them is the main cost of redaction, so matches are cached. */
+const CACHED_KEYS = 1_000
 
 export function secretTest(patterns: readonly RegExp[]): SecretTest {
   const tests = patterns.map((pattern) => ({
@@ -53,33 +58,33 @@ export function secretTest(patterns: readonly RegExp[]): SecretTest {
     return matching.every(({ isDefault }) => isDefault) ? 'default' : 'own'
   }
 
-  function rememberedMatch(key: string): Match {
+  function cachedMatch(key: string): Match {
     const before = known.get(key)
     if (before !== undefined) return before
     const match = matchOf(key)
-    if (known.size >= REMEMBERED) known.clear()
+    if (known.size >= CACHED_KEYS) known.clear()
     known.set(key, match)
     return match
   }
 
   return (key, value) => {
-    const match = rememberedMatch(key)
+    const match = cachedMatch(key)
     return match === 'own' || (match === 'default' && !isHarmless(key, value))
   }
 }
 
-/** With `g` or `y` an expression remembers where it stopped, and would miss the next key. */
+/** Removes the flags `g` and `y`, which make an expression remember its position and miss the next key. */
 function stateless({ source, flags }: RegExp): RegExp {
   return new RegExp(source, flags.replaceAll(/[gy]/g, ''))
 }
 
-/** Whether there is a secret (`hasPassword: true`), that there is none, or how many tokens a text has. */
+/** True for values that reveal nothing: `hasPassword: true`, null, or a number of tokens. */
 function isHarmless(key: string, value: unknown): boolean {
   if (value === null || value === undefined || typeof value === 'boolean') return true
   return typeof value === 'number' && /tokens$/i.test(key)
 }
 
-/** A value as it is written in a text. What says that there is no secret does so in text too. */
+/** Interprets a value in a text, so that harmless values are recognized there too. */
 export function valueOf(text: string): unknown {
   if (/^(?:true|false|null|undefined)$/i.test(text)) return null
   return /^\d+$/.test(text) ? Number(text) : text

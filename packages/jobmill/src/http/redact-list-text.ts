@@ -1,9 +1,12 @@
-/** Hides secrets in lists that are only a part of a text: pairs (`[["password","x"]]`) and the arguments of a command (`["--password","x"]`). */
+/**
+ * Hides secrets in lists inside a text: pairs (`[["password","x"]]`) and command arguments
+ * (`["--password","x"]`).
+ */
 import { jsonValueAt } from './redact-json-value.ts'
 import { type SecretTest, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
 
-/** The first text of a list or tuple inside of a list, or an option anywhere in one; with the comma behind it. */
+/** The first text of a nested list or tuple, or an option anywhere in a list, with the comma after it. */
 const FIRST =
   /(?:(?<=[[,(]\s{0,8})([[(])\s{0,8})?(\\{0,63})(["'])(-{0,2}[^"'\\\s=-][^"'\\\s=]{0,63})\2\3\s{0,8},\s{0,8}/g
 
@@ -19,7 +22,8 @@ export function hideInLists(text: string, isSecret: SecretTest): string {
     const value = jsonValueAt(text, start, { escapes, quote })
     if (value === null) continue
     const isNested = /[[{]/.test(text[start] ?? '')
-    // As in lists that can be parsed: an argument is a text, and a pair has no third part. What is nested is hidden anyway: else it would be read for each level.
+    // As in lists that can be parsed: an argument is a text, and a pair has two parts. Nested values are
+    // always hidden, because they would be read once for each level.
     if (isOption ? /[[{\d-]/.test(text[start] ?? '') : !isNested && !isLast(text, value.end)) continue
     if (!isSecret(name, valueOf(text.slice(start, value.end)))) continue
     ranges.push({ start, ...value })

@@ -1,14 +1,14 @@
-/** Replaces parts of a text, found in any order. */
+/** Replaces ranges of a text, which may be found in any order. */
 import { HIDDEN } from './redact-keys.ts'
 
 export interface Range {
   readonly start: number
   readonly end: number
-  /** What stands on both sides of the replacement. */
+  /** The quotes on both sides of the replacement. */
   readonly mark: string
 }
 
-/** Of ranges that overlap the first counts, up to the end of the last. */
+/** Overlapping ranges are merged into one replacement. */
 export function hideRanges(text: string, ranges: readonly Range[]): string {
   if (ranges.length === 0) return text
   const parts: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Hides secrets behind a name and a colon (headers, YAML, log lines), and behind an option of a command. Values have no quotes here, so prose must be told apart:
- * "password: must have 8 characters" says nothing secret.
+ * Hides secrets after a name and a colon (headers, YAML, log lines) and after a command option. Values have
+ * no quotes here, so prose must be recognized: "password: must have 8 characters" is not a secret.
  */
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
@@ -28,16 +28,21 @@ interface Place {
   readonly end: number
 }
 
-/** With all its parts: `session=x; theme="dark"`. What repeats in a group is bounded: an expression has only so much memory to go back. */
+/**
+ * A cookie with all its parts: `session=x; theme="dark"`. Repetitions are bounded, because backtracking uses
+ * memory.
+ */
 const COOKIES = /(?=[^\s=;,"']{1,64}=)[^\r\n"']*(?:(?<==)["'][^"'\r\n]*["']?[^\r\n"']*){0,1000}/y
 const SCHEME = /(?:basic|bearer|token|negotiate|ntlm|api-?key|dpop)[ \t]{1,8}/iy
-/** Their parameters are separated by commas and blanks. */
+/** Schemes whose parameters are separated by commas and blanks. */
 const LONG_SCHEME = /(?:digest|hawk|aws4-hmac-sha256|signature|oauth)[ \t]{1,8}[^\r\n]*/iy
-/** A bracket, quote or comma before a letter is part of it, unless another setting begins behind the comma. */
+/**
+ * A bracket, quote or comma before a letter is part of the value, unless another setting follows the comma.
+ */
 const WORD =
   /(?=[^\s,;(){}[\]"'<>])[^\s,;(){}[\]"'<>]*(?:(?:[(){}[\]"'<>](?=\w)|[,;](?=\w)(?![\w.-]{1,64}\s{0,8}[:=]))[^\s,;(){}[\]"'<>]*){0,1000}/y
 
-/** The part of the value that begins here and is to be hidden. Null for prose. */
+/** The range of the value to hide. Null for prose. */
 function secretAt(text: string, start: number, name: string): Place | null {
   if (/cookie$/i.test(name)) {
     const end = endOf(COOKIES, text, start)
@@ -65,14 +70,14 @@ function endOf(pattern: RegExp, text: string, start: number): number | null {
   return from.test(text) ? from.lastIndex : null
 }
 
-/** What is said of a secret. Any of these is a bad password too, and not worth hiding. */
-const SAID =
+/** Words that describe a secret. As passwords they are too weak to be worth hiding. */
+const PROSE_WORDS =
   /^(?:a|an|and|are|as|at|bad|by|can|cannot|changed|correct|deleted|denied|do|does|empty|expired|failed|flag|for|from|given|has|hidden|if|in|incorrect|invalid|is|it|its|malformed|may|mismatch|missing|must|no|none|not|now|of|ok|on|option|or|present|provided|refused|rejected|removed|required|revoked|set|shown|should|than|that|the|this|to|too|unexpected|unknown|unset|updated|use|valid|was|were|will|with|without|wrong|yes|you|your)[.!?…]*$/i
 
-/** `behind`: the two characters behind the word. */
+/** `behind` holds the two characters after the word. */
 function isProse(word: string, behind: string, name: string): boolean {
-  if (SAID.test(word) || !/[\p{L}\p{N}]/u.test(word)) return true
-  // Digits, capitals within and punctuation are in no word of a sentence.
+  if (PROSE_WORDS.test(word) || !/[\p{L}\p{N}]/u.test(word)) return true
+  // Words of a sentence contain no digits, inner capitals or punctuation.
   if (/\d|\p{Ll}\p{Lu}|[^\p{L}.!?…'’-]/u.test(word) || word.length >= 20) return false
   return !name.startsWith('-') && /^[ \t][\p{L}\p{N}]/u.test(behind)
 }

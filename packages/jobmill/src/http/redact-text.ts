@@ -1,13 +1,15 @@
 /**
- * Hides credentials inside of a text: in URLs, in assignments (`password=…`), in headers and settings (`password: …`), in options of commands, after `Bearer`, and
- * in JSON that is a part of the text.
+ * Hides credentials in a text: in URLs, assignments (`password=…`), headers and settings (`password: …`),
+ * command options, after `Bearer`, and in embedded JSON.
  */
 import { hideInJson } from './redact-json-text.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideInLists } from './redact-list-text.ts'
 import { hideSettings } from './redact-settings.ts'
 
-/** Every expression here takes a time that grows with the length of the text only: what repeats is bounded, or ends where the next match may begin. */
+/**
+ * Every expression here runs in linear time: repetitions are bounded, or end where the next match may start.
+ */
 export function hideCredentials(text: string, isSecret: SecretTest): string {
   const steps = [hideInJson, hideInLists, hideUsers, hideParameters, hideAssignments, hideSettings]
   return steps
@@ -15,7 +17,10 @@ export function hideCredentials(text: string, isSecret: SecretTest): string {
     .replaceAll(/\b(Bearer(?:[\s:]|%20){1,8}["'\\]{0,4})[\w.~+/-]{16,}=*/gi, `$1${HIDDEN}`)
 }
 
-/** `https://user:password@host` and `https://token@host`. A user alone is a name with most other protocols: `ssh://git@host`, `postgres://app@db`. */
+/**
+ * `https://user:password@host` and `https://token@host`. In most other protocols a user alone is a name:
+ * `ssh://git@host`, `postgres://app@db`.
+ */
 function hideUsers(text: string): string {
   if (!text.includes('@')) return text
   return text
@@ -24,10 +29,10 @@ function hideUsers(text: string): string {
     .replaceAll(/(:\/\/)[^\s/?#:@"'<>]{20,}@/g, `$1${HIDDEN}@`)
 }
 
-/** Parameters of URLs that open something, besides those named like a secret key. */
+/** URL parameters that grant access, in addition to those named like a secret key. */
 const SECRET_PARAMETERS = /^(?:sig|x-[a-z]+-signature)$/i
 
-/** The parameters of a URL, in its query or its fragment. */
+/** Hides parameters in the query or fragment of a URL. */
 function hideParameters(text: string, isSecret: SecretTest): string {
   if (!text.includes('=')) return text
   return text.replaceAll(
@@ -38,8 +43,9 @@ function hideParameters(text: string, isSecret: SecretTest): string {
 }
 
 /**
- * Forms, connection strings, environments and log lines: `user=ada password=x`, `Host=db;Password=x`, `password = x`. A quoted value may have been cut off. A quote
- * before a letter is part of a value (`password=a"b`): one that ends a text around the assignment has something else behind it.
+ * Forms, connection strings, environments and log lines: `user=ada password=x`, `Host=db;Password=x`,
+ * `password = x`. A quoted value may be cut off. A quote before a letter is part of the value
+ * (`password=a"b`); a closing quote is followed by something else.
  */
 const ASSIGNMENT =
   /(^|[\s;,|({["'])([^=&?#;,|(){}\s"'<>]{1,64})(=(?!=)|[ \t]{1,8}=[ \t]{1,8})((?:"[^"]*"?|'[^']*'?)[\w]*|(?=[^\s&#;"'<>])[^\s&#;"'<>]*(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000})/g

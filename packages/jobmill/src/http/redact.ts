@@ -1,9 +1,9 @@
-/** Hides secrets from viewers: values by the names of their keys, and credentials inside of texts. */
+/** Hides secrets from viewers: values of secret keys, and credentials inside texts. */
 
 import { HIDDEN, NAMES, secretTest, VALUES } from './redact-keys.ts'
 import { hideCredentials } from './redact-text.ts'
 
-/** JSON inside of JSON texts is looked into so many times. */
+/** How many levels of JSON inside JSON texts are parsed. */
 const DEEPEST_JSON = 3
 const LONGEST_JSON_CHARS = 1_048_576
 
@@ -38,7 +38,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     return [key, isSecret(key, value) ? HIDDEN : walk(value, depth)]
   }
 
-  /** In the arguments of a command: `['--password', 'x']`. */
+  /** True for a command argument after a secret option: `['--password', 'x']`. */
   function isOptionName(name: unknown, value: unknown): boolean {
     return (
       typeof name === 'string' &&
@@ -54,7 +54,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     if (json !== undefined) {
       const before = JSON.stringify(json)
       const after = JSON.stringify(walk(json, depth + 1))
-      // As it was written, unless something is hidden.
+      // Keeps the original formatting unless something is hidden.
       return after === before ? text : after
     }
     return hideCredentials(text, isSecret)
@@ -63,7 +63,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
   return <T>(value: T): T => walk(value, 0) as T
 }
 
-/** An object or a list that was written as JSON; undefined for any other text. */
+/** Parses an object or a list that was written as JSON; undefined for any other text. */
 function jsonIn(text: string): unknown {
   if (text.length > LONGEST_JSON_CHARS || !/^\s*[[{]/.test(text)) return undefined
   try {
@@ -77,12 +77,15 @@ function isList(value: object): value is readonly unknown[] {
   return Array.isArray(value)
 }
 
-/** One of `[['authorization', 'Bearer …'], …]`, as headers are listed. A list of two texts alone may be anything, so pairs are looked for in lists only. */
+/**
+ * A pair in a list such as `[['authorization', 'Bearer …'], …]`. A single list of two texts may be anything,
+ * so only pairs inside lists count.
+ */
 function isPair(value: unknown): value is readonly [string, unknown] {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === 'string'
 }
 
-/** The names in `{ name: 'password', value: … }`, however both are called. */
+/** The names in objects such as `{ name: 'password', value: … }`. */
 function namesIn(value: object): readonly string[] {
   const entries = Object.entries(value)
   if (!entries.some(([key]) => VALUES.test(key))) return []
@@ -91,12 +94,12 @@ function namesIn(value: object): readonly string[] {
   )
 }
 
-/** Where code and the store differ in the payload of a schedule, both stand there as text. */
+/** Configuration drift in the payload of a schedule holds both payloads as text. */
 function isDrift(value: object): boolean {
   return 'field' in value && value.field === 'payload' && 'code' in value && 'stored' in value
 }
 
-/** The payload of a schedule that an operator overrode, and that of code. */
+/** An override of a schedule's payload holds both payloads. */
 function isOverride(value: object): boolean {
   return 'option' in value && value.option === 'payload' && 'value' in value
 }

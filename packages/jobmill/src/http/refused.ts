@@ -1,4 +1,4 @@
-/** What is wrong with a request by its shape: the first thing, by its path in what was sent. */
+/** Explains why a request does not match its schema: the first problem, with its path in the request. */
 import { type RouteConfig, z } from '@hono/zod-openapi'
 import type { core } from 'zod'
 import { nearest } from '../job/known-keys.ts'
@@ -8,17 +8,17 @@ import { wrongValue } from './wrong-value.ts'
 
 export interface Refusal {
   readonly error: z.ZodError
-  /** Which part of the request: `json`, `query`, `param`. */
+  /** The part of the request: `json`, `query` or `param`. */
   readonly target: string
 }
 
 type Issue = core.$ZodIssue
 
-/** `sent` is the part of the request as it came. */
+/** `sent` is the part of the request as it was sent. */
 export function refused({ error, target }: Refusal, takes: RouteConfig['request'], sent: unknown): Response {
   const [issue] = error.issues
   if (issue === undefined) return problem('OPTION_INVALID')
-  // A name that is mistyped is unknown, and what it stands for is missing: the first says more.
+  // A mistyped name is both unknown and missing. The unknown name is the better explanation.
   const unknown = error.issues.map(unknownIn).find((one) => one !== null)
   if (unknown !== undefined) return noSuchField(unknown, partOf(takes, target))
   const field = issue.path.join('.')
@@ -31,7 +31,7 @@ export function refused({ error, target }: Refusal, takes: RouteConfig['request'
   return problem('OPTION_INVALID', { detail, fix, ...(field !== '' && { field }) })
 }
 
-/** A parameter may hold a list as text with commas. */
+/** A parameter may hold a list as comma-separated text. */
 function partAt(value: unknown, key: PropertyKey): unknown {
   if (typeof value === 'string' && typeof key === 'number') return value.split(',')[key]
   return typeof value === 'object' && value !== null
@@ -44,7 +44,7 @@ interface UnknownField {
   readonly key: string
 }
 
-/** Also where it could have been something else than an object. */
+/** Finds an unknown field, also inside a union. */
 function unknownIn(issue: Issue): UnknownField | null {
   if (issue.code === 'unrecognized_keys') return { path: issue.path, key: issue.keys[0] ?? '' }
   if (issue.code !== 'invalid_union') return null
@@ -56,15 +56,15 @@ function unknownIn(issue: Issue): UnknownField | null {
 function noSuchField({ path, key }: UnknownField, shape: z.ZodType | undefined): Response {
   const known = shape === undefined ? [] : knownFields(shape, path)
   const near = nearest(key, known)
-  const those = known.length === 0 ? 'Leave it out' : `Known are ${known.join(', ')}`
+  const those = known.length === 0 ? 'Omit it' : `Use one of ${known.join(', ')}`
   return problem('OPTION_UNKNOWN', {
-    detail: `there is no field "${key}" here`,
+    detail: `unknown field "${key}"`,
     field: [...path, key].join('.'),
     fix: near === undefined ? those : `Did you mean "${near}"?`,
   })
 }
 
-/** What the route says of this part. */
+/** The declared schema of this part of the request. */
 function partOf(takes: RouteConfig['request'], target: string): z.ZodType | undefined {
   const media = takes?.body?.content['application/json']
   const part =

@@ -1,4 +1,7 @@
-/** Routes of an application on a socket of their own, with the probes and without the API and Mission Control: what a proxy may be put in front of. */
+/**
+ * Serves routes of an application on a port of their own, with probes but without the API and Mission
+ * Control, so that a proxy can expose them.
+ */
 import { secureHeaders } from 'hono/secure-headers'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
@@ -13,13 +16,15 @@ import type { Served } from './serve.ts'
 import { listenOn } from './socket.ts'
 
 export interface ServePublicOptions {
-  /** Answers a request, or null for an address that is not its own: `inbox.fetch`. It knows by itself who may. */
+  /**
+   * Answers a request, or returns null for an unknown route: `inbox.fetch`. It does its own authentication.
+   */
   readonly routes: Passthrough
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
   /** The address to listen on (default 127.0.0.1). */
   readonly bind?: string
-  /** Hears of faults on our side (default: standard error). */
+  /** Receives internal errors (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
   readonly platform?: Platform
 }

@@ -1,4 +1,7 @@
-/** The API on a socket of its own. Bound to this machine it works at once; bound elsewhere it wants to know who asks. */
+/**
+ * Serves the API on its own port. On a loopback address it works at once; on any other it requires
+ * authentication.
+ */
 import { JobmillError, shown } from '../job/errors.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
@@ -9,20 +12,20 @@ import { type HttpOptions, toStandardError } from './options.ts'
 import { listenOn } from './socket.ts'
 
 export interface ServeOptions extends HttpOptions {
-  /** Default 8787; 0 for any that is free. */
+  /** Default 8787; 0 for any free port. */
   readonly port?: number
   /** The address to listen on (default 127.0.0.1). */
   readonly bind?: string
 }
 
 export interface Served {
-  /** With its base path. */
+  /** The URL, including the base path. */
   readonly url: string
-  /** Whether Mission Control is there. */
+  /** Whether Mission Control is served. */
   readonly hasPage: boolean
-  /** What whoever starts it should know, such as that nobody has to say who they are. */
+  /** Warnings for the operator, such as missing authentication. */
   readonly warnings: readonly string[]
-  /** Takes no more requests, and ends what is being listened to. */
+  /** Stops accepting requests and ends all event streams. */
   readonly close: () => Promise<void>
 }
 
@@ -35,7 +38,7 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
     port,
     bind,
     fetch: api.fetch,
-    // Of the bodies of our own routes the door says it too.
+    // Access control also limits the time of the bodies of our own routes.
     slowBodies: rest.passthrough !== undefined,
     platform: rest.platform ?? systemPlatform,
     onClose: api.stop,
@@ -55,10 +58,10 @@ function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
   if (tokens !== undefined || authenticate !== undefined)
     return { api: handlerFor(mill, options, { identity: identity(), callers: 'any' }), warnings: [] }
   if (insecure) {
-    // Also here a page of another site must not reach it under a name that it has pointed at this machine.
+    // Loopback names only, against DNS rebinding: a page could point its own name at this machine.
     const callers = isLoopback ? 'loopback-names' : 'any'
     const api = handlerFor(mill, options, { identity: identity(), callers })
-    return { api, warnings: [`no authentication: everybody who can reach ${bind} is an admin`] }
+    return { api, warnings: [`no authentication: every caller that can reach ${bind} is an admin`] }
   }
   if (!isLoopback) throw noAuthentication(bind)
   if (options.passthrough !== undefined) throw passthroughWithoutAuthentication()
@@ -66,7 +69,7 @@ function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
   return {
     api,
     warnings: [
-      'no authentication: everybody on this machine is an admin. Do not put a proxy in front: set JOBMILL_TOKENS first',
+      'no authentication: every user of this machine is an admin. Set JOBMILL_TOKENS before you put a proxy in front',
     ],
   }
 }
@@ -75,11 +78,11 @@ function noAuthentication(bind: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'refusing to listen on a public address without authentication', {
     field: 'bind',
     value: shown(bind),
-    fix: 'Give tokens (JOBMILL_TOKENS or JOBMILL_TOKENS_FILE: a line "name role token" for each), or say --insecure',
+    fix: 'Set JOBMILL_TOKENS or JOBMILL_TOKENS_FILE (one "name role token" per line), or pass --insecure',
   })
 }
 
-/** Public routes are what a proxy is put in front of, and with them Mission Control would be open to everybody. */
+/** Public routes are usually exposed by a proxy, which would also open Mission Control to everyone. */
 function passthroughWithoutAuthentication(): JobmillError {
   return new JobmillError(
     'OPTION_CONFLICT',

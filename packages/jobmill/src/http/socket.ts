@@ -1,4 +1,4 @@
-/** A Node server for a function from a request to an answer: its times, its end, and what is said where it cannot listen. */
+/** A Node server for a fetch handler: timeouts, graceful close, and errors when it cannot listen. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -13,12 +13,12 @@ export interface SocketOptions {
   readonly port: number
   readonly bind: string
   readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>
-  /** Bodies may take as long as they like: where passthrough routes stream them. */
+  /** Allows bodies without a time limit, for passthrough routes that stream them. */
   readonly slowBodies: boolean
   readonly platform: Platform
-  /** In which the headers of a request have to arrive. */
+  /** The time in which the headers of a request must arrive. */
   readonly headersMs?: number
-  /** Called as it closes, before the last answers: ends what is being listened to. */
+  /** Called when it starts to close, to end event streams. */
   readonly onClose?: () => void
 }
 
@@ -28,15 +28,15 @@ export interface Listening {
   readonly close: () => Promise<void>
 }
 
-/** How long the last answers may take. */
+/** How long the last responses may take. */
 const LAST_MS = 2_000
 const IDLE_MS = 50
-/** Node looks for requests that take too long so often; by itself twice a minute, so that 30 s would become 60. */
+/** How often Node checks for slow requests. Its default of 30 s would turn a timeout of 30 s into 60 s. */
 const CHECK_MS = 1_000
-/** Of a body that nobody reads yet, and of an answer that its caller does not: with many of them at once this is what memory goes to. */
+/** The buffer of an unread body or response. With many slow callers this dominates memory. */
 const HOLD_BYTES = 16 * 1_024
 
-/** The adapter cannot parse some of these requests at all, so its error handler answers with the same. */
+/** The adapter cannot parse some of these requests, so its error handler sends the same response. */
 const refuseHost = getRequestListener(hostInvalid, {
   overrideGlobalObjects: false,
   errorHandler: hostInvalid,
@@ -50,7 +50,7 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
       const response = await fetch(request, env)
       if (closing === null) return response
       const last = ownAnswer(response)
-      // Who has a connection open would go on asking.
+      // A client with an open connection would send further requests.
       last.headers.set('connection', 'close')
       return last
     },
@@ -73,7 +73,8 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
     onClose?.()
     const closed = once(server, 'close')
     server.close()
-    // What is in flight is answered, and then its connection ends; callers that do not read their answer are not waited for.
+    // Requests in flight are answered, then their connections are closed. Callers that do not read their
+    // response are not waited for.
     const endIdle = (): void => {
       server.closeIdleConnections()
       idle = platform.timer(IDLE_MS, endIdle)
@@ -95,13 +96,14 @@ export function notListening(error: unknown, port: number, bind: string): unknow
   const code = error instanceof Error && 'code' in error ? error.code : ''
   const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : code === 'EADDRNOTAVAIL' ? 'bind' : null
   if (field === null) return error
-  const why = { EADDRINUSE: 'somebody else listens there', EACCES: 'this user may not listen there' }[
-    String(code)
-  ]
-  return new JobmillError('OPTION_INVALID', why ?? 'this machine has no such address', {
+  const why = {
+    EADDRINUSE: `port ${port} is already in use`,
+    EACCES: `no permission to listen on port ${port}`,
+  }[String(code)]
+  return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
     field,
-    value: shown(field === 'port' ? port : bind),
-    fix: field === 'port' ? 'Choose another with --port' : 'Choose another with --bind',
+    ...(field === 'bind' && { value: shown(bind) }),
+    fix: field === 'port' ? 'Use another port with --port' : 'Use another address with --bind',
     cause: error,
   })
 }

@@ -1,4 +1,4 @@
-/** Says what is wrong with one value of a request, and what to pass: `must be a whole number (got "abc")`. */
+/** Explains an invalid value of a request and how to fix it: `must be a whole number (got "abc")`. */
 import type { core } from 'zod'
 import { shown } from '../job/errors.ts'
 
@@ -9,7 +9,7 @@ export interface WrongValue {
   readonly fix: string
 }
 
-/** Where the value was sent. Parameters of an address are text, and the numbers among them are whole. */
+/** The value and where it was sent. URL parameters are text, and numbers among them are whole. */
 export interface Sent {
   readonly value: unknown
   readonly field: string
@@ -20,8 +20,8 @@ export function wrongValue(issue: Issue, sent: Sent): WrongValue {
   const { value, field, isParameter } = sent
   if (value === undefined) return { detail: 'is missing', fix: `Pass ${field}` }
   if (isParameter && Array.isArray(value))
-    return { detail: `must be given once (got ${value.length} values)`, fix: `Pass ${field} once` }
-  const asked = askedFor(issue, sent)
+    return { detail: `must appear once (got ${value.length} values)`, fix: `Pass ${field} once` }
+  const asked = expectationOf(issue, sent)
   if (asked === null) return { detail: `${issue.message} (got ${shown(value)})`, fix: 'Pass another value' }
   return {
     detail: `must ${asked.verb} ${asked.what} (got ${shown(value)})`,
@@ -32,7 +32,7 @@ export function wrongValue(issue: Issue, sent: Sent): WrongValue {
 interface Asked {
   readonly verb: 'be' | 'have'
   readonly what: string
-  /** Where it differs from `what`. */
+  /** Only if it differs from `what`. */
   readonly pass?: string
 }
 
@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function askedFor(issue: Issue, { value, isParameter }: Sent): Asked | null {
+function expectationOf(issue: Issue, { value, isParameter }: Sent): Asked | null {
   const isNoNumber = isParameter && typeof value === 'string' && !/^-?\d+$/.test(value)
   switch (issue.code) {
     case 'invalid_type':
@@ -55,7 +55,7 @@ function askedFor(issue: Issue, { value, isParameter }: Sent): Asked | null {
     case 'invalid_value':
       return { verb: 'be', what: `one of ${issue.values.map(String).join(', ')}` }
     case 'too_small':
-      // An empty parameter counts as 0, and that is not what is wrong with it.
+      // An empty parameter counts as 0, but the actual problem is that it is not a number.
       return isNoNumber && issue.origin === 'number'
         ? typeAsked('int')
         : amount(issue.origin, 'at least', issue.minimum)
@@ -81,7 +81,7 @@ function amount(origin: string, bound: string, most: number | bigint): Asked {
   return { verb: 'have', what: `${bound} ${most} ${counted}` }
 }
 
-/** Of a value that may be one of several types: all of them. */
+/** Lists all types that a union accepts. */
 function anyOf(issue: Extract<Issue, { code: 'invalid_union' }>): Asked | null {
   const types = issue.errors.map(([first]) =>
     first?.code === 'invalid_type' && first.path.length === 0 ? TYPES[first.expected] : undefined,

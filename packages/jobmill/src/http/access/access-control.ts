@@ -1,4 +1,4 @@
-/** The door of the API: who comes in, from where, how often, and with how much. Everything is decided here, on the server. */
+/** Access control of the API: checks the caller, origin, request rate and body size of every request. */
 import type { MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { isAnswer, ownAnswer } from '../apps.ts'
@@ -15,7 +15,7 @@ import { isRead } from './reads.ts'
 
 export interface AccessOptions {
   readonly identity: Identity
-  /** Which requests are answered at all, where nobody has to say who they are. */
+  /** Which requests are answered when there is no authentication. */
   readonly callers: Callers
   readonly maxBodyBytes: number
   readonly maxBodiesBytes: number
@@ -27,27 +27,31 @@ export interface AccessOptions {
 
 const OWN_SITES = ['same-origin', 'none']
 
-/** In their order. */
+/** The middleware, in order. */
 export function accessControl(options: AccessOptions): MiddlewareHandler<Env>[] {
   return [
     secureHeaders({
       contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
       referrerPolicy: 'no-referrer',
-      // Whether there is TLS is the business of whoever stands in front.
+      // TLS is the responsibility of the proxy in front.
       strictTransportSecurity: false,
       xFrameOptions: 'DENY',
     }),
-    notKept,
-    reachable(options.callers),
-    sameOrigin,
-    identified(options),
-    paced(options),
-    offersBody(options),
+    noStore,
+    refuseRemote(options.callers),
+    refuseCrossOrigin,
+    authenticateCaller(options),
+    limitRate(options),
+    provideBodyReader(options),
   ]
 }
 
-/** A body is read by the route, once the role of the caller is enough for it. */
-function offersBody({ maxBodyBytes, maxBodiesBytes, platform }: AccessOptions): MiddlewareHandler<Env> {
+/** The route reads the body after it has checked the caller's role. */
+function provideBodyReader({
+  maxBodyBytes,
+  maxBodiesBytes,
+  platform,
+}: AccessOptions): MiddlewareHandler<Env> {
   const readBody = bodyReader({ maxBodyBytes, budget: byteBudget(maxBodiesBytes), platform })
   return async (c, next) => {
     c.set('readBody', readBody)
@@ -55,29 +59,31 @@ function offersBody({ maxBodyBytes, maxBodiesBytes, platform }: AccessOptions): 
   }
 }
 
-/** Answers are of the moment, and of whoever asked. */
-const notKept: MiddlewareHandler<Env> = async (c, next) => {
+/** Responses depend on the caller and the moment, so they must not be cached. */
+const noStore: MiddlewareHandler<Env> = async (c, next) => {
   await next()
   c.res.headers.set('cache-control', 'no-store')
 }
 
-/** For a route: nobody comes further whose role is not enough. */
+/** Requires a role for a route. */
 export function allow(role: Role): MiddlewareHandler<Env> {
   return async (c, next) => {
     const who = c.get('who')
     if (who === null) return anonymous(c.get('identity'), c.req.header('authorization'))
     if (!mayDo(who, role))
-      return problem('FORBIDDEN', { detail: `this takes the role ${role}, and ${who.name} is ${who.role}` })
+      return problem('FORBIDDEN', { detail: `requires the role ${role} (${who.name} is ${who.role})` })
     return next()
   }
 }
 
-function reachable(callers: Callers): MiddlewareHandler<Env> {
+function refuseRemote(callers: Callers): MiddlewareHandler<Env> {
   return async (c, next) => refuseOutsiders(callers, c.req.raw, c.env?.incoming) ?? next()
 }
 
-/** A browser says which page a request comes from. Without tokens any page that somebody opens on this machine could ask us. */
-const sameOrigin: MiddlewareHandler<Env> = async (c, next) => {
+/**
+ * Refuses changes from pages of another origin. Without tokens, any page in a local browser could send them.
+ */
+const refuseCrossOrigin: MiddlewareHandler<Env> = async (c, next) => {
   const origin = c.req.header('origin')
   const site = c.req.header('sec-fetch-site')
   const isForeign =
@@ -91,10 +97,10 @@ function isOf(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
 }
 
-function identified({ identity }: AccessOptions): MiddlewareHandler<Env> {
+function authenticateCaller({ identity }: AccessOptions): MiddlewareHandler<Env> {
   return async (c, next) => {
     c.set('identity', identity)
-    // A probe is never asked who it is: a host application would send it to its login.
+    // Probes are not authenticated: a host application would redirect them to its login.
     const who = isProbe(c.req.path) ? null : await identity.authenticate(c.req.raw)
     if (isAnswer(who)) return ownAnswer(who)
     c.set('who', who)
@@ -102,13 +108,13 @@ function identified({ identity }: AccessOptions): MiddlewareHandler<Env> {
   }
 }
 
-/** The process manager asks these without a token, and no other caller may be in its way. */
+/** Process managers send probes without a token, and other callers must not use up their rate. */
 function isProbe(path: string): boolean {
   return path === '/healthz' || path === '/readyz'
 }
 
-/** Those who are not known share what there is for their address, which is little: they can only be guessing. */
-function paced({ requestsPerSecond, anonymousPerSecond, now }: AccessOptions): MiddlewareHandler<Env> {
+/** Anonymous callers share a low rate per address, because they can only guess tokens. */
+function limitRate({ requestsPerSecond, anonymousPerSecond, now }: AccessOptions): MiddlewareHandler<Env> {
   const known = pace({ perSecond: requestsPerSecond, now })
   const probes = pace({ perSecond: requestsPerSecond, now })
   const unknown = pace({ perSecond: anonymousPerSecond, now })

@@ -1,6 +1,6 @@
 /**
- * Request bodies. They are read behind the role check of a route only, so an anonymous caller cannot make this process hold anything. A body is JSON, has a
- * bounded size, arrives in a bounded time, and shares a bounded number of bytes with all other bodies of this process.
+ * Reads request bodies, only after the role check of a route, so that an anonymous caller cannot fill memory.
+ * A body is JSON, has bounded size and time, and shares a byte budget with all other bodies of the process.
  */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Platform } from '../../platform/platform.ts'
@@ -9,7 +9,7 @@ import { problem } from '../problem.ts'
 import type { ByteBudget, Share } from './byte-budget.ts'
 import { isRead } from './reads.ts'
 
-/** In which a request has to arrive, to its last byte. */
+/** The time in which a request must arrive completely. */
 export const ARRIVES_WITHIN_MS = 30_000
 
 export interface BodyOptions {
@@ -18,7 +18,10 @@ export interface BodyOptions {
   readonly platform: Platform
 }
 
-/** For a route, behind its role check. The reader itself is put into the context by the door, which knows the options. */
+/**
+ * Reads the body for a route, after its role check. Access control provides the reader, because it knows the
+ * options.
+ */
 export const takesBody: MiddlewareHandler<Env> = (c, next) => c.get('readBody')(c, next)
 
 export function bodyReader({ maxBodyBytes, budget, platform }: BodyOptions): MiddlewareHandler<Env> {
@@ -30,15 +33,15 @@ export function bodyReader({ maxBodyBytes, budget, platform }: BodyOptions): Mid
       return refusal ?? (await next())
     } finally {
       endTimer()
-      // What was parsed of it is held until the route has answered.
+      // The parsed body is held until the route has answered.
       share.release()
     }
   }
 }
 
 /**
- * A body that never comes to its end must not hold a connection. Node can say that for a whole server only, and passthrough routes may take as long as they
- * like.
+ * Closes a connection whose body never ends. Node has this timeout only for a whole server, and passthrough
+ * routes may stream without a time limit.
  */
 function closeWhenLate(c: Context<Env>, platform: Platform): () => void {
   const incoming = c.env?.incoming
@@ -49,10 +52,10 @@ function closeWhenLate(c: Context<Env>, platform: Platform): () => void {
   return () => late.cancel()
 }
 
-/** Null for a body that the route may parse. */
+/** Resolves with null if the route may parse the body. */
 async function accept(c: Context<Env>, mostBytes: number, share: Share): Promise<Response | null> {
   const length = c.req.header('content-length')
-  // Of a body that says its length a server takes no more than that. Mounted, one may come without.
+  // A server enforces the declared length. A host server may pass on a body without one.
   const declared = Number(length ?? 0)
   if (declared > mostBytes) return tooLarge(mostBytes)
   if (!share.take(declared)) return busy()
@@ -73,7 +76,7 @@ async function accept(c: Context<Env>, mostBytes: number, share: Share): Promise
   return null
 }
 
-/** The bytes, or why they are refused. */
+/** Resolves with the bytes, or with the response that refuses them. */
 async function readAll(
   body: ReadableStream<Uint8Array>,
   mostBytes: number,
@@ -89,19 +92,19 @@ async function readAll(
       chunks.push(chunk)
     }
   } catch {
-    // The caller went away, or was too slow: that is no fault of this process, and nothing for its log.
-    return problem('BODY_NOT_JSON', { detail: 'the body broke off', fix: 'Send it again' })
+    // The caller disconnected or was too slow. That is not an error of this process, so it is not logged.
+    return problem('BODY_NOT_JSON', { detail: 'the body is incomplete', fix: 'Send the request again' })
   }
   return new Uint8Array(Buffer.concat(chunks))
 }
 
 function tooLarge(mostBytes: number): Response {
-  return problem('TOO_LARGE', { detail: `a body may have ${mostBytes} bytes` })
+  return problem('TOO_LARGE', { detail: `the body is too large (max ${mostBytes} bytes)` })
 }
 
 function busy(): Response {
   return problem('BUSY', {
-    detail: 'this process holds as many bytes of request bodies as it may',
+    detail: 'too many request bodies in progress',
     fix: 'Send the request again in a moment',
   })
 }

@@ -1,10 +1,10 @@
-/** How many bytes of request bodies this process holds at once, for all callers together. */
+/** Bounds the bytes of request bodies that this process holds at once, across all callers. */
 
-/** What one request holds of it. */
+/** The bytes that one request holds. */
 export interface Share {
-  /** False, and nothing is taken, where that would be more than there is. */
+  /** Returns false and takes nothing when the budget would be exceeded. */
   readonly take: (bytes: number) => boolean
-  /** Gives back all that was taken. */
+  /** Returns all bytes that were taken. */
   readonly release: () => void
 }
 

@@ -1,21 +1,23 @@
 /**
- * Local mode: without authentication every caller is an admin, so only requests that come straight from this machine are answered. A proxy on this machine
- * looks like a local caller. What gives it away is checked here; what cannot be told apart stands in docs/operate/security.md.
+ * Local mode: without authentication every caller is an admin, so only direct requests from this machine are
+ * answered. A proxy on this machine looks like a local caller; these checks detect most of them.
+ * docs/operate/security.md lists the limits.
  */
 import type { Env } from '../env.ts'
 import { problem } from '../problem.ts'
 
 /**
- * Who may ask without authentication: `any` (whoever can reach the socket), `loopback-names` (only under a loopback name, against DNS rebinding) or
- * `this-machine` (only straight from this machine).
+ * Which requests are answered without authentication: `any`, `loopback-names` (only under a loopback name,
+ * against DNS rebinding), or `this-machine` (only direct requests from this machine).
  */
 export type Callers = 'any' | 'loopback-names' | 'this-machine'
 
 export type Incoming = Env['Bindings']['incoming']
 
 /**
- * Headers that a proxy, a tunnel or a content delivery network adds, and no client of this machine: `X-Forwarded-For`, `Remote-User`, `CF-Ray`. Names are
- * compared with dashes for underscores, and without the prefixes `X-` and `HTTP-`, since proxies and application servers spell them in every way.
+ * Headers that proxies, tunnels and CDNs add, but local clients do not: `X-Forwarded-For`, `Remote-User`,
+ * `CF-Ray`. Names are compared with dashes instead of underscores and without `X-` or `HTTP-`, because
+ * spellings vary.
  */
 const ADDED_BY_PROXIES = new RegExp(
   `^(?:${[
@@ -27,17 +29,17 @@ const ADDED_BY_PROXIES = new RegExp(
     'url-scheme$',
     'cdn-',
     '(?:cf|fastly|fly|akamai|ngrok|tailscale|vercel|azure|appengine|cloud-trace|amz|amzn|goog|ms-client|netlify|render|railway|heroku|tunnel)-',
-    // Of proxies that sign people in.
+    // Added by authenticating proxies.
     '(?:auth-request|authentik|authelia|webauth|authenticated|pomerium|oidc|oauth|saml|jwt)-',
   ].join('|')})`,
 )
-/** These mean something else without their `X-`. */
+/** These names have another meaning without their `X-`. */
 const ADDED_WITH_X =
   /^x-(?:host|scheme|proto|port|https|server-name|script-name|request-start|accel|sendfile|user|email|groups?|auth-(?:user|email|name|groups?))(?:-|$)/
 
 /**
- * The rule for names that no list has: what names a proxy, or passes on an address or a target, says so in one of its words. Proxies join words too
- * (`X-ProxyUser-Ip`, `X-ClientIP`), so some are looked for within words.
+ * A rule for names that are on no list: a word in them names a proxy, or an address or target that was passed
+ * on. Proxies also join words (`X-ProxyUser-Ip`, `X-ClientIP`), so some are matched within words.
  */
 const WORDS_OF_PROXIES = new RegExp(
   [
@@ -60,12 +62,12 @@ function isAddedByProxies(header: string): boolean {
 const LOOPBACK_NAME = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i
 
-/** Null for a request that may go on. */
+/** Returns null if the request may continue. */
 export function refuseOutsiders(callers: Callers, request: Request, incoming: Incoming): Response | null {
   if (callers === 'any') return null
   const { name, port } = hostOf(request)
-  if (!LOOPBACK_NAME.test(name)) return refused('only loopback names are answered', 'host')
-  if (!isTargetOf(request)) return refused('the request target names another host than the Host header')
+  if (!LOOPBACK_NAME.test(name)) return refuse('only loopback names are answered', 'host')
+  if (!isTargetOf(request)) return refuse('the request target and the Host header name different hosts')
   return callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)
 }
 
@@ -77,17 +79,20 @@ interface Host {
 function refuseProxies(request: Request, { name, port }: Host, incoming: Incoming): Response | null {
   const added = [...request.headers.keys()].find(isAddedByProxies)
   if (added !== undefined)
-    return refused(`the request came through a proxy (it has the header ${added})`, added)
+    return refuse(`the request came through a proxy (it has the header ${added})`, added)
   const { remoteAddress = '', localAddress = '', localPort } = incoming?.socket ?? {}
-  if (!LOOPBACK_ADDRESS.test(remoteAddress)) return refused('the caller is not on this machine')
-  // Proxies speak HTTP/1.0 to their upstream where nobody says otherwise; browsers and curl have not for decades.
-  if (incoming?.httpVersion === '1.0') return refused('the request came through a proxy (it is HTTP/1.0)')
+  if (!LOOPBACK_ADDRESS.test(remoteAddress)) return refuse('the caller is not on this machine')
+  // Proxies use HTTP/1.0 by default; browsers and curl have not for decades.
+  if (incoming?.httpVersion === '1.0') return refuse('the request came through a proxy (it is HTTP/1.0)')
   const isOurName = name.toLowerCase() === 'localhost' || bare(name) === bare(localAddress)
   if (isOurName && port === localPort) return null
-  return refused(`the Host header does not name the address that this server is bound to`, 'host', localPort)
+  return refuse(`the Host header does not name the address that this server is bound to`, 'host', localPort)
 }
 
-/** Clients send absolute targets (`GET http://other.example/ HTTP/1.1`) to proxies; the URL of the request then names the host of the target. */
+/**
+ * Clients send absolute targets (`GET http://other.example/ HTTP/1.1`) to proxies. The request URL then has
+ * the host of the target.
+ */
 function isTargetOf(request: Request): boolean {
   const host = `http://${request.headers.get('host') ?? ''}`
   return URL.canParse(host) && new URL(request.url).host === new URL(host).host
@@ -103,12 +108,12 @@ function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '')
 }
 
-function refused(detail: string, field?: string, port?: number): Response {
+function refuse(detail: string, field?: string, port?: number): Response {
   const forward =
     port === undefined ? '' : `; with ssh -L, forward the same port: ssh -L ${port}:127.0.0.1:${port}`
   return problem('NOT_LOCAL', {
-    detail: `no authentication is configured, and ${detail}`,
+    detail: `no authentication configured, and ${detail}`,
     field,
-    fix: `Set JOBMILL_TOKENS, or pass tokens or authenticate, to be reached through a proxy${forward}`,
+    fix: `Set JOBMILL_TOKENS, or pass tokens or authenticate, to allow access through a proxy${forward}`,
   })
 }

@@ -1,16 +1,18 @@
-/** Counts what is open at once, for each caller and in all. Each open place holds a connection, so both are bounded. */
+/** Bounds how many connections are open at once, per caller and in total. */
 export interface PlaceBounds {
   readonly perCaller: number
   readonly total: number
 }
 
 export interface Places {
-  /** A function that gives the place back (calling it again changes nothing), or which bound was reached. */
+  /**
+   * Returns a function that closes the place (calling it again has no effect), or the bound that was reached.
+   */
   readonly open: (caller: string) => (() => void) | 'caller' | 'total'
 }
 
 export function places({ perCaller, total }: PlaceBounds): Places {
-  /** Callers without an open place are not in it. */
+  /** Contains only callers with an open place. */
   const byCaller = new Map<string, number>()
   let all = 0
   function close(caller: string): void {

@@ -1,4 +1,4 @@
-/** Whether a request only looks: it needs no body, is nobody's to forge, and leaves no row in the audit. */
+/** Whether a request is read-only: it has no body, needs no origin check, and leaves no audit entry. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function isRead(method: string): boolean {

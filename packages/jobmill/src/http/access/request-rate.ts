@@ -1,15 +1,18 @@
-/** How often somebody may ask: a bucket for each of them, in this process. */
+/** Limits the request rate with a token bucket for each caller, in this process. */
 
-/** Takes one; how many milliseconds to wait, or 0 when it was there. With `take` 0 it only looks whether one is. */
+/**
+ * Takes one request and returns the milliseconds to wait, or 0 if it is allowed. With `take` 0 it only
+ * checks.
+ */
 export type Pace = (name: string, take?: 0 | 1) => number
 
 export interface PaceOptions {
   readonly perSecond: number
-  /** On a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** Beyond that the one that asked least recently is forgotten, so that memory is bounded whatever callers send. */
+/** Beyond this number the least recently seen caller is dropped, so that memory is bounded. */
 const MOST_NAMES = 1_000
 
 export function pace({ perSecond, now }: PaceOptions): Pace {
@@ -18,7 +21,7 @@ export function pace({ perSecond, now }: PaceOptions): Pace {
   return (name, take = 1) => {
     const at = now()
     const bucket = buckets.get(name) ?? { left: burst, at }
-    // To the end: the first is the one that asked least recently.
+    // Reinsert at the end, so that the first entry is the least recently seen.
     buckets.delete(name)
     const [oldest] = buckets.keys()
     if (buckets.size >= MOST_NAMES && oldest !== undefined) buckets.delete(oldest)

@@ -1,4 +1,4 @@
-/** Who may do what: each role may do all that those before it may. */
+/** Roles. Each role includes the permissions of those before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -6,9 +6,9 @@ export function isRole(value: unknown): value is Role {
   return ROLES.includes(value as Role)
 }
 
-/** Somebody who asks. */
+/** An authenticated caller. */
 export interface Who {
-  /** For the audit: the name of the token. */
+  /** Shown in the audit log: the name of the token. */
   readonly name: string
   readonly role: Role
 }

@@ -1,11 +1,11 @@
-/** How many event streams are open at once: each holds a connection and what its reader has not read yet. */
+/** Bounds the number of open event streams, because each holds a connection and a buffer. */
 import { problem } from '../problem.ts'
 import { type PlaceBounds, places } from './places.ts'
 
 export type StreamBounds = PlaceBounds
 
 export interface Streams {
-  /** A function that gives the place back, or why there is none. */
+  /** Returns a function that closes the stream's place, or the response that refuses it. */
   readonly open: (caller: string) => (() => void) | Response
 }
 
@@ -17,13 +17,13 @@ export function streams(bounds: StreamBounds): Streams {
       const opened = open(caller)
       if (opened === 'caller')
         return problem('TOO_MANY', {
-          detail: `${caller} has ${perCaller} event streams open, which is the most for one caller`,
-          fix: 'Close one, then open another',
+          detail: `${caller} has too many event streams open (max ${perCaller} per caller)`,
+          fix: 'Close one first',
         })
       if (opened === 'total')
         return problem('BUSY', {
-          detail: `${total} event streams are open, which is the most for this process`,
-          fix: 'Try again in a moment, or ask another process',
+          detail: `too many event streams open in this process (max ${total})`,
+          fix: 'Try again in a moment, or use another process',
         })
       return opened
     },

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens, a line each: `name role token`. Several may be valid at once, so that one can be replaced by another without a gap.
- * They are compared by their digests, all of them, so that the time it takes tells nothing.
+ * Bearer tokens, one `name role token` per line. Several can be valid at once, for rotation without downtime.
+ * All digests are compared in constant time, so that timing reveals nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { JobmillError, shown } from '../../job/errors.ts'
@@ -11,16 +11,18 @@ interface Token extends Who {
 }
 
 const SHORTEST = 16
-const FIX =
-  'Write a line "name role token" for each, with a token of at least 16 characters: "ci operator 6f1c…"'
+const FIX = 'Use one "name role token" per line, such as "ci operator 6f1c…"'
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** Blank lines and those that begin with # are skipped. `field` is where the text came from; the tokens themselves are never shown. */
+/**
+ * Skips blank lines and lines that start with #. `field` names the source of the text; tokens never appear in
+ * messages.
+ */
 export function readTokens(text: string, field: string): readonly Token[] {
   const tokens = tokensIn(text, field)
   if (tokens.length > 0) return tokens
-  throw new JobmillError('OPTION_INVALID', 'has no token, so nobody could come in', { field, fix: FIX })
+  throw new JobmillError('OPTION_INVALID', 'contains no token', { field, fix: FIX })
 }
 
 function tokensIn(text: string, field: string): readonly Token[] {
@@ -30,26 +32,26 @@ function tokensIn(text: string, field: string): readonly Token[] {
     const [name, role, token] = words
     const where = `${field}, line ${at + 1}`
     if (name === undefined || token === undefined || words.length !== 3)
-      throw new JobmillError('OPTION_INVALID', 'is not a name, a role and a token', {
+      throw new JobmillError('OPTION_INVALID', 'must be a name, a role and a token', {
         field: where,
         fix: FIX,
       })
     if (!isRole(role))
-      throw new JobmillError('OPTION_INVALID', 'there is no such role', {
+      throw new JobmillError('OPTION_INVALID', 'unknown role', {
         field: where,
         value: shown(role),
         fix: `Use one of ${ROLES.join(', ')}`,
       })
     if (token.length < SHORTEST)
-      throw new JobmillError('OPTION_INVALID', 'a token can be guessed that is so short', {
+      throw new JobmillError('OPTION_INVALID', `token too short (min ${SHORTEST} characters)`, {
         field: where,
-        fix: FIX,
+        fix: 'Use a longer one, such as the output of openssl rand -hex 32',
       })
     return [{ name, role, digest: digestOf(token) }]
   })
 }
 
-/** Whose token this is; null when it is nobody's. */
+/** The caller with this token, or null. */
 export function holderOf(tokens: readonly Token[], given: string): Who | null {
   const digest = digestOf(given)
   let found: Who | null = null
@@ -58,7 +60,7 @@ export function holderOf(tokens: readonly Token[], given: string): Who | null {
   return found
 }
 
-/** An empty text when there is none. */
+/** Returns an empty text when there is no token. */
 export function bearerOf(request: Request): string {
   return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? ''
 }

@@ -1,4 +1,4 @@
-/** Applications beside the mill: which there are, and whatever they answer themselves. */
+/** Routes of mounted applications: their list, and the requests that are passed to them. */
 import { z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { json, note, route, type Routes } from '../app.ts'
@@ -13,17 +13,17 @@ import { appShape } from '../shapes/app.ts'
 const list = route('viewer', 'apps.list', {
   method: 'get',
   path: '/apps',
-  summary: 'The applications behind this door, at /api/apps/NAME/…',
+  summary: 'List mounted applications (served at /api/apps/NAME/…)',
   responses: { 200: json(z.object({ apps: z.array(appShape) }), 'The applications') },
 })
 
-/** In the audit. */
+/** The maximum length of a target in the audit log. */
 const MOST_CHARS = 200
 
-const [looks, acts] = [allow('viewer'), allow('operator')]
+const [forReads, forChanges] = [allow('viewer'), allow('operator')]
 
-/** What an application is asked for is not known here, so the method decides who may. */
-const byMethod: MiddlewareHandler<Env> = (c, next) => (isRead(c.req.method) ? looks : acts)(c, next)
+/** The API does not know the routes of an application, so the method decides which role is required. */
+const byMethod: MiddlewareHandler<Env> = (c, next) => (isRead(c.req.method) ? forReads : forChanges)(c, next)
 
 export const appRoutes =
   (apps: HttpApps): Routes =>
@@ -39,7 +39,7 @@ export const appRoutes =
       const [app, who] = [appOf(c.req.raw), c.get('who')]
       if (app === undefined || who === null) return c.notFound()
       const response = await fetchFrom(app, name, atPath(c.req.raw, path), who)
-      if (!isAnswer(response)) throw new Error(`the application ${name} gave no answer`)
+      if (!isAnswer(response)) throw new Error(`the application ${name} did not return a Response`)
       c.set('what', `apps.${name}`)
       if (!isRead(c.req.method)) note(c, { target: `${c.req.method} ${path}`.slice(0, MOST_CHARS) })
       return ownAnswer(response)

@@ -1,4 +1,7 @@
-/** Acts on every job that a filter finds: counted first, then done by a job of a built-in kind, which shows how far it is and can be cancelled. */
+/**
+ * Bulk operations on all jobs that match a filter. A built-in job runs them, reports its progress, and can be
+ * cancelled.
+ */
 import { z } from '@hono/zod-openapi'
 import { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf as checkAct } from '../../runtime/bulk.ts'
 import type { BulkPayload } from '../../runtime/bulk-job.ts'
@@ -13,14 +16,14 @@ const actShape = z.enum(BULK_ACTS)
 const preview = route('operator', 'bulk.preview', {
   method: 'get',
   path: '/bulk',
-  summary: 'How many jobs an act would change',
+  summary: 'Preview how many jobs a bulk operation would change',
   request: { query: z.strictObject({ act: actShape, ...bulkQuery }) },
   responses: {
     200: json(
       z
         .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
         .openapi('BulkPreview'),
-      'The jobs that it would change',
+      'The number of jobs that would change',
     ),
   },
 })
@@ -28,17 +31,17 @@ const preview = route('operator', 'bulk.preview', {
 const run = route('operator', 'bulk.run', {
   method: 'post',
   path: '/bulk',
-  summary: 'Act on every job that a filter finds; to delete takes an admin',
+  summary: 'Run a bulk operation on all jobs that match a filter; delete requires admin',
   request: body(
     z
       .strictObject({ act: actShape, filter: filterShape, reason: z.string().min(1).max(1_000).optional() })
       .openapi('BulkAct'),
-    'What to do to which',
+    'The operation and the filter',
   ),
   responses: {
     202: json(
       z.object({ id: z.uuid() }).openapi('BulkBegun'),
-      'The job that does it: look at it for its progress, cancel it to stop',
+      'The job that runs it: inspect it for progress, cancel it to stop',
     ),
   },
 })
@@ -53,9 +56,9 @@ export const bulkRoutes: Routes = (api, { mill }) => {
     const { act, filter: given, reason } = c.req.valid('json')
     const filter = filterOfBody(given)
     const who = c.get('who')
-    // To retry acts is to do again what they did, and that may have been to delete.
+    // Retrying a bulk operation repeats it, and it may have been a delete.
     if ((act === 'delete' || isAboutActs(filter)) && (who === null || !mayDo(who, 'admin')))
-      return problem('FORBIDDEN', { detail: 'this takes the role admin', field: 'act' }) as never
+      return problem('FORBIDDEN', { detail: 'requires the role admin', field: 'act' }) as never
     const instances = await mill.instances()
     if (!instances.some(({ state, kinds }) => state === 'alive' && kinds.includes(BULK_KIND)))
       return problem('BULK_UNSERVED', {

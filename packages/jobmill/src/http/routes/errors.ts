@@ -1,4 +1,4 @@
-/** What goes wrong, gathered by error. */
+/** Routes for errors, grouped by fingerprint. */
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes } from '../app.ts'
 import { errorsShape } from '../shapes/error.ts'
@@ -6,7 +6,7 @@ import { errorsShape } from '../shapes/error.ts'
 const list = route('viewer', 'errors.list', {
   method: 'get',
   path: '/errors',
-  summary: 'Errors of dead and failing jobs, alike ones together',
+  summary: 'List errors of dead and failing jobs, grouped by similarity',
   request: { query: z.strictObject({ queue: z.string().optional(), kind: z.string().optional() }) },
   responses: { 200: json(errorsShape, 'The errors') },
 })

@@ -1,4 +1,4 @@
-/** What happens now, as server-sent events: entries of the timeline of all processes, and the counts of queues whenever they change. */
+/** Server-sent events: timeline entries of all processes, and queue counts when they change. */
 import { z } from '@hono/zod-openapi'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { AUDIT } from '../../observe/timeline.ts'
@@ -9,42 +9,42 @@ import type { News } from '../feed.ts'
 const events = route('viewer', 'events.listen', {
   method: 'get',
   path: '/events',
-  summary: 'The timeline and the counts as they change',
+  summary: 'Stream timeline entries and queue counts as server-sent events',
   request: {
     headers: z.object({
       'last-event-id': z
         .string()
         .regex(/^\d{1,15}$/)
         .optional()
-        .openapi({ description: 'goes on after this entry of the timeline' }),
+        .openapi({ description: 'continue after this timeline entry' }),
     }),
   },
   responses: {
     200: {
-      description: 'event: timeline, with the number of the entry as its id; event: counts; event: gap',
+      description: 'event: timeline (its id is the entry number), event: counts, event: gap',
       content: { 'text/event-stream': { schema: z.string() } },
     },
   },
 })
 
-/** What is kept for one who reads slowly; then they are sent away, to come again. */
+/** The buffer for a slow reader. When it is full, the stream is closed so that the reader reconnects. */
 const MOST_WAITING = 1_000
-/** What one who was away is told; of the rest the timeline tells. */
+/** How many missed entries a reader gets when it reconnects; the timeline has the rest. */
 const MOST_MISSED = 500
 
 export const eventRoutes: Routes = (api, tools) => {
   api.openapi(events, (c) => {
-    // Somebody who only asks whether there is such a route would never be heard leaving.
+    // A HEAD request never signals that its reader has left, so it opens no stream.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const after = c.req.valid('header')['last-event-id']
     const who = c.get('who')
     const close = tools.streams.open(who?.name ?? '')
     if (typeof close !== 'function') return close
-    return streamSSE(c, (stream) => tellNews(stream, after, who, tools).finally(close))
+    return streamSSE(c, (stream) => streamNews(stream, after, who, tools).finally(close))
   })
 }
 
-async function tellNews(
+async function streamNews(
   stream: SSEStreamingApi,
   after: string | undefined,
   who: Who | null,
@@ -72,9 +72,9 @@ async function tellNews(
     if (news.type === 'quiet') return void (await stream.write(': quiet\n\n'))
     if (news.type === 'counts') return stream.writeSSE({ event: 'counts', data: JSON.stringify(news.counts) })
     const { entry } = news
-    // Who did what is not for everybody.
+    // Audit entries are for operators only.
     if (entry.type === AUDIT && (who === null || !mayDo(who, 'operator'))) return
-    // What was missed and what came meanwhile overlap.
+    // Missed entries and new ones overlap.
     if (sent.has(entry.n)) return
     sent.add(entry.n)
     await stream.writeSSE({
@@ -85,7 +85,7 @@ async function tellNews(
   }
 
   try {
-    // So that the reader knows at once that somebody answers.
+    // Shows the reader at once that the stream is open.
     await stream.writeSSE({ event: 'hello', data: '{}' })
     if (after !== undefined) {
       const missed = await feed.since(Number(after), MOST_MISSED)
@@ -96,7 +96,7 @@ async function tellNews(
       const news = waiting.shift()
       if (news !== undefined) await write(news)
       else await new Promise<void>((resolve) => (wake = resolve))
-      // Only what may come a second time need be remembered.
+      // Only recent entries can come twice.
       if (sent.size > 2 * MOST_WAITING) sent.clear()
     }
   } finally {

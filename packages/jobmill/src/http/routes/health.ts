@@ -1,4 +1,4 @@
-/** For whoever runs the process: whether it lives, whether it can work, and its figures. */
+/** Liveness and readiness probes, and metrics for Prometheus. */
 import { z } from '@hono/zod-openapi'
 import type { Mill } from '../../runtime/mill.ts'
 import type { Readiness } from '../../runtime/readiness.ts'
@@ -9,18 +9,18 @@ const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const metrics = route('viewer', 'metrics.read', {
   method: 'get',
   path: '/metrics',
-  summary: 'Figures for Prometheus',
-  responses: { 200: { description: 'Text', content: { [CONTENT_TYPE]: { schema: z.string() } } } },
+  summary: 'Metrics in the Prometheus text format',
+  responses: { 200: { description: 'The metrics', content: { [CONTENT_TYPE]: { schema: z.string() } } } },
 })
 
-/** Without a token: they answer nothing but well or not. */
+/** Probes need no token, because they reveal only the health of the process. */
 export function probeRoutes(api: Api, mill: Pick<Mill<never>, 'readiness'>): void {
   api.get('/healthz', (c) => c.json({ alive: true }, 200))
-  // Nobody has to say who they are to ask, so however many ask at once, the store is asked once.
-  let asking: Promise<Readiness> | null = null
+  // Anonymous callers may ask, so concurrent requests share one query of the store.
+  let pending: Promise<Readiness> | null = null
   const readiness = (): Promise<Readiness> =>
-    (asking ??= mill.readiness().finally(() => {
-      asking = null
+    (pending ??= mill.readiness().finally(() => {
+      pending = null
     }))
   api.get('/readyz', async (c) => {
     const answer = await readiness()

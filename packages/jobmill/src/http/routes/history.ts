@@ -1,4 +1,4 @@
-/** What was: figures over time, the timeline, and who changed what by hand. */
+/** Metrics over time, the timeline, and the audit log. */
 import { z } from '@hono/zod-openapi'
 import type { AuditQuery } from '../../runtime/audit.ts'
 import type { MetricsQuery, TimelineRequest } from '../../runtime/observation.ts'
@@ -13,7 +13,7 @@ const instant = z
   .string()
   .optional()
   .transform((text) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : text))
-  .openapi({ type: 'string', description: 'milliseconds since 1970, or ISO 8601 with its zone' })
+  .openapi({ type: 'string', description: 'milliseconds since 1970, or ISO 8601 with a time zone' })
 const page = {
   queue: z.string().optional(),
   job: z.string().optional(),
@@ -26,8 +26,7 @@ const page = {
 const series = route('viewer', 'series.read', {
   method: 'get',
   path: '/series',
-  summary:
-    'Counters, rates, percentiles and counts of queues, what limits gave and what processes use, over time',
+  summary: 'Read metrics of queues, limits and instances over time',
   request: {
     query: z.strictObject({
       queue: several,
@@ -38,7 +37,7 @@ const series = route('viewer', 'series.read', {
       resolution: z.string().optional().openapi({ example: '1m' }),
     }),
   },
-  responses: { 200: json(seriesShape, 'The last hour, unless said otherwise') },
+  responses: { 200: json(seriesShape, 'The metrics (default: the last hour)') },
 })
 
 const timelineEntryShape = z
@@ -56,12 +55,12 @@ const timelineEntryShape = z
 const timeline = route('viewer', 'timeline.read', {
   method: 'get',
   path: '/timeline',
-  summary: 'What happened that no job tells, the newest first',
+  summary: 'Read the timeline of operational events, latest first',
   request: { query: z.strictObject({ type: several, ...page }) },
   responses: {
     200: json(
       z.object({ events: z.array(timelineEntryShape).readonly(), next: z.string().nullable() }),
-      'A page',
+      'A page of entries',
     ),
   },
 })
@@ -83,12 +82,12 @@ const auditEntryShape = z
 const audit = route('operator', 'audit.read', {
   method: 'get',
   path: '/audit',
-  summary: 'Who changed what by hand, the newest first',
+  summary: 'Read the audit log of manual changes, latest first',
   request: { query: z.strictObject(page) },
   responses: {
     200: json(
       z.object({ entries: z.array(auditEntryShape).readonly(), next: z.string().nullable() }),
-      'A page',
+      'A page of entries',
     ),
   },
 })
@@ -97,7 +96,7 @@ export const historyRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(series, async (c) => {
     const { queue, instance, limit, ...rest } = c.req.valid('query')
     const query = {
-      ...given(rest),
+      ...defined(rest),
       ...(queue !== undefined && { queues: [queue].flat() }),
       ...(instance !== undefined && { instances: [instance].flat() }),
       ...(limit !== undefined && { limits: [limit].flat() }),
@@ -109,19 +108,22 @@ export const historyRoutes: Routes = (api, { mill, redacted }) => {
     const who = c.get('who')
     const seesAudit = who !== null && mayDo(who, 'operator')
     const types = type === undefined ? undefined : [type].flat()
-    // Who did what is not for everybody.
+    // Audit entries are for operators only.
     if (!seesAudit && types?.includes(AUDIT) === true)
-      return problem('FORBIDDEN', { detail: 'the audit takes the role operator', field: 'type' }) as never
+      return problem('FORBIDDEN', {
+        detail: 'the audit log requires the role operator',
+        field: 'type',
+      }) as never
     const seen = seesAudit ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
-    const query = { ...given(rest), ...(seen !== undefined && { types: seen }) }
+    const query = { ...defined(rest), ...(seen !== undefined && { types: seen }) }
     return c.json(seenBy(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
   })
   api.openapi(audit, async (c) =>
-    c.json(await mill.audit.list(given(c.req.valid('query')) as AuditQuery), 200),
+    c.json(await mill.audit.list(defined(c.req.valid('query')) as AuditQuery), 200),
   )
 }
 
-/** Without what was not given. */
-function given(query: object): object {
+/** Removes parameters that were not sent. */
+function defined(query: object): object {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }

@@ -1,4 +1,7 @@
-/** What is done to one job: retry, run now, cancel, delete. What its state does not allow is a conflict. */
+/**
+ * Operations on one job: retry, run now, cancel, delete. An operation that its state does not allow is a
+ * conflict.
+ */
 import { z } from '@hono/zod-openapi'
 import { JobmillError } from '../../job/errors.ts'
 import type { OperateAnswer } from '../../runtime/operate.ts'
@@ -12,34 +15,34 @@ const byId = z.object({ id: z.string() })
 const retry = route('operator', 'jobs.retry', {
   method: 'post',
   path: '/jobs/{id}/retry',
-  summary: 'A dead or cancelled job begins again',
+  summary: 'Retry a dead or cancelled job',
   request: { params: byId },
-  responses: { 200: json(verdictShape, 'What became of it') },
+  responses: { 200: json(verdictShape, 'The outcome') },
 })
 
 const runNow = route('operator', 'jobs.run-now', {
   method: 'post',
   path: '/jobs/{id}/run-now',
-  summary: 'A scheduled job is ready now',
+  summary: 'Run a scheduled job now',
   request: { params: byId },
-  responses: { 200: json(verdictShape, 'What became of it') },
+  responses: { 200: json(verdictShape, 'The outcome') },
 })
 
 const cancel = route('operator', 'jobs.cancel', {
   method: 'post',
   path: '/jobs/{id}/cancel',
-  summary: 'Cancel a job; one that runs is asked to stop',
+  summary: 'Cancel a job; a running handler is aborted',
   request: {
     params: byId,
     ...optionalBody(
       z.strictObject({ reason: z.string().min(1).max(1_000).optional() }).openapi('Cancel'),
-      'Why',
+      'The reason',
     ),
   },
   responses: {
     200: json(
       z.object({ id: z.string(), answer: z.enum(['cancelled', 'requested']) }).openapi('Cancelled'),
-      'Cancelled, or asked to stop because it runs',
+      'Cancelled, or requested because the job is running',
     ),
   },
 })
@@ -47,9 +50,9 @@ const cancel = route('operator', 'jobs.cancel', {
 const remove = route('admin', 'jobs.delete', {
   method: 'delete',
   path: '/jobs/{id}',
-  summary: 'Delete a job that does not run, with its history',
+  summary: 'Delete a job that is not running, and its history',
   request: { params: byId },
-  responses: { 200: json(verdictShape, 'What became of it') },
+  responses: { 200: json(verdictShape, 'The outcome') },
 })
 
 export const jobActRoutes: Routes = (api, { mill }) => {
@@ -62,13 +65,13 @@ export const jobActRoutes: Routes = (api, { mill }) => {
     api.openapi(declared, async (c) => {
       const { id } = c.req.valid('param')
       const job = await mill.get(id)
-      // To retry an act is to do again what it did, and that may have been to delete.
+      // Retrying a bulk operation repeats it, and it may have been a delete.
       if (job?.kind === BULK_KIND && c.get('who')?.role !== 'admin')
-        return problem('FORBIDDEN', { detail: 'acts on many jobs are an admin’s to do again' }) as never
+        return problem('FORBIDDEN', { detail: 'bulk operations require the role admin' }) as never
       const before = job?.state ?? null
       const answer = await act(id)
       if (answer.verdict === 'unknown') throw jobUnknown(id)
-      if (answer.verdict === 'refused') return refused(answer) as never
+      if (answer.verdict === 'refused') return conflict(answer) as never
       note(c, {
         target: answer.id,
         job: answer.id,
@@ -80,12 +83,15 @@ export const jobActRoutes: Routes = (api, { mill }) => {
 
   api.openapi(cancel, async (c) => {
     const { id } = c.req.valid('param')
-    const { reason = `cancelled by ${c.get('who')?.name ?? 'somebody'}` } = c.req.valid('json')
+    const { reason = `cancelled by ${c.get('who')?.name ?? 'an anonymous caller'}` } = c.req.valid('json')
     const before = await mill.get(id)
     const answer = await mill.cancel(id, reason)
     if (answer === 'unknown' || before === null) throw jobUnknown(id)
     if (answer === 'finished')
-      return problem('STATE_WRONG', { detail: 'It had ended before', fix: 'Delete it, or leave it' }) as never
+      return problem('STATE_WRONG', {
+        detail: 'the job has already ended',
+        fix: 'Delete it if it is no longer needed',
+      }) as never
     note(c, {
       target: before.id,
       job: before.id,
@@ -97,14 +103,14 @@ export const jobActRoutes: Routes = (api, { mill }) => {
   })
 }
 
-function refused({ state, hint }: OperateAnswer): Response {
-  return problem('STATE_WRONG', { detail: `The job is ${state ?? 'gone'}`, fix: hint })
+function conflict({ state, hint }: OperateAnswer): Response {
+  return problem('STATE_WRONG', { detail: `the job is ${state ?? 'gone'}`, fix: hint })
 }
 
 export function jobUnknown(id: string): JobmillError {
-  return new JobmillError('JOB_UNKNOWN', 'no job has this id', {
+  return new JobmillError('JOB_UNKNOWN', 'job not found', {
     field: 'id',
     value: id,
-    fix: 'Check the id: the job may have been deleted by an operator or by retention',
+    fix: 'Check the id; the job may have been deleted by an operator or by retention',
   })
 }

@@ -1,4 +1,4 @@
-/** Jobs: found, looked at and enqueued. What is done to one that is there stands in job-acts.ts. */
+/** Routes that list, inspect and enqueue jobs. Operations on existing jobs are in job-acts.ts. */
 import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
 import type { JobView } from '../../runtime/job-view.ts'
@@ -19,37 +19,37 @@ type Left = z.infer<typeof leftShape>
 const list = route('viewer', 'jobs.list', {
   method: 'get',
   path: '/jobs',
-  summary: 'Jobs by filter, a page at a time',
+  summary: 'List jobs by filter, with pagination',
   request: {
     query: z.strictObject({
       ...filterQuery,
       limit: z.coerce.number().int().min(1).max(500).default(50),
       cursor: z.string().optional(),
       include: listOf(z.enum(INCLUDABLE)).openapi({
-        description: 'what else each job has; one or several: repeated, or separated by commas',
+        description: 'extra fields of each job; one or more: repeated or comma-separated',
       }),
     }),
   },
-  responses: { 200: json(jobPageShape, 'A page') },
+  responses: { 200: json(jobPageShape, 'A page of jobs') },
 })
 
 const count = route('viewer', 'jobs.count', {
   method: 'get',
   path: '/jobs/count',
-  summary: 'How many jobs a filter finds',
+  summary: 'Count the jobs that match a filter',
   request: { query: z.strictObject(filterQuery) },
-  responses: { 200: json(jobCountShape, 'Their number, by state') },
+  responses: { 200: json(jobCountShape, 'The number of jobs, by state') },
 })
 
 const inspect = route('viewer', 'jobs.inspect', {
   method: 'get',
   path: '/jobs/{id}',
-  summary: 'A job with its attempts, its log, and why it is not running',
+  summary: 'Get a job with its attempts, its log, and why it is not running',
   request: {
     params: z.object({ id: z.string() }),
     query: z.strictObject({
       largest: z.coerce.number().int().min(0).optional().openapi({
-        description: 'leave out a payload or result whose JSON has more bytes; without it all comes',
+        description: 'omit a payload or result whose JSON is larger, in bytes (default: no limit)',
       }),
     }),
   },
@@ -72,15 +72,15 @@ const enqueue = route('operator', 'jobs.enqueue', {
   summary: 'Enqueue a job',
   request: body(enqueueShape, 'The job'),
   responses: {
-    201: json(enqueuedShape, 'It is written'),
-    200: json(enqueuedShape, 'A job with its dedupe key is there already'),
+    201: json(enqueuedShape, 'Enqueued'),
+    200: json(enqueuedShape, 'A job with this dedupe key or id already exists'),
   },
 })
 
 const enqueueMany = route('operator', 'jobs.enqueue-many', {
   method: 'post',
   path: '/jobs/many',
-  summary: 'Enqueue up to 1,000 jobs of a kind, all or none',
+  summary: 'Enqueue up to 1,000 jobs of a kind atomically',
   request: body(
     z
       .strictObject({
@@ -93,7 +93,7 @@ const enqueueMany = route('operator', 'jobs.enqueue-many', {
       .openapi('NewJobs'),
     'The jobs',
   ),
-  responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'They are written') },
+  responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'Enqueued') },
 })
 
 export const jobRoutes: Routes = (api, { mill, redacted }) => {
@@ -113,7 +113,7 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
     return c.json(await mill.count(filterOf(query), { signal: c.req.raw.signal }), 200)
   })
 
-  /** What users put there is redacted for those who may not see it; what is undefined is null, so that every part is there. */
+  /** Redacts user data for viewers. Undefined fields become null, so that every included field is present. */
   function seenParts(job: ListedJob, include: readonly Includable[], who: Who | null): ListedJob {
     if (include.length === 0) return job
     const parts = Object.fromEntries(include.map((part) => [part, job[part] ?? null]))
@@ -126,14 +126,14 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
     if (job === null || why === null) throw jobUnknown(id)
     const who = c.get('who')
     const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
-    const { job: kept, left } = withoutLarge(complete(job), largest)
+    const { job: trimmed, left } = withoutLarge(complete(job), largest)
     const shown = {
-      job: seenJob(kept),
+      job: seenJob(trimmed),
       attempts: attempts.map((one) => ({ ...one, log: seen(one.log) })),
     }
     return c.json({ ...shown, why, left }, 200)
 
-    /** What users put there, and nothing of ours. */
+    /** Redacts user data only, not our own fields. */
     function seenJob(one: JobView): JobView {
       const { payload, metadata, result, progress, log } = one
       return { ...one, ...seen({ payload, metadata, result, progress, log }) }
@@ -162,22 +162,22 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
   })
 }
 
-/** Whoever may not see what is secret must not be able to guess at it: the filter that would let them. */
+/** The filter that would let a viewer guess at hidden values, if the query has one. */
 function secretFilter(query: object, who: Who | null): string | undefined {
   if (who !== null && mayDo(who, 'operator')) return undefined
   return ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
 }
 
 function searchRefused(field: string): unknown {
-  return problem('FORBIDDEN', { detail: 'payloads are searched by operators', field })
+  return problem('FORBIDDEN', { detail: 'searching payloads requires the role operator', field })
 }
 
-/** What there is none of is null, so that every field is always there. */
+/** Sets missing fields to null, so that every field is present. */
 function complete({ result = null, progress = null, ...job }: JobView): JobView {
   return { ...job, result, progress }
 }
 
-/** For a page that shows a job: nobody reads a megabyte there, and it takes long to send. */
+/** Omits large fields for the dashboard: they take long to send and are not read there. */
 function withoutLarge(job: JobView, largest: number): { job: JobView; left: Left } {
   if (largest === Number.POSITIVE_INFINITY) return { job, left: {} }
   const left: Left = {}

@@ -1,4 +1,4 @@
-/** Limits: what is left of them, and what an operator makes of them. */
+/** Routes that list and change limits. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit.ts'
@@ -17,20 +17,20 @@ const settings = {
   concurrency: z.int().optional(),
 }
 
-/** With the queues that draw on it. */
+/** A limit with the queues that use it. */
 const listedShape = limitShape.extend({ queues: z.array(z.string()) }).openapi('ListedLimit')
 
 const list = route('viewer', 'limits.list', {
   method: 'get',
   path: '/limits',
-  summary: 'Every limit, what could be taken now, and the queues that draw on it',
+  summary: 'List limits with their availability and the queues that use them',
   responses: { 200: json(z.object({ limits: z.array(listedShape) }), 'The limits') },
 })
 
 const create = route('admin', 'limits.create', {
   method: 'post',
   path: '/limits',
-  summary: 'Create a limit: a rate, or a concurrency',
+  summary: 'Create a rate or concurrency limit',
   request: body(z.strictObject({ name: z.string(), ...settings }).openapi('NewLimit'), 'The limit'),
   responses: { 201: json(limitShape, 'The limit') },
 })
@@ -38,7 +38,7 @@ const create = route('admin', 'limits.create', {
 const change = route('admin', 'limits.change', {
   method: 'patch',
   path: '/limits/{name}',
-  summary: 'Override settings of a limit; what is left out stays',
+  summary: 'Override settings of a limit; omitted settings are unchanged',
   request: { params: byName, ...body(z.strictObject(settings).openapi('LimitChange'), 'The change') },
   responses: { 200: json(limitShape, 'The limit') },
 })
@@ -46,12 +46,12 @@ const change = route('admin', 'limits.change', {
 const drain = route('operator', 'limits.drain', {
   method: 'post',
   path: '/limits/{name}/drain',
-  summary: 'Grant nothing for a while',
+  summary: 'Drain a limit: block it for a while',
   request: {
     params: byName,
     ...optionalBody(
       z.strictObject({ retryAfter: duration.optional(), key: z.string().optional() }).openapi('Drain'),
-      'For how long, and of a limit for each key which one',
+      'The duration, and the key for a limit per key',
     ),
   },
   responses: { 200: json(limitShape, 'The limit') },
@@ -60,9 +60,9 @@ const drain = route('operator', 'limits.drain', {
 const remove = route('admin', 'limits.delete', {
   method: 'delete',
   path: '/limits/{name}',
-  summary: 'Delete a limit that no queue draws on',
+  summary: 'Delete a limit that no queue uses',
   request: { params: byName },
-  responses: { 204: { description: 'It is gone' } },
+  responses: { 204: { description: 'Deleted' } },
 })
 
 export const limitRoutes: Routes = (api, { mill }) => {
@@ -71,9 +71,9 @@ export const limitRoutes: Routes = (api, { mill }) => {
 
   api.openapi(list, async (c) => {
     const [limits, queues] = await Promise.all([mill.limits.list(), mill.queues()])
-    const drawing = (limit: string): string[] =>
+    const queuesUsing = (limit: string): string[] =>
       queues.filter((queue) => queue.limit === limit).map(({ name }) => name)
-    return c.json({ limits: limits.map((limit) => ({ ...limit, queues: drawing(limit.name) })) }, 200)
+    return c.json({ limits: limits.map((limit) => ({ ...limit, queues: queuesUsing(limit.name) })) }, 200)
   })
   api.openapi(create, async (c) => {
     const { name, ...options } = c.req.valid('json')
@@ -94,7 +94,7 @@ export const limitRoutes: Routes = (api, { mill }) => {
     const was = await before(name)
     const after = await mill.limits.drain(name, { ...(retryAfter !== undefined && { retryAfter }), key })
     const { drainedMs } = after
-    // How long a key was drained before is told by nothing.
+    // The earlier drain of a single key is unknown.
     if (key !== undefined) note(c, { target: name, after: { key, drainedMs } })
     else note(c, { target: name, before: { drainedMs: was?.drainedMs }, after: { drainedMs } })
     return c.json(after, 200)
@@ -103,7 +103,7 @@ export const limitRoutes: Routes = (api, { mill }) => {
     const { name } = c.req.valid('param')
     const was = await before(name)
     if (!(await mill.limits.delete(name)))
-      throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', { field: 'name', value: name })
+      throw new JobmillError('LIMIT_UNKNOWN', 'limit not found', { field: 'name', value: name })
     note(c, { target: name, before: was?.settings })
     return c.body(null, 204)
   })

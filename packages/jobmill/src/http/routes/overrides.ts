@@ -1,4 +1,4 @@
-/** Overrides: options that an operator set, beside what code says, and their reset. */
+/** Routes that list and reset overrides: options that an operator set in place of those in code. */
 import { z } from '@hono/zod-openapi'
 import { OVERRIDABLE } from '../../job/overrides.ts'
 import type { OverrideSelection, OverrideView } from '../../runtime/overrides.ts'
@@ -22,11 +22,11 @@ const overrideShape = z
 const list = route('viewer', 'overrides.list', {
   method: 'get',
   path: '/overrides',
-  summary: 'Every option of queues, limits and schedules that an operator set, and what code says',
+  summary: 'List overridden options of queues, limits and schedules, with the values in code',
   responses: { 200: json(z.object({ overrides: z.array(overrideShape) }), 'The overrides') },
 })
 
-const gone = { 200: json(z.object({ reset: z.array(overrideShape) }), 'The overrides that are gone') }
+const gone = { 200: json(z.object({ reset: z.array(overrideShape) }), 'The overrides that were reset') }
 const thing = { what: z.enum(OVERRIDABLE), name: z.string() }
 
 const resetAll = route(
@@ -35,16 +35,16 @@ const resetAll = route(
   {
     method: 'delete',
     path: '/overrides',
-    summary: 'Reset all overrides: the values in code count again',
+    summary: 'Reset all overrides to the values in code',
     responses: gone,
   },
   { instead: byPath },
 )
 
-/** A caller that names one thing must not be advised to leave the name out: that would reset everything. */
+/** Advises the route for one thing: leaving its name out would reset everything. */
 function byPath({ what, name, option }: Readonly<Record<string, unknown>>): string {
   if (OVERRIDABLE.every((known) => known !== what) || typeof name !== 'string' || name === '')
-    return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without these it resets all overrides'
+    return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset'
   const parts = [String(what), name, ...(typeof option === 'string' && option !== '' ? [option] : [])]
   return `Use DELETE /api/overrides/${parts.map(encodeURIComponent).join('/')}`
 }
@@ -60,7 +60,7 @@ const resetThing = route('admin', 'overrides.reset', {
 const resetOption = route('admin', 'overrides.reset-option', {
   method: 'delete',
   path: '/overrides/{what}/{name}/{option}',
-  summary: 'Reset one option, such as workers or retain.done; backoff and retain stand for all of theirs',
+  summary: 'Reset one option, such as workers or retain.done; backoff and retain reset all of theirs',
   request: { params: z.object({ ...thing, option: z.string() }) },
   responses: gone,
 })

@@ -1,4 +1,4 @@
-/** The first look: everything at once, in few reads. */
+/** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes, seenBy } from '../app.ts'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
@@ -8,7 +8,7 @@ import { queuesOf, queuesShape } from './queues.ts'
 const overview = route('viewer', 'overview.read', {
   method: 'get',
   path: '/overview',
-  summary: 'Queues, processes, limits, duties, what nobody serves, and where the store differs from code',
+  summary: 'Get an overview: queues, instances, limits, duties, kinds without a worker, and drift',
   responses: {
     200: json(
       z

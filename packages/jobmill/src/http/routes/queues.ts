@@ -1,4 +1,4 @@
-/** Queues: how they stand, and their live settings. */
+/** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
 import type { QueueChange } from '../../job/queue-settings.ts'
 import type { ByOption } from '../../runtime/overrides.ts'
@@ -37,7 +37,7 @@ export const queuesShape = z.array(z.object({ settings: queueShape, counts: coun
 const list = route('viewer', 'queues.list', {
   method: 'get',
   path: '/queues',
-  summary: 'Every queue with its settings and its counts, and what nobody serves',
+  summary: 'List queues with their settings and counts, and kinds without a worker',
   responses: {
     200: json(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
   },
@@ -46,7 +46,7 @@ const list = route('viewer', 'queues.list', {
 const change = route('admin', 'queues.change', {
   method: 'patch',
   path: '/queues/{name}',
-  summary: 'Override settings of a queue; what is left out stays',
+  summary: 'Override settings of a queue; omitted settings are unchanged',
   request: { params: byName, ...body(changeShape, 'The change') },
   responses: { 200: json(queueShape, 'The queue') },
 })
@@ -54,7 +54,7 @@ const change = route('admin', 'queues.change', {
 const pause = route('operator', 'queues.pause', {
   method: 'post',
   path: '/queues/{name}/pause',
-  summary: 'Nothing is claimed from it any more; what runs goes on',
+  summary: 'Pause a queue; running jobs continue',
   request: { params: byName },
   responses: { 200: json(queueShape, 'The queue') },
 })
@@ -62,7 +62,7 @@ const pause = route('operator', 'queues.pause', {
 const resume = route('operator', 'queues.resume', {
   method: 'post',
   path: '/queues/{name}/resume',
-  summary: 'Its jobs are claimed again',
+  summary: 'Resume a queue',
   request: { params: byName },
   responses: { 200: json(queueShape, 'The queue') },
 })
@@ -80,12 +80,12 @@ export async function queuesOf(mill: Reads): Promise<z.infer<typeof queuesShape>
   }))
 }
 
-export const queueRoutes: Routes = (api, { mill, unservedKinds: whatNobodyServes }) => {
+export const queueRoutes: Routes = (api, { mill, unservedKinds: findUnservedKinds }) => {
   const before = async (name: string): Promise<QueueRecord | undefined> =>
     (await mill.queues()).find((queue) => queue.name === name)
 
   api.openapi(list, async (c) => {
-    const [queues, unservedKinds] = await Promise.all([queuesOf(mill), whatNobodyServes()])
+    const [queues, unservedKinds] = await Promise.all([queuesOf(mill), findUnservedKinds()])
     return c.json({ queues, unservedKinds }, 200)
   })
   api.openapi(change, async (c) => {

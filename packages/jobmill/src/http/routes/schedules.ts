@@ -1,4 +1,4 @@
-/** Schedules: what there is, what comes next, and what an operator makes of them. */
+/** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError } from '../../job/errors.ts'
 import type { ScheduleChange } from '../../job/schedule-options.ts'
@@ -23,14 +23,14 @@ const one = { 200: json(scheduleShape, 'The schedule') }
 const list = route('viewer', 'schedules.list', {
   method: 'get',
   path: '/schedules',
-  summary: 'Every schedule',
+  summary: 'List schedules',
   responses: { 200: json(z.object({ schedules: z.array(scheduleShape) }), 'The schedules') },
 })
 
 const next = route('viewer', 'schedules.next', {
   method: 'get',
   path: '/next-runs',
-  summary: 'What an expression means, and when it would run',
+  summary: 'Describe an expression and list its next runs',
   request: {
     query: z.strictObject({
       when: z.string(),
@@ -39,14 +39,17 @@ const next = route('viewer', 'schedules.next', {
     }),
   },
   responses: {
-    200: json(z.object({ text: z.string(), runs: z.array(z.number()) }), 'In English, and as instants'),
+    200: json(
+      z.object({ text: z.string(), runs: z.array(z.number()) }),
+      'The description and the instants of the next runs',
+    ),
   },
 })
 
 const inspect = route('viewer', 'schedules.inspect', {
   method: 'get',
   path: '/schedules/{name}',
-  summary: 'A schedule with its next runs and those that were served',
+  summary: 'Get a schedule with its next runs and its history',
   request: { params: byName },
   responses: {
     200: json(
@@ -67,7 +70,7 @@ const create = route('admin', 'schedules.create', {
 const change = route('admin', 'schedules.change', {
   method: 'patch',
   path: '/schedules/{name}',
-  summary: 'Override options of a schedule; what is left out stays',
+  summary: 'Override options of a schedule; omitted options are unchanged',
   request: { params: byName, ...body(scheduleChangeShape, 'The change') },
   responses: one,
 })
@@ -75,7 +78,7 @@ const change = route('admin', 'schedules.change', {
 const pause = route('operator', 'schedules.pause', {
   method: 'post',
   path: '/schedules/{name}/pause',
-  summary: 'Nothing is planned meanwhile',
+  summary: 'Pause a schedule',
   request: { params: byName },
   responses: one,
 })
@@ -83,7 +86,7 @@ const pause = route('operator', 'schedules.pause', {
 const resume = route('operator', 'schedules.resume', {
   method: 'post',
   path: '/schedules/{name}/resume',
-  summary: 'It is planned again from now on',
+  summary: 'Resume a schedule from now on',
   request: { params: byName },
   responses: one,
 })
@@ -91,7 +94,7 @@ const resume = route('operator', 'schedules.resume', {
 const trigger = route('operator', 'schedules.trigger', {
   method: 'post',
   path: '/schedules/{name}/trigger',
-  summary: 'One job now; what is planned stays',
+  summary: 'Enqueue a job of a schedule now; its plan is unchanged',
   request: { params: byName },
   responses: { 200: json(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job') },
 })
@@ -99,9 +102,9 @@ const trigger = route('operator', 'schedules.trigger', {
 const remove = route('admin', 'schedules.delete', {
   method: 'delete',
   path: '/schedules/{name}',
-  summary: 'Delete a schedule; its jobs stay, and one of code stays deleted until that override is reset',
+  summary: 'Delete a schedule but not its jobs; one in code stays deleted until that override is reset',
   request: { params: byName },
-  responses: { 204: { description: 'It is gone' } },
+  responses: { 204: { description: 'Deleted' } },
 })
 
 export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) => {
@@ -167,5 +170,5 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
 }
 
 function scheduleUnknown(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { field: 'name', value: name })
+  return new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', { field: 'name', value: name })
 }

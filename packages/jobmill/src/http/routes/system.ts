@@ -1,4 +1,4 @@
-/** What everything runs on, what needs somebody, and which kinds there are. */
+/** Routes for the database, resources, diagnostics and job kinds. */
 import { z } from '@hono/zod-openapi'
 import type { DatabaseHealth } from '../../store/admin.ts'
 import { json, route, type Routes } from '../app.ts'
@@ -9,28 +9,28 @@ import { diagnosticShape, kindShape, resourcesShape, systemShape } from '../shap
 const system = route('viewer', 'system.read', {
   method: 'get',
   path: '/system',
-  summary: 'The database, its migrations and how long it takes, and the duties',
+  summary: 'Get the state of the database, its migrations and timings, and the duties',
   responses: { 200: json(systemShape, 'The system') },
 })
 
 const resources = route('viewer', 'resources.read', {
   method: 'get',
   path: '/resources',
-  summary: 'How much room the database takes and has, its connections, and what this process uses',
+  summary: 'Get the size, free space and connections of the database, and the resources of this process',
   responses: { 200: json(resourcesShape, 'The resources; the database is read at most every 5 s') },
 })
 
 const diagnostics = route('viewer', 'diagnostics.list', {
   method: 'get',
   path: '/diagnostics',
-  summary: 'What needs somebody, and what to do about it, the worst first',
+  summary: 'List problems that need attention, with fixes, most severe first',
   responses: { 200: json(z.object({ diagnostics: z.array(diagnosticShape) }), 'The diagnostics') },
 })
 
 const kinds = route('viewer', 'kinds.list', {
   method: 'get',
   path: '/kinds',
-  summary: 'Every kind, who runs it, and what its payloads look like',
+  summary: 'List kinds, their instances, and their payload schemas',
   responses: { 200: json(z.object({ kinds: z.array(kindShape) }), 'The kinds') },
 })
 
@@ -51,7 +51,7 @@ export const systemRoutes: Routes = (api, { mill, ...tools }) => {
   api.openapi(kinds, async (c) => c.json({ kinds: await mill.kinds() }, 200))
 }
 
-/** Statements of others may hold anything. */
+/** Hides statements of other sessions from viewers, because they may contain anything. */
 function seen(who: Who | null, database: DatabaseHealth): DatabaseHealth {
   if (who !== null && mayDo(who, 'operator')) return database
   return { ...database, pinned: database.pinned.map((session) => ({ ...session, query: null })) }

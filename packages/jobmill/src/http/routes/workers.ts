@@ -1,4 +1,4 @@
-/** Who works: instances, how workers are split over them, and the duties. */
+/** Routes for instances, the distribution of workers, and duties. */
 import { z } from '@hono/zod-openapi'
 import { json, note, route, type Routes } from '../app.ts'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
@@ -9,11 +9,11 @@ const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.i
 const list = route('viewer', 'workers.list', {
   method: 'get',
   path: '/workers',
-  summary: 'Processes, their share of the workers, and the duties',
+  summary: 'List instances, their share of workers, and the duties',
   responses: {
     200: json(
       z.object({
-        here: z.uuid().openapi({ description: 'the instance that answers' }),
+        here: z.uuid().openapi({ description: 'id of the answering instance' }),
         instances: z.array(instanceShape),
         slots: z.array(slotShape),
         duties: z.array(dutyShape),
@@ -26,9 +26,9 @@ const list = route('viewer', 'workers.list', {
 const runDuty = route('admin', 'duties.run', {
   method: 'post',
   path: '/duties/{name}/run',
-  summary: 'One pass of a duty, in the process that answers',
+  summary: 'Run a duty once, in the answering process',
   request: { params: z.object({ name: z.string() }) },
-  responses: { 200: json(z.object({ counts: z.record(z.string(), z.number()) }), 'What it did') },
+  responses: { 200: json(z.object({ counts: z.record(z.string(), z.number()) }), 'What the duty did') },
 })
 
 export const workerRoutes: Routes = (api, { mill }) => {

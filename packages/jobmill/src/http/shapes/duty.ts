@@ -1,4 +1,4 @@
-/** Duties as the API tells them. */
+/** The schema of duties. */
 import { z } from '@hono/zod-openapi'
 import type { DutyView } from '../../runtime/duty-control.ts'
 
@@ -11,7 +11,7 @@ export const dutyShape = z
   })
   .openapi('Duty')
 
-/** Without what only the process that answers knows of it. */
+/** Omits what only the answering process knows. */
 export function dutyOf({ name, leader, lastSuccessAt, failures }: DutyView): z.infer<typeof dutyShape> {
   return { name, leader, lastSuccessAt, failures }
 }

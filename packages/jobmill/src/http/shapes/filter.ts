@@ -1,4 +1,4 @@
-/** Which jobs are meant: the same in lists, previews and acts on many. */
+/** The schemas of job filters, shared by lists, previews and bulk operations. */
 import { z } from '@hono/zod-openapi'
 import type { BulkFilter } from '../../runtime/bulk.ts'
 import type { JobFilter } from '../../store/job-list.ts'
@@ -18,43 +18,47 @@ export function listOf<T extends z.ZodType<string>>(one: T) {
 
 const names = listOf(z.string())
 
-/** As it stands in an address. */
+/** The filter as URL parameters. */
 export const filterQuery = {
-  queue: names.openapi({ description: 'one or several: repeated, or separated by commas' }),
-  kind: names.openapi({ description: 'one or several: repeated, or separated by commas' }),
+  queue: names.openapi({ description: 'one or more: repeated or comma-separated' }),
+  kind: names.openapi({ description: 'one or more: repeated or comma-separated' }),
   state: listOf(listedStateShape).openapi({
-    description:
-      'one or several: repeated, or separated by commas; retrying are scheduled jobs whose last attempt failed',
+    description: 'one or more: repeated or comma-separated; retrying means scheduled after a failed attempt',
   }),
   tag: severalTimes.openapi({
-    description: 'a tag that jobs have; several times for jobs that have all of them',
+    description: 'tag; repeat to require several',
   }),
   enqueuedFrom: z.coerce.number().int().optional(),
   enqueuedBefore: z.coerce.number().int().optional(),
   endedFrom: z.coerce.number().int().optional(),
   endedBefore: z.coerce.number().int().optional(),
   errorText: z.string().optional().openapi({
-    description: 'what the last error of jobs contains that are not done; 1 to 1,000 characters',
+    description: 'text that the last error contains (never matches done jobs); 1 to 1,000 characters',
   }),
-  payloadText: z.string().min(1).optional().openapi({ description: 'what payloads contain, as JSON text' }),
+  payloadText: z.string().min(1).optional().openapi({ description: 'text that the payload JSON contains' }),
   payloadAt: severalTimes.openapi({
     description:
-      'what payloads have at a path: user.id:42, items.0.sku:a-1; a dot, colon or backslash of a key has a backslash before it; up to 5 times for payloads that have all of them',
+      'value at a path of the payload: user.id:42, items.0.sku:a-1; escape dots, colons and backslashes in keys with a backslash; repeat up to 5 times to require all',
   }),
 }
 
-/** And of an act on many. */
+/** The filter of a bulk operation, as URL parameters. */
 export const bulkQuery = {
   ...filterQuery,
-  fingerprint: z.string().optional().openapi({ description: 'of an error, as errors.list tells it' }),
-  id: severalTimes.openapi({ description: 'a job; up to 1,000 times, and then only state beside it' }),
+  fingerprint: z
+    .string()
+    .optional()
+    .openapi({ description: 'fingerprint of an error group, from errors.list' }),
+  id: severalTimes.openapi({
+    description: 'job id; repeat up to 1,000 times; can only be combined with state',
+  }),
 }
 
 function oneOrMore<T extends z.ZodType<string>>(one: T) {
   return z.union([one, z.array(one)]).optional()
 }
 
-/** As it stands in a body. */
+/** The filter in a request body. */
 export const filterShape = z
   .strictObject({
     queue: oneOrMore(z.string()),
@@ -67,12 +71,15 @@ export const filterShape = z
     endedBefore: z.int().optional(),
     errorText: z.string().optional(),
     payloadText: z.string().min(1).optional(),
-    payloadAt: z.array(z.string()).optional().openapi({ description: 'as in an address: user.id:42' }),
-    fingerprint: z.string().optional().openapi({ description: 'of an error, as errors.list tells it' }),
+    payloadAt: z.array(z.string()).optional().openapi({ description: 'as in a URL: user.id:42' }),
+    fingerprint: z
+      .string()
+      .optional()
+      .openapi({ description: 'fingerprint of an error group, from errors.list' }),
     ids: z
       .array(z.string())
       .optional()
-      .openapi({ description: '1 to 1,000 jobs, and then only state beside them' }),
+      .openapi({ description: '1 to 1,000 job ids; can only be combined with state' }),
   })
   .openapi('JobFilter')
 

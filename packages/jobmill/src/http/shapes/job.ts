@@ -1,4 +1,4 @@
-/** Jobs as the API tells them. Instants are milliseconds since 1970. */
+/** The schemas of jobs. Instants are milliseconds since 1970. */
 import { z } from '@hono/zod-openapi'
 import { OUTCOMES } from '../../job/outcome.ts'
 import { JOB_STATES } from '../../job/state.ts'
@@ -69,18 +69,20 @@ export const jobShape = jobSummaryShape
     kindTimeoutMs: z
       .int()
       .nullable()
-      .openapi({ description: 'what counts when the job has none; null when none is known here' }),
+      .openapi({ description: 'timeout of the kind, used when the job has none; null when unknown' }),
     dedupeKey: z.string().nullable(),
   })
   .openapi('Job') satisfies z.ZodType<JobView>
 
 export const leftShape = z
   .object({ payload: z.int().optional(), result: z.int().optional() })
-  .openapi('LeftOut', { description: 'what was too large and is null here, with the bytes of its JSON' })
+  .openapi('LeftOut', {
+    description: 'omitted fields (null in the job) with the size of their JSON in bytes',
+  })
 
 const listedJobShape = jobSummaryShape
   .extend({
-    error: z.string().nullable().openapi({ description: 'of the last attempt; null for done jobs' }),
+    error: z.string().nullable().openapi({ description: 'error of the last attempt; null for done jobs' }),
     payload: z.unknown().optional(),
     metadata: z.record(z.string(), z.unknown()).readonly().nullable().optional(),
     result: z.unknown().optional(),
@@ -95,9 +97,9 @@ export const jobCountShape = z
 export const jobPageShape = z
   .object({
     jobs: z.array(listedJobShape),
-    next: z.string().nullable().openapi({ description: 'the cursor of the next page; null at the end' }),
+    next: z.string().nullable().openapi({ description: 'cursor of the next page; null at the end' }),
     scanned: z.int(),
-    complete: z.boolean().openapi({ description: 'false when the scan stopped early: go on from next' }),
+    complete: z.boolean().openapi({ description: 'false when the scan stopped early: continue from next' }),
   })
   .openapi('JobPage')
 
@@ -108,8 +110,8 @@ export const whyShape = z
       .array(
         z.object({
           why: z.enum(REASONS),
-          says: z.string().openapi({ description: 'a sentence for people' }),
-          until: instant.nullable().openapi({ description: 'when this will be over, where that is known' }),
+          says: z.string().openapi({ description: 'the reason as a sentence' }),
+          until: instant.nullable().openapi({ description: 'when the reason ends, if known' }),
         }),
       )
       .readonly(),

@@ -1,4 +1,4 @@
-/** What every refusal looks like. */
+/** The schema of error responses. */
 import { z } from '@hono/zod-openapi'
 
 export const problemShape = z

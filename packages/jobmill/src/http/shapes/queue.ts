@@ -1,4 +1,4 @@
-/** Queues, limits and instances as the API tells them. */
+/** The schemas of queues, limits and instances. */
 import { z } from '@hono/zod-openapi'
 import type { LimitSettings } from '../../job/limit.ts'
 import type { InstanceRecord } from '../../store/instance.ts'

@@ -1,4 +1,4 @@
-/** Schedules as the API tells them, and as they are written. */
+/** The schemas of schedules. */
 import { z } from '@hono/zod-openapi'
 import { MISSED, OVERLAPS } from '../../job/schedule.ts'
 import type { ScheduleView } from '../../runtime/schedule-view.ts'
@@ -28,7 +28,7 @@ export const scheduleShape = z
     maxAttempts: z.int(),
     timeoutMs: ms.nullable(),
     tags: z.array(z.string()).readonly(),
-    text: z.string().openapi({ description: 'when it runs, in English' }),
+    text: z.string().openapi({ description: 'description of its timing in English' }),
     nextAt: ms.nullable(),
     lastAt: ms.nullable(),
     lastOutcome: z.union([tickOutcomeShape, z.null()]),
@@ -36,12 +36,12 @@ export const scheduleShape = z
     missedRuns: z.int(),
     error: z.string().nullable(),
     version: z.int().nullable(),
-    differs: z.array(z.string()).readonly().openapi({ description: 'what an operator changed' }),
+    differs: z.array(z.string()).readonly().openapi({ description: 'options that an operator changed' }),
     createdAt: ms,
   })
   .openapi('Schedule')
 
-/** What the view has, the shape has. */
+/** Checks at compile time that the schema has every field of the view. */
 void ((view: ScheduleView): z.infer<typeof scheduleShape> => view)
 
 export const tickShape = z
@@ -73,7 +73,7 @@ export const scheduleChangeShape = z
 export const newScheduleShape = z
   .strictObject({
     name: z.string(),
-    job: z.string().openapi({ description: 'the kind of its jobs' }),
+    job: z.string().openapi({ description: 'kind of its jobs' }),
     when: z.string().openapi({ example: '0 6 * * 1-5' }),
     ...change,
   })

@@ -1,4 +1,4 @@
-/** Figures over time as the API tells them. */
+/** The schemas of metrics over time. */
 import { z } from '@hono/zod-openapi'
 import { QUEUE_LEVELS } from '../../observe/gauge-sampler.ts'
 import { COUNTERS, LATENCIES } from '../../observe/tally.ts'

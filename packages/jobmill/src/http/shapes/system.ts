@@ -1,4 +1,4 @@
-/** What everything runs on, what needs somebody, and which kinds there are, as the API tells them. */
+/** The schemas of the system, its diagnostics, and the job kinds. */
 import { z } from '@hono/zod-openapi'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { NeedsAttention } from '../../runtime/diagnostics.ts'
@@ -106,6 +106,6 @@ export const kindShape = z
       .record(z.string(), z.unknown())
       .readonly()
       .nullable()
-      .openapi({ description: 'JSON Schema (draft 2020-12) of a payload' }),
+      .openapi({ description: 'JSON Schema (draft 2020-12) of the payload' }),
   })
   .openapi('Kind') satisfies z.ZodType<KindView>
