@@ -31,7 +31,7 @@ describe('jobmill on sqlite', () => {
   })
 
   test.each([
-    [['wrk'], 'there is no such command: wrk. Did you mean "work"?'],
+    [['wrk'], 'unknown command "wrk". Did you mean "work"?'],
     [
       ['jobs', 'list', '--sate', 'dead'],
       '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
@@ -51,11 +51,11 @@ describe('jobmill on sqlite', () => {
     expect(nobody.said.out).toBe('')
     const nothing = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: '' })
     expect(await nothing.ended).toBe(2)
-    expect(nothing.said.err).toContain('Name a database with --db')
+    expect(nothing.said.err).toContain('Pass a database with --db')
     const mistyped = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: 'localhost:5432/app' })
     expect(await mistyped.ended).toBe(2)
     expect(mistyped.said.err).toContain(
-      'DATABASE_URL: there is no file localhost:5432/app. Name a database that is there, such as postgres://',
+      'DATABASE_URL: file not found: localhost:5432/app. Pass an existing database, such as postgres://',
     )
   })
 
@@ -83,19 +83,19 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
   })
 
   test.each([
-    ['no config', ['work', 'nothing.ts'], 'there is no such file'],
-    ['a config without options', ['work', 'empty.mjs'], 'has no options of a mill as its default export'],
+    ['no config', ['work', 'nothing.ts'], 'file not found'],
+    ['a config without options', ['work', 'empty.mjs'], 'must export the options of jobmill() as default'],
     [
       'a module in a package of CommonJS',
       ['check', 'module.js'],
-      'module.js: is a module, and its package.json has Node read it as CommonJS. Call it module.mjs, or set "type": "module" in package.json.\n',
+      'module.js: is an ES module, but package.json makes Node read it as CommonJS. Rename it to module.mjs, or set "type": "module" in package.json.\n',
     ],
     [
       'one that is no module',
       ['check', 'jobs.yaml'],
-      'jobs.yaml: is no module. Write the config as jobmill.config.ts',
+      'jobs.yaml: is not a module. Write the config as jobmill.config.ts',
     ],
-    ['one that imports what is not there', ['check', 'far.mjs'], 'Install the package, or mend the path'],
+    ['one that imports what is not there', ['check', 'far.mjs'], 'Install the package, or fix the path'],
     ['a syntax error', ['check', 'broken.mjs'], "broken.mjs:3:3: Unexpected token ']'."],
     ['a syntax error of TypeScript', ['check', 'broken.mts'], "broken.mts:3:3: Expected ',', got ']'."],
     ['a file that ends too early', ['check', 'short.mjs'], 'short.mjs:3: Unexpected end of input.'],
@@ -114,12 +114,12 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     [
       'N12 an import of x.js that is x.ts',
       ['check', 'tsc.mts'],
-      "it imports jobs.js, which is only there as jobs.ts, and Node does not look for that. Install tsx and run the command with NODE_OPTIONS='--import tsx'",
+      "imports jobs.js, but only jobs.ts exists and Node does not map one to the other. Install tsx and run the command with NODE_OPTIONS='--import tsx'",
     ],
     [
       'N12 an import of a type as a value',
       ['check', 'types.mts'],
-      'Write import type for types, or install tsx',
+      'Use import type for types, or install tsx',
     ],
   ])('%s is told with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
@@ -157,7 +157,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     ].map(({ folder }) => run(folder, ['check']))
     expect(await bad?.ended).toBe(1)
     expect(bad?.said.out).toBe(
-      'error   OPTION_INVALID schedules nightly: no job of this config has the kind "report.build". Add the job, or declare the schedule in the config that has it.\n1 error, 0 warnings\n',
+      'error   OPTION_INVALID schedules nightly: kind "report.build" is not a job of this config. Add the job, or move the schedule to the config that has it.\n1 error, 0 warnings\n',
     )
     expect(await good?.ended).toBe(0)
   })

@@ -28,15 +28,15 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
   test('limits: set makes one, drain keeps everything back, list shows it', async () => {
     const place = create()
     const made = await place.run('limits set smtp --rate 50 --per 1m --burst 10'.split(' '))
-    expect(made).toMatchObject({ code: 0, out: 'smtp was made: --rate 50 --per 1m --burst 10\n' })
+    expect(made).toMatchObject({ code: 0, out: 'created smtp: --rate 50 --per 1m --burst 10\n' })
     const drained = await place.run(['limits', 'drain', 'smtp', '--for', '1h'])
-    expect(drained.out).toBe('smtp is drained: nothing is granted for 1h\n')
+    expect(drained.out).toBe('drained smtp: blocked for 1h\n')
     const { out } = await place.run(['limits', 'list'])
     expect(out).toMatch(/^smtp +--rate 50 --per 1m --burst 10 +0 +- +(?:1h|59m\S+) +for (?:1h|59m\S+) +-$/m)
     const keyed = await place.run('limits set chat --rate 1 --burst 3 --per-key'.split(' '))
-    expect(keyed.out).toBe('chat was made: --rate 1 --per 1s --burst 3 --per-key\n')
+    expect(keyed.out).toBe('created chat: --rate 1 --per 1s --burst 3 --per-key\n')
     const one = await place.run(['limits', 'drain', 'chat', '--key', 'bot 7', '--for', '17m'])
-    expect(one.out).toBe('chat bot 7 is drained: nothing is granted for 17m\n')
+    expect(one.out).toBe('drained chat bot 7: blocked for 17m\n')
     const { out: after } = await place.run(['limits', 'list'])
     expect(after).toMatch(/^chat +--rate 1 --per 1s --burst 3 --per-key +3 +- +- +- +1$/m)
   })
@@ -51,7 +51,7 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
     const used = await place.run(['limits', 'delete', 'smtp', '--yes'])
     expect([asked.code, used.code]).toEqual([2, 3])
     expect(used.err).toBe(
-      'error   NAME: the queue "mail" draws on it (got "smtp"). Run "jobmill queues set mail --limit none" first.\n',
+      'error   NAME: is used by queue "mail" (got "smtp"). Run "jobmill queues set mail --limit none" first.\n',
     )
     expect(await mill.limits.list()).toMatchObject([{ name: 'smtp' }])
     await mill.changeQueue('mail', { limit: null })
@@ -86,7 +86,7 @@ describe('the cluster on sqlite', () => {
     })
     const no = await call(at, ['limits', 'delete', 'smtp'], false)
     expect(no).toMatchObject({ code: 1, out: 'delete smtp (--rate 100 --per 1m --burst 10)? [y/N] ' })
-    expect((await call(at, ['limits', 'delete', 'smtp'], true)).out).toContain('smtp is deleted\n')
+    expect((await call(at, ['limits', 'delete', 'smtp'], true)).out).toContain('deleted smtp\n')
     expect((await call(at, ['limits', 'list'])).out).toMatch(/^db +--concurrency 5 +5 +0 +- +- +-$/m)
   })
 
@@ -96,10 +96,10 @@ describe('the cluster on sqlite', () => {
       3,
       'NAME: no limit has this name (got "smpt"). No limits exist yet; make it with jobmill limits set.',
     ],
-    [['drain', 'smtp', '--for', 'soon'], 2, '--for: must be a duration'],
-    [['drain', 'smtp', '--for', '30'], 2, '--for: 30 has no unit'],
-    [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: 60 has no unit'],
-    [['delete', 'smtp', '--yes'], 3, 'NAME: no limit has this name (got "smtp"). Run jobmill limits list'],
+    [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
+    [['drain', 'smtp', '--for', '30'], 2, '--for: has no unit (got "30")'],
+    [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: has no unit (got "60")'],
+    [['delete', 'smtp', '--yes'], 3, 'NAME: limit not found (got "smtp"). Run jobmill limits list'],
     [['set', 'smtp', '--rate', '0'], 2, '--rate: is out of bounds'],
     [
       ['set', 'smtp', '--per', '1s'],
@@ -107,8 +107,8 @@ describe('the cluster on sqlite', () => {
       'NAME: must have a rate or a concurrency. Give --rate 50 --per 1m, or --concurrency 5.',
     ],
     [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
-    [['set', 'smtp'], 2, 'nothing says what to set'],
-    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: applies to rates'],
+    [['set', 'smtp'], 2, 'no setting passed'],
+    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: is for rates only'],
   ])('limits %j is refused', async (args, code, text) => {
     const refused = await call(file().path, ['limits', ...args])
     expect(refused).toMatchObject({ code, out: '' })

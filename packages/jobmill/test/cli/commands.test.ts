@@ -56,7 +56,7 @@ test.each(DURATIONS)('jobmill $words --$name refuses a number without a unit', a
   expect(await call(migratedFile(), [...words.split(' '), ...needed, `--${name}`, '7'])).toEqual({
     code: 2,
     out: '',
-    err: `error   --${name}: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.\n`,
+    err: `error   --${name}: has no unit (got "7"). Use 7ms, 7s, 7m, 7h or 7d.\n`,
   })
 })
 

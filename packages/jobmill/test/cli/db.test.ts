@@ -59,12 +59,12 @@ describe('jobmill db on sqlite', () => {
     const before = await told(folder, ['db', 'status', ...at])
     expect(before).toMatchObject({ code: 3, err: '' })
     expect(before.out).toContain(
-      'sqlite jobs.db: there is nothing of jobmill here yet. Run jobmill db migrate',
+      'sqlite jobs.db: no Jobmill tables yet. Run jobmill db migrate',
     )
     expect(existsSync(file)).toBe(false)
     const migrate = await told(folder, ['db', 'migrate', ...at])
     expect(migrate.code).toBe(0)
-    expect(migrate.out).toBe('applied  1 0.1.0\nsqlite jobs.db: current\n')
+    expect(migrate.out).toBe('applied  1 0.1.0\nsqlite jobs.db: up to date\n')
     const after = await told(folder, ['db', 'status', '--json', ...at])
     expect(after.code).toBe(0)
     expect(JSON.parse(after.out)).toMatchObject({ store: 'sqlite jobs.db', isThere: true, pending: [] })
@@ -76,12 +76,12 @@ describe('jobmill db on sqlite', () => {
     change(file, everythingIn(file))
     const status = await told(folder, ['db', 'status'])
     expect(status.code).toBe(3)
-    expect(status.out).toMatch(/1 +0\.1\.0 +to apply/)
+    expect(status.out).toMatch(/1 +0\.1\.0 +pending/)
     const doctor = await told(folder, ['db', 'doctor'])
     expect(doctor).toMatchObject({ code: 0 })
     expect(doctor.out).toContain('not applied yet: migration 1 (0.1.0)')
     expect((await store.tools.schema()).pending).toHaveLength(1)
-    expect((await told(folder, ['db', 'migrate'])).out).toBe(`applied  1 0.1.0\nsqlite ${file}: current\n`)
+    expect((await told(folder, ['db', 'migrate'])).out).toBe(`applied  1 0.1.0\nsqlite ${file}: up to date\n`)
     change(file, `INSERT INTO jobmill_migration VALUES (99, 'later', 'x', 0)`)
     const migrate = await told(folder, ['db', 'migrate'])
     expect(migrate).toMatchObject({ code: 3, out: '' })
@@ -125,7 +125,7 @@ describe('jobmill db on sqlite', () => {
     expect(existsSync(path.join(folder, 'jobmill.db'))).toBe(false)
     const wrong = await told(folder, ['db', 'doctor', '--db', 'jobs.db', '--open-for', 'long'])
     expect(wrong).toMatchObject({ code: 2, out: '' })
-    expect(wrong.err).toContain('there is no file jobs.db')
+    expect(wrong.err).toContain('file not found: jobs.db')
   })
 
   test('reset needs --force where nobody can be asked, and is refused under a living process', async () => {
@@ -135,7 +135,7 @@ describe('jobmill db on sqlite', () => {
     await store.register(instance)
     const unsure = await told(folder, ['db', 'reset'])
     expect(unsure.code).toBe(2)
-    expect(unsure.err).toContain('Say --force when that is meant')
+    expect(unsure.err).toContain('Pass --force to confirm')
     const refused = await told(folder, ['db', 'reset', '--force'])
     expect(refused).toMatchObject({ code: 3, out: '' })
     expect(refused.err).toContain('nothing was deleted: acme-worker works on sqlite')

@@ -116,14 +116,14 @@ describe('enqueue on sqlite', () => {
     const { path: at, mill } = file([defineJob({ kind: 'sum', run: () => 1 })])
     const alone = await call(at, ['enqueue', 'sum'])
     expect(alone.err).toBe(
-      'note    without a config nobody here knows what sum has in code: it got the queue default and 5 attempts\n' +
-        'note    no process is at work on this database: it waits until one is\n',
+      'note    no config was loaded, so the defaults of sum in code are unknown; used the queue default and 5 attempts\n' +
+        'note    no process is running on this database: it waits until one is\n',
     )
     await mill.start()
     const full = ['--queue', 'default', '--max-attempts', '3']
     expect((await call(at, ['enqueue', 'sum', ...full])).err).toBe('')
     expect((await call(at, ['enqueue', 'sun', ...full])).err).toBe(
-      'warning no living process has the kind sun: it waits until one does. Did you mean sum?\n',
+      'warning no worker for kind sun; the job waits until one starts. Did you mean sum?\n',
     )
   })
 
@@ -155,7 +155,7 @@ describe('enqueue on sqlite', () => {
     const typo = await call(at, ['enqueue', 'a', ...rest, 'mial'])
     expect(typo).toMatchObject({
       code: 0,
-      err: 'note    the queue "mial" did not exist before. Did you mean "mail"?\n',
+      err: 'note    created queue "mial". Did you mean "mail"?\n',
     })
     expect((await call(at, ['enqueue', 'a', ...rest, 'reports'])).err).toBe('')
     expect((await call(at, ['enqueue', 'a', ...rest, 'mail'])).err).toBe('')
@@ -169,7 +169,7 @@ describe('enqueue on sqlite', () => {
     await mill().enqueue('a', 1, { queue: 'mail' })
     const lines = await runHere(['enqueue', 'a', '--stdin', '--queue', 'mial'], '1\n2\n')
     expect(lines).toMatchObject({ code: 0, out: '2 jobs enqueued\n' })
-    expect(lines.err).toContain('note    the queue "mial" did not exist before. Did you mean "mail"?\n')
+    expect(lines.err).toContain('note    created queue "mial". Did you mean "mail"?\n')
   })
 
   test('several errors of a payload are all named by payload, and by its line', async () => {
@@ -205,7 +205,7 @@ describe('enqueue on sqlite', () => {
     const { run: runHere, mill } = create()
     const bad = await runHere(['enqueue', 'count', '--stdin'], '1\n\n2\n{"a":\n3\n')
     expect(bad).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
-    expect(bad.err).toContain('line 4, payload: is not JSON (got "{\\"a\\":")')
+    expect(bad.err).toContain('line 4, payload: is not valid JSON (got "{\\"a\\":")')
     expect(bad.err).toContain('nothing from line 4 on was enqueued')
     expect(await mill().counts()).toMatchObject([{ ready: 2 }])
   })
@@ -229,7 +229,7 @@ describe('enqueue on sqlite', () => {
   test('a kind that the config does not define is refused before anything is written, unless a flag says that another process runs it', async () => {
     const { run: runHere, mill } = create(LISTS)
     const refused =
-      'error   KIND: no job of the config has this kind (got "sun"). Did you mean "sum"? Pass --unknown-kind if another process runs it.\n'
+      'error   KIND: is not a kind of this config (got "sun"). Did you mean "sum"? Pass --unknown-kind if another process runs it.\n'
     const [one, lines, far, passed] = await Promise.all([
       runHere(['enqueue', 'sun', '[1]']),
       runHere(['enqueue', 'sun', '--stdin'], '[1]\n'),
@@ -239,17 +239,17 @@ describe('enqueue on sqlite', () => {
     expect(one).toEqual({ code: 2, out: '', err: refused })
     expect(lines).toEqual({ code: 2, out: '', err: refused })
     expect(far.err).toContain(
-      'KIND: no job of the config has this kind (got "report.build"). The config has sum.',
+      'KIND: is not a kind of this config (got "report.build"). Use one of sum.',
     )
     expect(passed.code).toBe(0)
     expect((await mill().list()).jobs).toMatchObject([{ kind: 'far' }])
   })
 
   test.each([
-    [['count', '--stdin', '--dedupe-key', 'k'], '--dedupe-key: is for one job, and lines are many'],
-    [['count', '-', '--wait'], '--wait: is for one job'],
-    [['count', '1', '--stdin'], 'payload: is for one job'],
-    [['count', '{to:1}'], 'payload: is not JSON (got "{to:1}"). Quote it for the shell'],
+    [['count', '--stdin', '--dedupe-key', 'k'], '--dedupe-key: applies to a single job'],
+    [['count', '-', '--wait'], '--wait: applies to a single job'],
+    [['count', '1', '--stdin'], 'payload: applies to a single job'],
+    [['count', '{to:1}'], 'payload: is not valid JSON (got "{to:1}"). Quote JSON for the shell'],
     [
       ['count', '--metadata', '1'],
       '--metadata: must be an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
@@ -267,10 +267,10 @@ describe('enqueue on sqlite', () => {
       ['count', '--delay', '5x'],
       '--delay: must be a duration (got "5x"). Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d.',
     ],
-    [['count', '--delay', '7'], '--delay: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.'],
-    [['count', '--timeout', '90000'], '--timeout: 90000 has no unit. Use 90000ms, 90000s'],
-    [['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'], '--dedupe-hold-for: 1.5 has no unit'],
-    [['count', '--run-at', 'soon'], '--run-at: must be an instant (got "soon"). Pass text such as \'2027'],
+    [['count', '--delay', '7'], '--delay: has no unit (got "7"). Use 7ms, 7s, 7m, 7h or 7d.'],
+    [['count', '--timeout', '90000'], '--timeout: has no unit (got "90000"). Use 90000ms, 90000s'],
+    [['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'], '--dedupe-hold-for: has no unit (got "1.5")'],
+    [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Give text such as \'2027'],
     [['count', '--priority', '40000'], '--priority: is out of bounds'],
     [['no good'], 'KIND: '],
     [['count', '--tag', 'a', '--tag', ''], '--tag: '],

@@ -15,18 +15,18 @@ describe('what was typed', () => {
   test.each([
     [
       ['work', '--speed', '1'],
-      '--speed: is not an option of jobmill work. There are --config, --db, --json, --help, --queues, --port, --bind, --tokens-file, --log, --level.',
+      '--speed: is not an option of jobmill work. Use one of --config, --db, --json, --help, --queues, --port, --bind, --tokens-file, --log, --level.',
     ],
     [
       ['jobs', 'list', '--sate', 'dead'],
       '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
     ],
     [['work', '-x'], '-x: is not an option of jobmill work'],
-    [['jobs', 'list', '--queue', '--json'], '--queue: needs a value. Write --queue NAME'],
+    [['jobs', 'list', '--queue', '--json'], '--queue: needs a value. Pass --queue NAME'],
     [['jobs', 'list', '--queue'], '--queue: needs a value'],
     [['jobs', 'list', '--json=yes'], '--json: takes no value (got "yes")'],
-    [['jobs', 'show'], 'jobs show: something is missing. Write jobmill jobs show ID'],
-    [['jobs', 'list', 'dead'], 'jobs list: there is nothing to do with "dead"'],
+    [['jobs', 'show'], 'jobs show: missing argument. Run jobmill jobs show ID'],
+    [['jobs', 'list', 'dead'], 'jobs list: unexpected argument "dead"'],
   ])('%j is told with what was meant', (args, text) => {
     expect(refusal(() => given(...args)).message).toContain(text)
   })
@@ -37,7 +37,7 @@ describe('what was typed', () => {
     expect(noSuchCommand(['jbos'], COMMANDS)).toContain('Did you mean "jobs"?')
     expect(noSuchCommand(['jbos', 'lst', '--all'], COMMANDS)).toContain('Did you mean "jobs list"?')
     expect(noSuchCommand(['job', 'show', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
-    expect(noSuchCommand(['jobs', 'zzzzzzzz'], COMMANDS)).toMatch(/zzz\. See jobmill jobs --help$/)
+    expect(noSuchCommand(['jobs', 'zzzzzzzz'], COMMANDS)).toMatch(/zzz"\. Run jobmill jobs --help$/)
     expect(noSuchCommand(['schedule', 'ad', 'x'], COMMANDS)).toContain('Did you mean "schedules add"?')
     expect(noSuchCommand(['schedules', 'triger', 'x'], COMMANDS)).toContain(
       'Did you mean "schedules trigger"?',
@@ -54,7 +54,7 @@ describe('what was typed', () => {
     ['schedules', 'edit', 'ticker'],
   ])('%s %s is near no command, so the help of its group is suggested', (...typed) => {
     expect(noSuchCommand(typed, COMMANDS)).toBe(
-      `there is no such command: ${typed.join(' ')}. See jobmill schedules --help`,
+      `unknown command "${typed.join(' ')}". Run jobmill schedules --help`,
     )
   })
 

@@ -73,7 +73,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
       runHere(['jobs', 'delete', second, UNKNOWN]),
     ])
     expect(retried).toMatchObject({ code: 0 })
-    expect(retried.out).toContain(`${dead}  ready again`)
+    expect(retried.out).toContain(`${dead}  queued for retry`)
     expect(now).toMatchObject({ code: 0 })
     expect(deleted).toMatchObject({ code: 3 })
     expect(deleted.out).toContain(`${second}  deleted`)
@@ -166,7 +166,7 @@ describe('jobs on sqlite', () => {
     const none = await call(at, ['jobs', 'show', UNKNOWN])
     expect(none).toMatchObject({ code: 3, out: '' })
     expect(none.err).toBe(
-      `error   ID: no job has this id (got "${UNKNOWN}"). Check the id and the database: the job may have been deleted, or belong to another database.\n`,
+      `error   ID: job not found (got "${UNKNOWN}"). Check the id and the database; the job may have been deleted.\n`,
     )
   })
 
@@ -189,11 +189,11 @@ describe('jobs on sqlite', () => {
     const cancel = ['jobs', 'cancel', '--kind', 'b']
     const alone = await call(at, cancel)
     expect(alone).toMatchObject({ code: 2, out: '3 jobs to cancel: 3 scheduled\n' })
-    expect(alone.err).toContain('--yes: is needed where nobody can be asked. Look with --dry-run')
+    expect(alone.err).toContain('--yes: is required without an interactive terminal. Check with --dry-run')
     const no = await call(at, cancel, false)
     expect(no).toEqual({
       code: 1,
-      out: '3 jobs to cancel: 3 scheduled\ngo on? [y/N] ',
+      out: '3 jobs to cancel: 3 scheduled\ncontinue? [y/N] ',
       err: 'nothing was done\n',
     })
     const dry = await call(at, [...cancel, '--dry-run', '--json'], true)
@@ -211,9 +211,9 @@ describe('jobs on sqlite', () => {
   })
 
   test.each([
-    [['delete', '--yes'], 'jobs delete: nothing says which jobs'],
-    [['delete', UNKNOWN, '--state', 'done'], '--state: stands beside the ids of jobs'],
-    [['retry', UNKNOWN, '--dry-run'], '--dry-run: stands beside the ids of jobs'],
+    [['delete', '--yes'], 'jobs delete: no jobs selected'],
+    [['delete', UNKNOWN, '--state', 'done'], '--state: cannot be combined with job ids'],
+    [['retry', UNKNOWN, '--dry-run'], '--dry-run: cannot be combined with job ids'],
     [['retry', '--state', 'done', '--yes'], 'a job that is done cannot be acted on by retry'],
     [['list', '--state', 'ded'], '--state: is not an allowed value (got "ded")'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
@@ -221,8 +221,8 @@ describe('jobs on sqlite', () => {
       ['list', '--payload', 'user.id'],
       '--payload: has no colon (got "user.id"). Pass a path, a colon and a value',
     ],
-    [['retry', UNKNOWN, '--error', 'x'], '--error: stands beside the ids of jobs'],
-    [['list', '--error', ''], '--error: must not be empty'],
+    [['retry', UNKNOWN, '--error', 'x'], '--error: cannot be combined with job ids'],
+    [['list', '--error', ''], '--error: is empty'],
   ])('%j is refused', async (args, text) => {
     const refused = await call(file().path, ['jobs', ...args])
     expect(refused.code).toBe(2)
@@ -242,7 +242,7 @@ describe('jobs on sqlite', () => {
     await says('stopping after this batch')
     writer.exec('COMMIT')
     expect(await ended).toBe(1)
-    expect(said.out).toContain('stopped: 500 of 1,100 jobs were gone through')
+    expect(said.out).toContain('stopped after 500 of 1,100 jobs')
     expect(await mill.counts()).toMatchObject([{ scheduled: 600, cancelled: 500 }])
   })
 

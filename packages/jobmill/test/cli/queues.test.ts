@@ -16,7 +16,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
     const paused = await place.run(['queues', 'pause', 'mail', 'reports'])
     expect(paused).toMatchObject({
       code: 0,
-      out: 'mail is paused; what runs goes on\nreports is paused; what runs goes on\n',
+      out: 'mail paused; running jobs continue\nreports paused; running jobs continue\n',
     })
     expect(await mill.queues()).toMatchObject([{ paused: true }, { paused: true }])
     const resumed = await place.json<{ queues: QueueRecord[] }>(['queues', 'resume', 'mail'])
@@ -50,7 +50,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
       /^mail +cooling for (?:59m\d+s|1h) +1 +0 +1 +0 +0 +0 +\d\S* \w+ +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
     )
     expect(list.out).toMatch(/^reports +paused +1 /m)
-    expect(list.out).toContain('mail: no living process serves this queue, and 1 job of it waits')
+    expect(list.out).toContain('mail: no worker serves this queue (1 ready job)')
   })
 })
 
@@ -78,7 +78,7 @@ describe('queues on sqlite', () => {
     expect(before).toMatchObject({ workers: 4, keepDead: 7 })
     expect(after).toMatchObject({ workers: null, keepDead: null, retainDeadMs: null, coolingMs: 0 })
     expect((await call(at, ['queues', 'set', 'default', '--workers', 'unset'])).out).toBe(
-      'no value changed. The values are overrides now: code no longer changes them\n',
+      'values unchanged; they are now overrides, so code no longer changes them\n',
     )
   })
 
@@ -97,8 +97,8 @@ describe('queues on sqlite', () => {
     ]
     expect(list.out).toMatch(/^default +open +1 /m)
     expect(list.out).toMatch(/^far +no worker +2 /m)
-    expect(list.out).toContain('default: no living process takes 1 job of the kind odd\n')
-    expect(list.out).toContain('far: no living process serves this queue, and 2 jobs of it wait\n')
+    expect(list.out).toContain('default: no worker for 1 job of kind odd\n')
+    expect(list.out).toContain('far: no worker serves this queue (2 ready jobs)\n')
     expect(top.out).toMatch(/^ !far .* no worker$/m)
     expect(top.out).toMatch(/^ {2}default (?!.*no worker)/m)
     expect(JSON.parse(json.out)).toMatchObject({ queues: [{ isServed: true }, { isServed: false }] })
@@ -113,10 +113,10 @@ describe('queues on sqlite', () => {
     const empty = await call(at, ['queues', 'set', 'default'])
     expect([some.code, none.code, bad.code, empty.code]).toEqual([3, 3, 2, 2])
     expect(some.err).toContain(
-      'NAME: no queue has this name (got "maill"). Run jobmill queues list to see all queues.',
+      'NAME: queue not found (got "maill"). Run jobmill queues list to see all queues.',
     )
     const near = await call(at, ['queues', 'pause', 'defualt'])
-    expect(near.err).toBe('error   NAME: no queue has this name (got "defualt"). Did you mean "default"?\n')
+    expect(near.err).toBe('error   NAME: queue not found (got "defualt"). Did you mean "default"?\n')
     expect((await call(at, ['queues', 'set', 'defautl', '--workers', '1'])).err).toContain(
       'Did you mean "default"?',
     )
@@ -127,8 +127,8 @@ describe('queues on sqlite', () => {
     expect(odd.err).toContain(
       '--backoff-base: must not be longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
     )
-    expect(far.err).toContain('--retain-dead: must be a duration')
-    expect(empty.err).toContain('nothing says what to set')
+    expect(far.err).toContain('--retain-dead: is not a duration')
+    expect(empty.err).toContain('no setting passed')
     expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
   })
 
@@ -142,7 +142,7 @@ describe('queues on sqlite', () => {
       expect(bare).toEqual({
         code: 2,
         out: '',
-        err: `error   --${option}: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.\n`,
+        err: `error   --${option}: has no unit (got "7"). Use 7ms, 7s, 7m, 7h or 7d.\n`,
       })
       expect(await mill.queues()).toEqual(before)
     },
@@ -178,7 +178,7 @@ describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) =>
     const mill = place.mill()
     await mill.limits.create('smtp', { rate: 5 })
     await mill.enqueue('email.send', 1, { queue: 'mail' })
-    expect((await place.run(['overrides'])).out).toBe('no overrides: everything is as code says\n')
+    expect((await place.run(['overrides'])).out).toBe('no overrides\n')
     await place.run(['queues', 'pause', 'mail'])
     await place.run(['queues', 'set', 'mail', '--workers', '8', '--retain-done', '1d'])
     const { out } = await place.run(['overrides'])
@@ -199,7 +199,7 @@ describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) =>
     ])
     expect(reset.map(({ option }) => option)).toEqual(['paused', 'retain.done'])
     expect((await place.run(['overrides', 'reset'])).code).toBe(2)
-    expect((await place.run(['overrides', 'reset', '--yes'])).out).toBe('nothing was overridden\n')
+    expect((await place.run(['overrides', 'reset', '--yes'])).out).toBe('no overrides to reset\n')
     expect((await mill.queues())[0]).toMatchObject({ paused: false, workers: null })
   })
 })

@@ -55,9 +55,9 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
     expect((await place.run(['schedules', 'pause', 'weekly'])).out).toBe('weekly is paused\n')
     expect(await mill.schedules.get('weekly')).toMatchObject({ paused: true, nextAt: null })
     expect((await place.run(['schedules', 'resume', 'weekly'])).out).toContain(
-      'weekly goes on: next 2180-01-03',
+      'resumed weekly: next 2180-01-03',
     )
-    expect((await place.run(['schedules', 'delete', 'weekly', '--yes'])).out).toBe('weekly is deleted\n')
+    expect((await place.run(['schedules', 'delete', 'weekly', '--yes'])).out).toBe('deleted weekly\n')
     expect(await mill.schedules.list()).toEqual([])
   })
 
@@ -67,7 +67,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
     const mill = place.mill([], [code])
     await mill.schedules.pause('nightly')
     expect((await place.run(['schedules', 'delete', 'nightly', '--yes'])).out).toBe(
-      'nightly is deleted\nCode defines it. Run "jobmill overrides reset schedule nightly" to bring it back\n',
+      'deleted nightly\nit is defined in code; run "jobmill overrides reset schedule nightly" to restore it\n',
     )
     expect((await place.run(['overrides'])).out).toMatch(
       /^what .*\nschedule +nightly +deleted +true +false +cli +\d{4}-\S+Z\n$/,
@@ -100,17 +100,17 @@ describe('schedules on sqlite', () => {
     const no = await call(at, ['schedules', 'delete', 'daily'], false)
     expect([again.code, skipped.code, asked.code, no.code]).toEqual([3, 3, 2, 1])
     expect(again.err).toBe(
-      'error   NAME: there is a schedule of this name already (got "daily"). Run "jobmill schedules delete daily" first, choose another name, or change it in the code that defines it.\n',
+      'error   NAME: already exists (got "daily"). Run "jobmill schedules delete daily" first, use another name, or change the code that defines it.\n',
     )
-    expect(skipped.out).toBe(`skipped: ${job} still waits or runs\n`)
+    expect(skipped.out).toBe(`skipped: ${job} has not ended\n`)
     expect(no.out).toBe('delete daily (at 00:00 every day, UTC)? [y/N] ')
     expect(await mill.schedules.list()).toMatchObject([{ name: 'daily', when: '@daily' }])
-    expect((await call(at, ['schedules', 'delete', 'daily'], true)).out).toContain('daily is deleted\n')
+    expect((await call(at, ['schedules', 'delete', 'daily'], true)).out).toContain('deleted daily\n')
     expect(await mill.schedules.list()).toEqual([])
   })
 
   test.each([
-    [['delete', 'weekly', '--yes'], 3, 'no schedule has this name (got "weekly")'],
+    [['delete', 'weekly', '--yes'], 3, 'schedule not found (got "weekly")'],
     [['pause', 'weekly'], 3, 'NAME: no schedule has this name (got "weekly"). jobmill schedules list tells'],
     [
       ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--end', 'soon'],
@@ -123,12 +123,12 @@ describe('schedules on sqlite', () => {
     [
       ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--jitter', '5'],
       2,
-      '--jitter: 5 has no unit',
+      '--jitter: has no unit (got "5")',
     ],
     [
       ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--missed', '6'],
       2,
-      '--missed: 6 has no unit',
+      '--missed: has no unit (got "6")',
     ],
     [['add', 'weekly', '--kind', 'report', '--when', '@daily', '--overlap', 'maybe'], 2, '--overlap: '],
   ])('%j is refused', async (args, code, text) => {
@@ -151,7 +151,7 @@ describe('schedules on sqlite', () => {
     expect(typo).toEqual({
       code: 2,
       out: '',
-      err: 'error   --kind: no job of the config has this kind (got "tikc"). Did you mean "tick"? Pass --unknown-kind if another process runs it.\n',
+      err: 'error   --kind: is not a kind of this config (got "tikc"). Did you mean "tick"? Pass --unknown-kind if another process runs it.\n',
     })
     expect([far.code, good.code]).toEqual([0, 0])
     expect((await mill().schedules.list()).map(({ name }) => name)).toEqual(['y', 'z'])

@@ -116,7 +116,7 @@ describe('jobmill start on sqlite', () => {
     expect(await first.ended).toBe(2)
     const child = run(path.dirname(folder), ['start', '--no-work', '--port', '0', '--db', `sqlite:${file}`])
     const url = await started(child)
-    expect(child.said.out).toContain('none: this process does not work')
+    expect(child.said.out).toContain('none (workers are disabled)')
     expect(child.said.out).not.toContain('kinds')
     expect(await enqueue(url, { kind: 'echo', payload: 1 })).toMatchObject({ status: 201 })
     expect(
@@ -158,19 +158,19 @@ describe('jobmill start on sqlite', () => {
     const env = { JOBMILL_TOKENS: 'ada boss 0123456789abcdef0123' }
     const wrong = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'], env)
     expect(await wrong.ended).toBe(2)
-    expect(wrong.said.err).toContain('there is no such role')
+    expect(wrong.said.err).toContain('unknown role')
   })
 
   test('what cannot be is refused with the fix', async () => {
     const { folder } = config(QUICK)
     const cases = [
       [['--port', 'eighty'], '--port: is not a port'],
-      [['--no-api', '--no-work'], 'nothing would be left to do'],
+      [['--no-api', '--no-work'], 'leaves nothing to run'],
       [['--tokens-file', 'nowhere'], '--tokens-file: cannot be read'],
-      [['--requests-per-second', '0'], '--requests-per-second: is not a whole number'],
-      [['--log', 'xml'], '--log: is neither text nor json'],
-      [['--level', 'loud'], '--level: is not a level'],
-      [['nowhere.ts'], 'there is no such file'],
+      [['--requests-per-second', '0'], '--requests-per-second: must be a whole number'],
+      [['--log', 'xml'], '--log: must be text or json'],
+      [['--level', 'loud'], '--level: is not a log level'],
+      [['nowhere.ts'], 'file not found'],
     ] as const
     const children = cases.map(([args]) => run(folder, ['start', ...args]))
     for (const [at, child] of children.entries()) {
@@ -202,8 +202,8 @@ describe('jobmill start on sqlite', () => {
       run(folder, ['work', '--bind', '0.0.0.0']),
     ]
     expect([await taken.ended, await alone.ended]).toEqual([2, 2])
-    expect(taken.said.err).toContain('somebody else listens there')
-    expect(alone.said.err).toContain('--bind: nothing listens without a port')
+    expect(taken.said.err).toContain('is already in use')
+    expect(alone.said.err).toContain('--bind: has no effect without --port')
     child.child.kill('SIGTERM')
     expect(await child.ended).toBe(0)
   })
@@ -214,7 +214,7 @@ describe('jobmill start on sqlite', () => {
     const { port } = new URL(await started(first))
     const second = run(folder, ['start', '--port', port])
     expect(await second.ended).toBe(2)
-    expect(second.said.err).toContain('somebody else listens there')
+    expect(second.said.err).toContain('is already in use')
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
   })

@@ -87,8 +87,8 @@ describe('frames', () => {
   })
 
   test('trouble stands in the last row', () => {
-    const lines = frame(overview, START, 'trying again: it is away\nfor now', { columns: 80, rows: 24 }, bare)
-    expect(lines.at(-1)).toBe('trying again: it is away for now')
+    const lines = frame(overview, START, 'retrying: it is away\nfor now', { columns: 80, rows: 24 }, bare)
+    expect(lines.at(-1)).toBe('retrying: it is away for now')
   })
 
   test('what is free is shared, and the chosen one is always seen', () => {

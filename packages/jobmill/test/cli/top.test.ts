@@ -85,7 +85,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     top.press('\r')
     await top.shows(new RegExp(`^job ${waiting}$[^]*^kind +email.send$`, 'm'))
     top.press('?')
-    await top.shows(/^ {2}q, Ctrl-C +leave$/m)
+    await top.shows(/^ {2}q, Ctrl-C +quit$/m)
     top.press('?')
     await top.shows(/^kind +email.send$/m)
     top.press(ESCAPE)
@@ -114,7 +114,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     top.resize(120, 40)
     await top.shows(/^ {2}queue +ready .* state$[^]*^ !mail-of-a-rather-long-name +1 [^]*^>.queue-11 +1 /m)
     // A picture may come in pieces.
-    await top.shows(/q leave[^\n]*$/)
+    await top.shows(/q quit[^\n]*$/)
     expect(top.rows()).toHaveLength(40)
     expect(top.overrun()).toBe(0)
     top.press('\u0003')
@@ -140,7 +140,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     await mill.enqueue('b', 1, { delay: '1h' })
     const cancel = ['jobs', 'cancel', '--kind', 'b', '--db', at]
     const [no, yes] = [await inTerminal('.', cancel), await inTerminal('.', cancel)]
-    await Promise.all([no, yes].map((one) => one.shows(/go on\? \[y\/N\]/)))
+    await Promise.all([no, yes].map((one) => one.shows(/continue\? \[y\/N\]/)))
     no.press('\r')
     expect(await no.left()).toMatchObject({ code: 1 })
     expect(await mill.counts()).toMatchObject([{ scheduled: 1 }])

@@ -157,7 +157,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
   test('SIGINT ends it between two pages, and it says how to go on', async () => {
     const { target, stopped } = await halfWay('SIGINT', await filled(await aFile()), aFile)
     expect(await stopped.ended).toBe(1)
-    expect(stopped.said.err).toContain('run the same command to go on')
+    expect(stopped.said.err).toContain('run the same command to continue')
     expect((await jobsOn(target)) % 10).toBe(0)
     expect(await jobsOn(target)).toBeLessThan(JOBS)
   })
@@ -169,10 +169,10 @@ describe('jobmill transfer between sqlite and postgres', () => {
     await source.store.register(instance)
     const refused = run('--from', source.url, '--to', target.url)
     expect(await refused.ended).toBe(3)
-    expect(refused.said.err).toContain(`instance web-1 (${instance.id}) is at work on ${source.store.name}`)
+    expect(refused.said.err).toContain(`instance web-1 (${instance.id}) is running on ${source.store.name}`)
     expect(await jobsOn(target)).toBe(0)
     const absent = freshFile()
-    await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is at work on')
+    await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is running on')
     await source.store.deregister(instance.id)
     const [empty, nothing] = [await aFile(), await aFile()]
     await expect(ran('--from', empty.url, '--to', absent)).rejects.toThrow('nothing that could be moved')
@@ -206,8 +206,8 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   const [source, target] = [await filled(await aFile(), 600), await aSchema()]
   const first = await ran('--from', source.url, '--to', target.url)
   expect(first).toMatchObject({ code: 0, err: '' })
-  expect(first.out).toContain('taken back 5 jobs')
-  expect(first.out).toContain(`moved 600 jobs, 0 were there already`)
+  expect(first.out).toContain('returned 5 jobs')
+  expect(first.out).toContain(`transferred 600 jobs, 0 already on the target`)
   expect(first.out).toContain(`let DATABASE_URL, or the store of your config, name ${target.store.name}`)
   const shown = withoutPassword(target.url)
   expect(first.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
@@ -216,12 +216,12 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   expect(equal.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
   const second = await ran('--db', source.url, '--to', target.url)
   expect(second.code).toBe(0)
-  expect(second.out).toContain(`moved 0 jobs, 600 were there already`)
+  expect(second.out).toContain(`transferred 0 jobs, 600 already on the target`)
   const late = aJob()
   await source.store.enqueue([late])
   const look = await ran('--from', source.url, '--to', target.url, '--verify-only')
   expect(look.code).toBe(1)
-  expect(look.err).toContain(`job ${late.id} is missing at the target`)
+  expect(look.err).toContain(`job ${late.id} is missing on the target`)
   expect(look.err).not.toContain('meanwhile')
   expect(look.err.trimEnd().split('\n').at(-1)).toBe(`jobmill transfer --from ${source.url} --to '${shown}'`)
   expect(await jobsOn(target)).toBe(600)
@@ -233,10 +233,10 @@ test('what cannot be meant is refused before anything is made', async () => {
   await expect(ran('--from', url)).rejects.toThrow('--to: is missing')
   await expect(ran('--from', url, '--to', url)).rejects.toThrow('is the same database as --from')
   await expect(ran('--from', `sqlite:${missing}`, '--to', target)).rejects.toThrow(
-    `there is no file ${missing}`,
+    `file not found: ${missing}`,
   )
   await expect(ran('--from', url, '--db', url, '--to', target)).rejects.toThrow(
-    'both name the database to move from',
+    'both select the source database',
   )
   await expect(ran('--from', url, '--to', target, '--batch', 'many')).rejects.toThrow('--batch')
   expect([missing, target].filter((file) => existsSync(file))).toEqual([])

@@ -51,7 +51,7 @@ test('a command that reads makes no tables, and says how to make them', async ()
   const { code, err } = await call(file, ['queues', 'list'])
   expect(code).toBe(2)
   expect(err).toContain(
-    'has no tables of jobmill. Run jobmill db migrate, or start a process of this release',
+    'has no Jobmill tables. Run jobmill db migrate, or start a process of this release',
   )
   expect(await sqlite(file).tools.schema()).toMatchObject({ isThere: false })
 })
@@ -60,5 +60,5 @@ test('a database that --db names and that is not there is a mistake, also for en
   const file = `${freshFile()}-mistyped`
   const { code, err } = await call(file, ['enqueue', 'tick'])
   expect(code).toBe(2)
-  expect(err).toContain('there is no file')
+  expect(err).toContain('file not found')
 })

@@ -202,12 +202,12 @@ describe('tokens', () => {
     expect(await overview('Bearer wrong')).toMatchObject({
       code: 'TOKEN_UNKNOWN',
       status: 401,
-      detail: 'this token is not known',
+      detail: 'unknown token',
     })
     const none = await request(url, 'GET', '/api/overview')
     expect(none).toMatchObject({
       status: 401,
-      body: { code: 'TOKEN_MISSING', detail: 'nobody is known who asks' },
+      body: { code: 'TOKEN_MISSING', detail: 'no token sent' },
     })
     expect(none.headers.get('www-authenticate')).toBe('Bearer')
     for (const open of ['/healthz', '/readyz']) expect((await request(url, 'GET', open)).status).toBe(200)
@@ -313,7 +313,7 @@ const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefi
     '/api/jobs?limit=1&limit=2',
     undefined,
     'limit',
-    'must be given once (got 2 values)',
+    'must appear once (got 2 values)',
     'Pass limit once',
   ],
   [
@@ -333,7 +333,7 @@ const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefi
     '/api/jobs?cursor=a&cursor=b',
     undefined,
     'cursor',
-    'must be given once (got 2 values)',
+    'must appear once (got 2 values)',
     'Pass cursor once',
   ],
   ['GET', '/api/next-runs', undefined, 'when', 'is missing', 'Pass when'],
@@ -395,8 +395,8 @@ describe('how much and how often', () => {
     ['POST', '/api/jobs', { kind: 'echo', delay: 'x' }, 'delay', 'Pass milliseconds, or text with the units'],
     ['POST', '/api/jobs', { kind: 'echo', tags: ['a', ''] }, 'tags.1', ''],
     ['POST', '/api/jobs', { kind: 'echo', dealy: 1 }, 'dealy', 'Did you mean "delay"?'],
-    ['POST', '/api/jobs', { kind: 'echo', dedupe: { kye: 'a' } }, 'dedupe.kye', 'Known are key, scope,'],
-    ['POST', '/api/jobs', { kind: 'echo', runAt: 'x' }, 'runAt', 'Pass milliseconds since 1970, or text'],
+    ['POST', '/api/jobs', { kind: 'echo', dedupe: { kye: 'a' } }, 'dedupe.kye', 'Use one of key, scope,'],
+    ['POST', '/api/jobs', { kind: 'echo', runAt: 'x' }, 'runAt', 'Give milliseconds since 1970, or text'],
     [
       'POST',
       '/api/jobs/many',
@@ -411,8 +411,8 @@ describe('how much and how often', () => {
       'retain.dead.mots',
       'Did you mean "most"?',
     ],
-    ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Pass a whole number'],
-    ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Known are rate, per, burst, perKey, concurrency'],
+    ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Give a whole number'],
+    ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Use one of rate, per, burst, perKey, concurrency'],
     ['PATCH', '/api/limits/odd', { rate: 1 }, 'name', 'create it with POST /api/limits'],
     ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Pass milliseconds'],
     ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],

@@ -108,7 +108,7 @@ describe('an application behind the door', () => {
     }
     expect(faults).toEqual([
       ['GET /api/apps/uploads/fails', 'Error: the path of a disk'],
-      ['GET /api/apps/uploads/nothing', 'Error: the application uploads gave no answer'],
+      ['GET /api/apps/uploads/nothing', 'Error: the application uploads did not return a Response'],
     ])
   })
 
@@ -220,12 +220,12 @@ describe('what stands beside the API', () => {
       500,
       {
         type: 'urn:jobmill:INTERNAL',
-        title: 'Something went wrong here; the log of this process says more',
+        title: 'Internal error; see the log of this process',
         status: 500,
         code: 'INTERNAL',
       },
     ])
-    expect(faults).toEqual(['POST beside the API'])
+    expect(faults).toEqual(['POST passthrough'])
   })
 
   test('does not let others hold a connection to the API with a body that never ends', async () => {

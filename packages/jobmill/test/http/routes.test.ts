@@ -294,7 +294,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       fix: 'Use DELETE /api/overrides/queue/default/retain.done',
     })
     expect((await call('overrides.reset-all', {}, undefined, '?queue=default')).body).toMatchObject({
-      fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without these it resets all overrides',
+      fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset',
     })
     expect((await call('overrides.reset-all')).body).toMatchObject({ reset: { length: 4 } })
     // Against the value that counts, which is 30m.

@@ -51,7 +51,7 @@ export const limitsSet: Command = {
             ? await limits.create(name, change as LimitOptions, BY_CLI)
             : await limits.change(name, change, BY_CLI)
         if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
-        else if (before === null) terminal.out(`created ${name}:  ${limitText(after.settings)}`)
+        else if (before === null) terminal.out(`created ${name}: ${limitText(after.settings)}`)
         else terminal.out(`${name}  ${limitText(before.settings)} → ${limitText(after.settings)}`)
         return EXIT.done
       },

@@ -56,8 +56,8 @@ export function tellText(places: Places, moved: TransferReport, next: NextLines,
   )
   for (const sort of SORTS) {
     const [a, b] = [verified.source[sort], verified.target[sort]]
-    terminal.out(`${sort.padEnd(8)}  ${a.checksum} on the source,  ${a.items}`)
-    terminal.out(`${''.padEnd(8)}  ${b.checksum} on the target,  ${b.items}`)
+    terminal.out(`${sort.padEnd(8)}  ${a.checksum} on the source, ${a.items}`)
+    terminal.out(`${''.padEnd(8)}  ${b.checksum} on the target, ${b.items}`)
   }
   for (const difference of verified.differences) terminal.err(oneLine(`differs ${difference}`))
   const isSame = verified.differences.length === 0
