@@ -145,17 +145,17 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
   const cases: [readonly string[], RegExp][] = [
     [
       ['strat'],
-      /^error {3}there is no such command: strat\. Did you mean "start"\? See jobmill-telegram --help\n$/,
+      /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-telegram --help\n$/,
     ],
     [['codes'], /jobmill-telegram codes new .*\n.*codes list/],
     [['codes', 'nwe'], /Did you mean "codes new"\?/],
     [
       ['check', '--loud'],
-      /^error {3}--loud: is not an option of jobmill-telegram check\. There are --config, --help\.\n$/,
+      /^error {3}--loud: is not an option of jobmill-telegram check\. Use one of --config, --help\.\n$/,
     ],
     [['check', '--confg', 'x'], /Did you mean "--config"\?/],
-    [['check', '--config'], /--config: needs a value\. Write --config FILE/],
-    [['check', 'this'], /there is nothing to do with "this"/],
+    [['check', '--config'], /--config: needs a value\. Pass --config FILE/],
+    [['check', 'this'], /unexpected argument "this"/],
     [['start', '--poll=yes'], /--poll: takes no value/],
     [['codes', 'new', '--ttl', 'banana'], /^error {3}--ttl: .*banana/],
     [

@@ -41,7 +41,7 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
   const cases: [readonly string[], RegExp][] = [
     [
       ['strat'],
-      /^error {3}there is no such command: strat\. Did you mean "start"\? See jobmill-uploads --help\n$/,
+      /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-uploads --help\n$/,
     ],
     [['mailboxes'], /jobmill-uploads mailboxes add NAME .*\n.*mailboxes list/],
     [
@@ -49,10 +49,10 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
       /^ {2}jobmill-uploads mailboxes token add MAILBOX .*\n.*token revoke ID [^\n]*\n$/,
     ],
     [['mailboxes', 'ad', 'x'], /Did you mean "mailboxes add"\?/],
-    [['mailboxes', 'add'], /mailboxes add: something is missing\. Write jobmill-uploads mailboxes add NAME/],
+    [['mailboxes', 'add'], /mailboxes add: missing argument\. Run jobmill-uploads mailboxes add NAME/],
     [['sweep', '--lod'], /^error {3}--lod: is not an option of jobmill-uploads sweep\. [^\n]*\n$/],
     [['check', '--jso'], /Did you mean "--json"\?/],
-    [['check', '--db'], /--db: needs a value\. Write --db URL/],
+    [['check', '--db'], /--db: needs a value\. Pass --db URL/],
     [['start', '--port', 'x'], /^error {3}--port: give a whole number of 0 to 65535\n$/],
     [
       ['start', '--admin-bind', '0.0.0.0'],
@@ -66,7 +66,7 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
     ],
     [
       ['mailboxes', 'add', 'x', '--quota-files', 'few'],
-      /^error {3}--quota-files: is not a whole number \(got "few"\)/,
+      /^error {3}--quota-files: must be a whole number \(got "few"\)/,
     ],
     [['mailboxes', 'list'], /^error {3}DATABASE_URL: there is no file .*jobs\.db\. Name the database/],
     [['sweep', '--db', 'nowhere.db'], /^error {3}--db: there is no file nowhere\.db\. Name the database/],
@@ -206,7 +206,7 @@ test('what cannot be reached, or is taken, is told in one line with the fix', as
   expect(await type(['start', '--port', String(port)], env)).toEqual({
     code: 2,
     out: '',
-    err: `error   --port: somebody else listens there (got ${port}). Choose another with --port.\n`,
+    err: `error   --port: is already in use (got ${port}). Use another port with --port.\n`,
   })
   mkdirSync(path.join(folder, 'x'))
   expect(await type(['mailboxes', 'add', 'x', '--db', path.join(folder, 'x')], env)).toEqual({

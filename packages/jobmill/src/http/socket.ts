@@ -96,13 +96,12 @@ export function notListening(error: unknown, port: number, bind: string): unknow
   const code = error instanceof Error && 'code' in error ? error.code : ''
   const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : code === 'EADDRNOTAVAIL' ? 'bind' : null
   if (field === null) return error
-  const why = {
-    EADDRINUSE: `port ${port} is already in use`,
-    EACCES: `no permission to listen on port ${port}`,
-  }[String(code)]
+  const why = { EADDRINUSE: 'is already in use', EACCES: 'needs a permission that this user does not have' }[
+    String(code)
+  ]
   return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
     field,
-    ...(field === 'bind' && { value: shown(bind) }),
+    value: shown(field === 'port' ? port : bind),
     fix: field === 'port' ? 'Use another port with --port' : 'Use another address with --bind',
     cause: error,
   })

@@ -106,7 +106,7 @@ describe('where a move goes on', () => {
     const leases = await store.claim(aClaim(instance.id))
     await store.finish(leases.map((lease) => aFinish(lease, FORGET)))
     await store.deregister(instance.id)
-    await expect(transferTo(source.store, store)).rejects.toThrow('has been worked on apart from')
+    await expect(transferTo(source.store, store)).rejects.toThrow('has run jobs independently of')
     expect(await store.counts()).toMatchObject([{ ready: 0 }])
   })
 

@@ -47,7 +47,7 @@ test('an instance that came to the source and went is found out', async () => {
   await source.register(during)
   await source.deregister(during.id)
   await expect(checkNobodyCame({ source, target }, known)).rejects.toThrow(
-    `instance ${during.id} worked on ${source.name} during the move`,
+    `instance ${during.id} ran on ${source.name} during the transfer`,
   )
 })
 
@@ -55,6 +55,6 @@ test('a source that would be migrated is refused', () => {
   const status = { isThere: true, applied: [], pending: [], refused: null }
   expect(() => checkSchema('sqlite jobs.db', status)).not.toThrow()
   expect(() => checkSchema('sqlite jobs.db', { ...status, pending: [{ number: 6, name: 'next' }] })).toThrow(
-    'sqlite jobs.db has the schema of an earlier release',
+    'sqlite jobs.db has pending migrations',
   )
 })

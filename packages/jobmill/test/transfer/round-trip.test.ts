@@ -114,6 +114,6 @@ test('what is not the same is found out', async () => {
     expect.stringMatching(/^queue \S+ has \d+ \w+ jobs at the source and \d+ at the target$/),
     'the checksums of the jobs differ',
     'the checksums of the settings differ',
-    `job ${id} is missing at the target`,
+    `job ${id} is missing on the target`,
   ])
 })

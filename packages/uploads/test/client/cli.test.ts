@@ -143,11 +143,11 @@ describe('the command line of the client', () => {
         ['pull', folder, ...flags, '--concurrency', 'many'],
         {},
         2,
-        /--concurrency: is not a whole number \(got "many"\)/,
+        /--concurrency: must be a whole number \(got "many"\)/,
       ],
       [['pull', folder, ...flags, '--keep', 'long'], {}, 2, /--keep is no length of time/],
       [['pull', folder, ...flags, '--concurrency', '65'], {}, 2, /--concurrency is no whole.*Give 1 to 64/],
-      [['pull'], env, 2, /pull: something is missing. Write jobmill-uploads pull DIR/],
+      [['pull'], env, 2, /pull: missing argument. Run jobmill-uploads pull DIR/],
       // A file instead of a folder.
       [
         ['pull', path.join(folder, 'token'), ...flags],
