@@ -143,10 +143,7 @@ test('check hides nothing behind something else: what is wrong with the config, 
 
 test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
   const cases: [readonly string[], RegExp][] = [
-    [
-      ['strat'],
-      /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-telegram --help\n$/,
-    ],
+    [['strat'], /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-telegram --help\n$/],
     [['codes'], /jobmill-telegram codes new .*\n.*codes list/],
     [['codes', 'nwe'], /Did you mean "codes new"\?/],
     [

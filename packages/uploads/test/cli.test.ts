@@ -39,10 +39,7 @@ const AWAY = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
 test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
   const { folder, env } = place()
   const cases: [readonly string[], RegExp][] = [
-    [
-      ['strat'],
-      /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-uploads --help\n$/,
-    ],
+    [['strat'], /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-uploads --help\n$/],
     [['mailboxes'], /jobmill-uploads mailboxes add NAME .*\n.*mailboxes list/],
     [
       ['mailboxes', 'token'],

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 export const YES: Option = { type: 'boolean', says: 'skip the confirmation prompt' }
 
-export async function confirmed(
+export async function confirm(
   question: string,
   given: Given,
   terminal: Terminal,

@@ -7,18 +7,15 @@ import type { Shape } from './command.ts'
 
 /** Phrases of the library, and their replacements. */
 const PHRASES: readonly (readonly [string, string])[] = [
+  ['name it in the option limits or create it with mill.limits.create', 'create it with jobmill limits set'],
+  ['Change it with mill.limits.change, or delete it first', 'Run the same command again'],
+  ["Name the one that is meant, such as { key: 'chat:42' }", 'Pass --key chat:42'],
+  ['make another limit with perKey: true', 'create another limit with --per-key'],
+  ['list() tells those that there are', 'Run jobmill schedules list to see all schedules'],
+  ["Give { rate: 50, per: '1m' } or { concurrency: 5 }", 'Pass --rate 50 --per 1m, or --concurrency 5'],
   [
-    'declare it in the option limits, or create it with mill.limits.create',
-    'make it with jobmill limits set',
-  ],
-  ['Change it with mill.limits.change, or delete it first', 'Give the same command again'],
-  ["Pass one, such as { key: 'chat:42' }", 'Give --key chat:42'],
-  ['use another limit with perKey: true', 'make another limit with --per-key'],
-  ['list() tells those that there are', 'jobmill schedules list tells those that there are'],
-  ["Pass { rate: 50, per: '1m' } or { concurrency: 5 }", 'Give --rate 50 --per 1m, or --concurrency 5'],
-  [
-    'Pass "next" of the previous page, with the same state filter',
-    'Give what the page before ended with, and the same --state',
+    'Pass "next" of the page before, with the same state filter',
+    'Pass the cursor of the previous page, and the same --state',
   ],
   [
     "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
@@ -29,11 +26,11 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['longer than backoff.max', 'longer than --backoff-max'],
   ['shorter than backoff.base', 'shorter than --backoff-base'],
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],
-  ['Pass a Date, milliseconds since 1970, or text such as', 'Pass text such as'],
-  ['Pass an object, such as { traceId }', `Pass an object, such as '{"traceId":"4bf9"}'`],
+  ['Give a Date, milliseconds since 1970, or text such as', 'Pass text such as'],
+  ['Give an object, such as { traceId }', `Pass an object, such as '{"traceId":"4bf9"}'`],
 ]
 
-export function inOwnWords(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {
+export function translateError(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {
   if (!isJobmillError(error)) return error
   return retold(error, { field: (field) => optionFor(field, fields), text: replacePhrases })
 }

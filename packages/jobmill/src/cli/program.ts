@@ -7,7 +7,7 @@ import { EXIT, type Given, type Lines, type Option, type Shape } from './command
 import { exitCodeOf } from './exit-code.ts'
 import { commandOf, noSuchCommand, read, wordsOf } from './given.ts'
 import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
-import { inOwnWords } from './own-words.ts'
+import { translateError } from './own-words.ts'
 import { indentedLines } from './plain.ts'
 
 export interface Program<C extends Shape> {
@@ -65,7 +65,7 @@ export async function obeyProgram<C extends Shape>(
     return await program.run(command, read(args, command, { name, options }))
   } catch (error) {
     // The program's own errors need no translation.
-    throw program.explain?.(error) === undefined ? inOwnWords(error, command) : error
+    throw program.explain?.(error) === undefined ? translateError(error, command) : error
   }
 }
 

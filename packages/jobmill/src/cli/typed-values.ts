@@ -61,9 +61,9 @@ export function momentOf(given: Given, option: string, now: number): number | un
   })
 }
 
-type Said<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
 /** Removes undefined values: the library distinguishes an omitted option from an undefined one. */
-export function said<T extends object>(values: T): Said<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Said<T>
+export function omitUndefined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

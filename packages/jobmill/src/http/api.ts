@@ -5,7 +5,7 @@ import type { Mill } from '../runtime/mill.ts'
 import { HTTPException } from 'hono/http-exception'
 import { type Api, newApi, type RouteTools } from './app.ts'
 import { checkApps } from './apps.ts'
-import { audited } from './audited.ts'
+import { auditChanges } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
 import { answerPassthrough, checkPassthrough } from './passthrough.ts'
 import { accessControl } from './access/access-control.ts'
@@ -136,7 +136,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
   const root = newApi()
   root.use(...accessControl({ ...access, ...boundsOf(options), now: () => platform.monotonic(), platform }))
   root.use(
-    audited({
+    auditChanges({
       mill,
       redacted,
       failed: (error, row) => onError(error, `audit entry ${JSON.stringify(row)}`),

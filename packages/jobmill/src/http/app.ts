@@ -9,7 +9,7 @@ import type { Streams } from './access/streams.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
 import { problem } from './problem.ts'
-import { refused } from './refused.ts'
+import { refuseRequest } from './refused.ts'
 import { problemShape } from './shapes/problem.ts'
 
 export type Api = OpenAPIHono<Env>
@@ -37,7 +37,7 @@ export type Routes = (api: Api, tools: RouteTools) => void
 export function newApi(): Api {
   return new OpenAPIHono<Env>({
     defaultHook: async (result, c) =>
-      result.success ? undefined : refused(result, c.get('takes'), await sentAs(result.target, c)),
+      result.success ? undefined : refuseRequest(result, c.get('takes'), await sentAs(result.target, c)),
   })
 }
 
@@ -144,6 +144,6 @@ export function byCaller(c: Context<Env>): { readonly by: string | undefined } {
 }
 
 /** Redacts secrets for viewers. */
-export function seenBy<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
+export function redactFor<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
   return who === null || who.role === 'viewer' ? redacted(value) : value
 }

@@ -11,7 +11,7 @@ export interface AuditedOptions {
   readonly failed: (error: unknown, row: object) => void
 }
 
-export function audited({ mill, redacted, failed }: AuditedOptions): MiddlewareHandler<Env> {
+export function auditChanges({ mill, redacted, failed }: AuditedOptions): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next()
     const who = c.get('who')

@@ -15,7 +15,11 @@ export interface Refusal {
 type Issue = core.$ZodIssue
 
 /** `sent` is the part of the request as it was sent. */
-export function refused({ error, target }: Refusal, takes: RouteConfig['request'], sent: unknown): Response {
+export function refuseRequest(
+  { error, target }: Refusal,
+  takes: RouteConfig['request'],
+  sent: unknown,
+): Response {
   const [issue] = error.issues
   if (issue === undefined) return problem('OPTION_INVALID')
   // A mistyped name is both unknown and missing. The unknown name is the better explanation.

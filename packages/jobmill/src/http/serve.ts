@@ -7,7 +7,7 @@ import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { handlerFor, type HttpApi } from './api.ts'
 import { checkBasePath } from './base-path.ts'
-import { everybody, type Identity, identityOf } from './access/identity.ts'
+import { adminForEveryone, type Identity, identityOf } from './access/identity.ts'
 import { type HttpOptions, toStandardError } from './options.ts'
 import { listenOn } from './socket.ts'
 
@@ -65,7 +65,7 @@ function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
   }
   if (!isLoopback) throw noAuthentication(bind)
   if (options.passthrough !== undefined) throw passthroughWithoutAuthentication()
-  const api = handlerFor(mill, options, { identity: everybody('local'), callers: 'this-machine' })
+  const api = handlerFor(mill, options, { identity: adminForEveryone('local'), callers: 'this-machine' })
   return {
     api,
     warnings: [

@@ -94,7 +94,7 @@ describe('the cluster on sqlite', () => {
     [
       ['drain', 'smpt', '--for', '1s'],
       3,
-      'NAME: no limit has this name (got "smpt"). No limits exist yet; make it with jobmill limits set.',
+      'NAME: no limit has this name (got "smpt"). There is none yet; create it with jobmill limits set.',
     ],
     [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
     [['drain', 'smtp', '--for', '30'], 2, '--for: has no unit (got "30")'],
@@ -104,7 +104,7 @@ describe('the cluster on sqlite', () => {
     [
       ['set', 'smtp', '--per', '1s'],
       2,
-      'NAME: must have a rate or a concurrency. Give --rate 50 --per 1m, or --concurrency 5.',
+      'NAME: has neither a rate nor a concurrency. Pass --rate 50 --per 1m, or --concurrency 5.',
     ],
     [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
     [['set', 'smtp'], 2, 'no setting passed'],

@@ -58,9 +58,7 @@ describe('jobmill db on sqlite', () => {
     const at = ['--db', 'sqlite:jobs.db']
     const before = await told(folder, ['db', 'status', ...at])
     expect(before).toMatchObject({ code: 3, err: '' })
-    expect(before.out).toContain(
-      'sqlite jobs.db: no Jobmill tables yet. Run jobmill db migrate',
-    )
+    expect(before.out).toContain('sqlite jobs.db: no Jobmill tables yet. Run jobmill db migrate')
     expect(existsSync(file)).toBe(false)
     const migrate = await told(folder, ['db', 'migrate', ...at])
     expect(migrate.code).toBe(0)
@@ -138,7 +136,7 @@ describe('jobmill db on sqlite', () => {
     expect(unsure.err).toContain('Pass --force to confirm')
     const refused = await told(folder, ['db', 'reset', '--force'])
     expect(refused).toMatchObject({ code: 3, out: '' })
-    expect(refused.err).toContain('nothing was deleted: acme-worker works on sqlite')
+    expect(refused.err).toContain('nothing was deleted: acme-worker is running on sqlite')
     expect(await store.instances()).toHaveLength(1)
     await store.deregister(instance.id)
     await store.close()
@@ -155,13 +153,13 @@ describe('jobmill db on sqlite', () => {
       const { folder, file, store } = await migratedConfig()
       const answer = async (line: string): Promise<{ code: number; out: string }> => {
         const reset = runOnTerminal(folder, ['db', 'reset', '--remove'])
-        await reset.says('Type its name to go on: ')
+        await reset.says('Type its name to continue: ')
         reset.child.stdin.write(`${line}\n`)
         return { code: await reset.ended, out: reset.said.out }
       }
       const wrong = await answer('yes')
       expect(wrong.code).toBe(3)
-      expect(wrong.out).toContain('that is not its name: nothing was deleted')
+      expect(wrong.out).toContain('the name does not match; nothing was deleted')
       expect(await store.tools.schema()).toMatchObject({ isThere: true })
       const painted = runOnTerminal(folder, ['db', 'doctor'])
       expect(await painted.ended).toBe(0)

@@ -117,7 +117,7 @@ describe('enqueue on sqlite', () => {
     const alone = await call(at, ['enqueue', 'sum'])
     expect(alone.err).toBe(
       'note    no config was loaded, so the defaults of sum in code are unknown; used the queue default and 5 attempts\n' +
-        'note    no process is running on this database: it waits until one is\n',
+        'note    no worker is running on this database; the job waits until one starts\n',
     )
     await mill.start()
     const full = ['--queue', 'default', '--max-attempts', '3']
@@ -238,9 +238,7 @@ describe('enqueue on sqlite', () => {
     ])
     expect(one).toEqual({ code: 2, out: '', err: refused })
     expect(lines).toEqual({ code: 2, out: '', err: refused })
-    expect(far.err).toContain(
-      'KIND: is not a kind of this config (got "report.build"). Use one of sum.',
-    )
+    expect(far.err).toContain('KIND: is not a kind of this config (got "report.build"). Use one of sum.')
     expect(passed.code).toBe(0)
     expect((await mill().list()).jobs).toMatchObject([{ kind: 'far' }])
   })
@@ -252,7 +250,7 @@ describe('enqueue on sqlite', () => {
     [['count', '{to:1}'], 'payload: is not valid JSON (got "{to:1}"). Quote JSON for the shell'],
     [
       ['count', '--metadata', '1'],
-      '--metadata: must be an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
+      '--metadata: is not an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
     ],
     [
       ['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'],
@@ -269,8 +267,11 @@ describe('enqueue on sqlite', () => {
     ],
     [['count', '--delay', '7'], '--delay: has no unit (got "7"). Use 7ms, 7s, 7m, 7h or 7d.'],
     [['count', '--timeout', '90000'], '--timeout: has no unit (got "90000"). Use 90000ms, 90000s'],
-    [['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'], '--dedupe-hold-for: has no unit (got "1.5")'],
-    [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Give text such as \'2027'],
+    [
+      ['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'],
+      '--dedupe-hold-for: has no unit (got "1.5")',
+    ],
+    [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Pass text such as \'2027'],
     [['count', '--priority', '40000'], '--priority: is out of bounds'],
     [['no good'], 'KIND: '],
     [['count', '--tag', 'a', '--tag', ''], '--tag: '],

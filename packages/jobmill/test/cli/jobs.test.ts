@@ -194,7 +194,7 @@ describe('jobs on sqlite', () => {
     expect(no).toEqual({
       code: 1,
       out: '3 jobs to cancel: 3 scheduled\ncontinue? [y/N] ',
-      err: 'nothing was done\n',
+      err: 'nothing was changed\n',
     })
     const dry = await call(at, [...cancel, '--dry-run', '--json'], true)
     expect(JSON.parse(dry.out)).toEqual({ act: 'cancel', jobs: 3, byState: { scheduled: 3 } })

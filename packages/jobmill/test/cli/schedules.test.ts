@@ -44,7 +44,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
       place.json<{ outcome: string; job: string }>(['schedules', 'trigger', 'weekly']),
     ])
     expect(list.out).toMatch(
-      /^weekly +on +0 9 \* \* MON +Europe\/Paris +report +reports +2180-01-03T08:00:00\+00:00 \(in \d+ d\) +- +at 09:00 on Monday/m,
+      /^weekly +active +0 9 \* \* MON +Europe\/Paris +report +reports +2180-01-03T08:00:00\+00:00 \(in \d+ d\) +- +at 09:00 on Monday/m,
     )
     expect(next.out.trimEnd().split('\n')).toEqual([
       'at 09:00 on Monday, Europe/Paris time',
@@ -52,7 +52,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
       expect.stringMatching(/^2180-01-10T08:00:00\+00:00 \(in \d+ d\)$/),
     ])
     expect(await mill.get(triggered.job)).toMatchObject({ kind: 'report', payload: { n: 1 } })
-    expect((await place.run(['schedules', 'pause', 'weekly'])).out).toBe('weekly is paused\n')
+    expect((await place.run(['schedules', 'pause', 'weekly'])).out).toBe('paused weekly\n')
     expect(await mill.schedules.get('weekly')).toMatchObject({ paused: true, nextAt: null })
     expect((await place.run(['schedules', 'resume', 'weekly'])).out).toContain(
       'resumed weekly: next 2180-01-03',
@@ -70,7 +70,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
       'deleted nightly\nit is defined in code; run "jobmill overrides reset schedule nightly" to restore it\n',
     )
     expect((await place.run(['overrides'])).out).toMatch(
-      /^what .*\nschedule +nightly +deleted +true +false +cli +\d{4}-\S+Z\n$/,
+      /^type .*\nschedule +nightly +deleted +true +false +cli +\d{4}-\S+Z\n$/,
     )
     const reset = await place.run(['overrides', 'reset', 'schedule', 'nightly', 'deleted'])
     expect(reset).toMatchObject({ code: 0, out: 'schedule nightly: deleted true → false\n' })
@@ -111,7 +111,7 @@ describe('schedules on sqlite', () => {
 
   test.each([
     [['delete', 'weekly', '--yes'], 3, 'schedule not found (got "weekly")'],
-    [['pause', 'weekly'], 3, 'NAME: no schedule has this name (got "weekly"). jobmill schedules list tells'],
+    [['pause', 'weekly'], 3, 'NAME: no schedule has this name (got "weekly"). Run jobmill schedules list'],
     [
       ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--end', 'soon'],
       2,

@@ -5,7 +5,7 @@ import { type Key, keysIn } from '../../src/cli/top/keys.ts'
 import { shares, windowed } from '../../src/cli/top/pieces.ts'
 import type { OneJob, Overview, QueueJobs, View } from '../../src/cli/top/read.ts'
 import { shortNumber, shortTime } from '../../src/cli/top/short.ts'
-import { placeOf, pressed, START, type TopState } from '../../src/cli/top/state.ts'
+import { placeOf, pressKey, START, type TopState } from '../../src/cli/top/state.ts'
 import { jobView } from '../../src/runtime/job-view.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
 
@@ -138,7 +138,7 @@ describe('figures', () => {
 })
 
 function press(state: TopState, keys: readonly Key[], items: readonly string[]): TopState {
-  return keys.reduce((now, key) => pressed(now, key, items, 5).state, state)
+  return keys.reduce((now, key) => pressKey(now, key, items, 5).state, state)
 }
 
 describe('keys', () => {
@@ -169,8 +169,8 @@ describe('keys', () => {
     const job = press(inside, ['enter'], ['id'])
     expect(placeOf(job)).toEqual({ kind: 'job', id: 'id', scrolled: 0 })
     expect(placeOf(press(job, ['last'], itemsOf(one)))).toMatchObject({ scrolled: itemsOf(one).length - 5 })
-    expect(pressed(START, 'pause', names, 5).act).toBe('toggle')
-    expect([pressed(START, 'pause', [], 5).act, pressed(inside, 'pause', ['id'], 5).act]).toEqual([
+    expect(pressKey(START, 'pause', names, 5).act).toBe('toggle')
+    expect([pressKey(START, 'pause', [], 5).act, pressKey(inside, 'pause', ['id'], 5).act]).toEqual([
       null,
       null,
     ])

@@ -175,7 +175,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is running on')
     await source.store.deregister(instance.id)
     const [empty, nothing] = [await aFile(), await aFile()]
-    await expect(ran('--from', empty.url, '--to', absent)).rejects.toThrow('nothing that could be moved')
+    await expect(ran('--from', empty.url, '--to', absent)).rejects.toThrow('has nothing to transfer')
     await nothing.store.close()
     await sqlite(nothing.url.replace('sqlite:', '')).tools.drop()
     await expect(ran('--from', source.url, '--to', nothing.url, '--verify-only')).rejects.toThrow(
@@ -208,7 +208,7 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   expect(first).toMatchObject({ code: 0, err: '' })
   expect(first.out).toContain('returned 5 jobs')
   expect(first.out).toContain(`transferred 600 jobs, 0 already on the target`)
-  expect(first.out).toContain(`let DATABASE_URL, or the store of your config, name ${target.store.name}`)
+  expect(first.out).toContain(`set DATABASE_URL, or the store of your config, to ${target.store.name}`)
   const shown = withoutPassword(target.url)
   expect(first.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
   const equal = await ran('--from', source.url, '--to', target.url, '--verify-only')
@@ -222,7 +222,7 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   const look = await ran('--from', source.url, '--to', target.url, '--verify-only')
   expect(look.code).toBe(1)
   expect(look.err).toContain(`job ${late.id} is missing on the target`)
-  expect(look.err).not.toContain('meanwhile')
+  expect(look.err).not.toContain('during the transfer')
   expect(look.err.trimEnd().split('\n').at(-1)).toBe(`jobmill transfer --from ${source.url} --to '${shown}'`)
   expect(await jobsOn(target)).toBe(600)
 })

@@ -50,9 +50,7 @@ test('a command that reads makes no tables, and says how to make them', async ()
   writeFileSync(file, '')
   const { code, err } = await call(file, ['queues', 'list'])
   expect(code).toBe(2)
-  expect(err).toContain(
-    'has no Jobmill tables. Run jobmill db migrate, or start a process of this release',
-  )
+  expect(err).toContain('has no Jobmill tables. Run jobmill db migrate, or start a process of this release')
   expect(await sqlite(file).tools.schema()).toMatchObject({ isThere: false })
 })
 

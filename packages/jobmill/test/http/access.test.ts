@@ -396,7 +396,7 @@ describe('how much and how often', () => {
     ['POST', '/api/jobs', { kind: 'echo', tags: ['a', ''] }, 'tags.1', ''],
     ['POST', '/api/jobs', { kind: 'echo', dealy: 1 }, 'dealy', 'Did you mean "delay"?'],
     ['POST', '/api/jobs', { kind: 'echo', dedupe: { kye: 'a' } }, 'dedupe.kye', 'Use one of key, scope,'],
-    ['POST', '/api/jobs', { kind: 'echo', runAt: 'x' }, 'runAt', 'Give milliseconds since 1970, or text'],
+    ['POST', '/api/jobs', { kind: 'echo', runAt: 'x' }, 'runAt', 'Pass milliseconds since 1970, or text'],
     [
       'POST',
       '/api/jobs/many',
@@ -412,7 +412,13 @@ describe('how much and how often', () => {
       'Did you mean "most"?',
     ],
     ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Give a whole number'],
-    ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Use one of rate, per, burst, perKey, concurrency'],
+    [
+      'PATCH',
+      '/api/limits/smtp',
+      { zzzzzz: 1 },
+      'zzzzzz',
+      'Use one of rate, per, burst, perKey, concurrency',
+    ],
     ['PATCH', '/api/limits/odd', { rate: 1 }, 'name', 'create it with POST /api/limits'],
     ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Pass milliseconds'],
     ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],

@@ -1,7 +1,12 @@
 // Nobody may work on a database that is moved; what processes left that are gone is taken back first.
 import { expect, test } from 'vitest'
 import { checkSchema } from '../../src/cli/transfer/places.ts'
-import { checkNobodyCame, checkQuiet, knownInstances, takeBack } from '../../src/cli/transfer/quiet.ts'
+import {
+  checkNoneStarted,
+  checkQuiet,
+  knownInstances,
+  returnAbandonedJobs,
+} from '../../src/cli/transfer/quiet.ts'
 import { aClaim, anInstance, someJobs } from '../../src/testing/factories.ts'
 import { freshPlace } from './places.ts'
 
@@ -17,11 +22,11 @@ test.each(['sqlite', 'postgres'] as const)(
     await expect(checkQuiet({ source: store, target })).rejects.toThrow(
       `instance web-1 (${instance.id}) is at work on ${store.name}`,
     )
-    await expect(takeBack(store)).rejects.toThrow('2 jobs still run')
+    await expect(returnAbandonedJobs(store)).rejects.toThrow('2 jobs are still running')
     clock.advance(2_000)
     await checkQuiet({ source: store, target })
-    expect(await takeBack(store)).toBe(2)
-    expect(await takeBack(store)).toBe(0)
+    expect(await returnAbandonedJobs(store)).toBe(2)
+    expect(await returnAbandonedJobs(store)).toBe(0)
     expect(await store.counts()).toMatchObject([{ ready: 2, running: 0 }])
   },
 )
@@ -43,10 +48,10 @@ test('an instance that came to the source and went is found out', async () => {
   await source.register(before)
   await source.deregister(before.id)
   const known = await knownInstances({ source, target })
-  await checkNobodyCame({ source, target }, known)
+  await checkNoneStarted({ source, target }, known)
   await source.register(during)
   await source.deregister(during.id)
-  await expect(checkNobodyCame({ source, target }, known)).rejects.toThrow(
+  await expect(checkNoneStarted({ source, target }, known)).rejects.toThrow(
     `instance ${during.id} ran on ${source.name} during the transfer`,
   )
 })

@@ -12,7 +12,7 @@ import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/op
 import { stillWaiting } from '../enqueue/still-waiting.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { interruptible } from '../interrupt.ts'
-import { inOwnWords } from '../own-words.ts'
+import { translateError } from '../own-words.ts'
 import { oneLine, plain } from '../plain.ts'
 import { findMeantQueue, noteMeantQueue } from '../queues/unknown.ts'
 import { progressOf } from '../progress.ts'
@@ -136,7 +136,7 @@ function printReport(
   }
   if (failure === null) return isStopped ? EXIT.failed : EXIT.done
   const { line } = failure
-  const error = inOwnWords(failure.error, { fields: ENQUEUE_FIELDS })
+  const error = translateError(failure.error, { fields: ENQUEUE_FIELDS })
   if (!isJobmillError(error)) throw error
   const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
   terminal.err(`error   ${oneLine(error.message)} Stopped: nothing from line ${line} on ${rest}.`)

@@ -2,7 +2,7 @@
 import { isJobmillError, JobmillError, shown } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { type Command, EXIT } from '../command.ts'
-import { confirmed, YES } from '../confirm.ts'
+import { confirm, YES } from '../confirm.ts'
 import { limitText } from '../limits/text.ts'
 import { withMill } from '../with-mill.ts'
 
@@ -19,7 +19,7 @@ export const limitsDelete: Command = {
       const name = given.words[0] ?? ''
       const limit = (await mill.limits.list()).find((one) => one.name === name)
       if (limit === undefined) throw unknownLimit(name)
-      if (!(await confirmed(`delete ${name} (${limitText(limit.settings)})?`, given, terminal))) {
+      if (!(await confirm(`delete ${name} (${limitText(limit.settings)})?`, given, terminal))) {
         terminal.err('nothing was deleted')
         return EXIT.failed
       }

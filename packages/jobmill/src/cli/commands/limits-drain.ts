@@ -1,7 +1,7 @@
 /** `jobmill limits drain`: empties a limit, and keeps it empty for a while. */
 import { type Command, EXIT } from '../command.ts'
 import { withMill } from '../with-mill.ts'
-import { lengthOf, said } from '../typed-values.ts'
+import { lengthOf, omitUndefined } from '../typed-values.ts'
 import { left } from '../wording.ts'
 
 export const limitsDrain: Command = {
@@ -28,7 +28,7 @@ export const limitsDrain: Command = {
       const key = given.text('key')
       const limit = await mill.limits.drain(
         given.words[0] ?? '',
-        said({ retryAfter: lengthOf(given, 'for'), key }),
+        omitUndefined({ retryAfter: lengthOf(given, 'for'), key }),
       )
       const { name, drainedMs } = limit
       const how = drainedMs === 0 ? 'burst dropped' : `blocked for ${left(drainedMs)}`

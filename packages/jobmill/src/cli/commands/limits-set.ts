@@ -4,7 +4,7 @@ import type { LimitOptions } from '../../job/limit.ts'
 import type { LimitChange } from '../../runtime/limits.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { limitText } from '../limits/text.ts'
-import { lengthOf, numberOf, said } from '../typed-values.ts'
+import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 
 export const limitsSet: Command = {
@@ -61,7 +61,7 @@ export const limitsSet: Command = {
 }
 
 function changeOf(given: Given): LimitChange {
-  const change = said({
+  const change = omitUndefined({
     rate: numberOf(given, 'rate'),
     per: lengthOf(given, 'per'),
     burst: numberOf(given, 'burst'),

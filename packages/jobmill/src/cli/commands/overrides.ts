@@ -2,7 +2,7 @@
 import type { Overridable } from '../../job/overrides.ts'
 import type { OverrideView } from '../../runtime/overrides.ts'
 import { type Command, EXIT } from '../command.ts'
-import { confirmed, YES } from '../confirm.ts'
+import { confirm, YES } from '../confirm.ts'
 import { type Cell, table } from '../table.ts'
 import { withMill } from '../with-mill.ts'
 
@@ -37,7 +37,7 @@ export const overridesReset: Command = {
     withMill(given, async (mill) => {
       const [what, name, option] = given.words
       const selection = { what: what as Overridable | undefined, name, option }
-      if (name === undefined && !(await confirmed(question(what), given, terminal))) {
+      if (name === undefined && !(await confirm(question(what), given, terminal))) {
         terminal.err('nothing was reset')
         return EXIT.refused
       }

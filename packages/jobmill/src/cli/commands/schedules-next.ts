@@ -9,7 +9,7 @@ import { nextRuns } from '../../job/when/instants.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { ZONE } from '../schedules/options.ts'
-import { numberOf, said } from '../typed-values.ts'
+import { numberOf, omitUndefined } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
@@ -59,7 +59,7 @@ function ofSchedule(name: string, given: Given, count: number): Promise<Coming> 
 }
 
 async function ofExpression(when: string, given: Given, count: number): Promise<Coming> {
-  const timing = timingOf({ when, ...said({ zone: given.text('zone') }) })
+  const timing = timingOf({ when, ...omitUndefined({ zone: given.text('zone') }) })
   const from = systemPlatform.now()
   return {
     text: describeWhen(timing.when, timing.zone),

@@ -2,7 +2,7 @@
 import { JobmillError, shown } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
-import { confirmed, YES } from '../confirm.ts'
+import { confirm, YES } from '../confirm.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
@@ -72,7 +72,7 @@ export const schedulesDelete: Command = {
           fix: 'Run jobmill schedules list to see all schedules',
         })
       }
-      if (!(await confirmed(`delete ${name} (${schedule.text})?`, given, terminal))) {
+      if (!(await confirm(`delete ${name} (${schedule.text})?`, given, terminal))) {
         terminal.err('nothing was deleted')
         return EXIT.failed
       }

@@ -11,8 +11,14 @@ import { transferAll, type Way } from '../transfer/transfer-parts.ts'
 import { checkNotEmpty, findPlace } from '../transfer/find-place.ts'
 import { nextLines } from '../transfer/lines.ts'
 import { checkSchema, checkTarget, checkTwo, type Places, placesOf } from '../transfer/places.ts'
-import { checkNobodyAt, checkNobodyCame, checkQuiet, knownInstances, takeBack } from '../transfer/quiet.ts'
-import { type Brought, type TransferReport, tellJson, tellText } from '../transfer/report.ts'
+import {
+  checkIdle,
+  checkNoneStarted,
+  checkQuiet,
+  knownInstances,
+  returnAbandonedJobs,
+} from '../transfer/quiet.ts'
+import { type Brought, type TransferReport, printJson, printText } from '../transfer/report.ts'
 import { verify } from '../transfer/verify.ts'
 import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
@@ -49,15 +55,15 @@ export const transferCommand: Command = {
       const isLook = given.has('verify-only')
       await places.source.open()
       // Check the source first, so that a refused transfer creates nothing.
-      await checkNobodyAt(places.source)
+      await checkIdle(places.source)
       await checkNotEmpty(places.source)
       checkTarget(places.target.name, await places.target.tools.schema(), isLook)
       if (!isLook && (await places.target.tools.create())) terminal.err(`created ${places.target.name}`)
       await places.target.open()
       await checkTwo(places)
       const moved = await transfer(places, { limit, isLook, signal: stop.signal, terminal })
-      if (given.has('json')) tellJson(places, moved, terminal)
-      else tellText(places, moved, nextLines(given), terminal)
+      if (given.has('json')) printJson(places, moved, terminal)
+      else printText(places, moved, nextLines(given), terminal)
       return moved.verified.differences.length === 0 ? EXIT.done : EXIT.failed
     } catch (error) {
       if (!stop.signal.aborted) throw error
@@ -86,12 +92,12 @@ async function transfer(places: Places, asked: Asked): Promise<TransferReport> {
   const jobs = (await places.source.counts()).reduce((sum, counts) => sum + jobsIn(counts), 0)
   const verified = await withProgress('verifying', 0, 2 * jobs, asked, (way) => verify(places, way))
   await checkQuiet(places)
-  await checkNobodyCame(places, known)
+  await checkNoneStarted(places, known)
   return { brought, verified }
 }
 
 async function bring(places: Places, asked: Asked): Promise<Brought> {
-  const takenBack = await takeBack(places.source)
+  const takenBack = await returnAbandonedJobs(places.source)
   const place = await findPlace(places)
   const { there, total } = place
   const transferred = await withProgress('transferring', there, total, asked, (way) =>

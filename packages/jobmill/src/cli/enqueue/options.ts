@@ -4,7 +4,7 @@ import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { Given, Option } from '../command.ts'
-import { jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
+import { jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   queue: { type: 'string', takes: 'NAME', says: 'queue to enqueue into' },
@@ -68,7 +68,7 @@ export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
 export function enqueueOptionsOf(given: Given): EnqueueOptions {
   const tags = given.texts('tag')
   const metadata = given.text('metadata')
-  return said({
+  return omitUndefined({
     queue: given.text('queue'),
     priority: numberOf(given, 'priority'),
     delay: lengthOf(given, 'delay'),
@@ -87,7 +87,7 @@ export function enqueueOptionsOf(given: Given): EnqueueOptions {
 
 function dedupeOf(given: Given): DedupeRequest | undefined {
   const key = given.text('dedupe-key')
-  const how = said({
+  const how = omitUndefined({
     scope: given.text('dedupe-scope') as DedupeRequest['scope'],
     holdFor: lengthOf(given, 'dedupe-hold-for'),
     holdAfter: given.text('dedupe-hold-after') as DedupeRequest['holdAfter'],

@@ -6,12 +6,12 @@ import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ListFilter } from '../../runtime/list-filter.ts'
 import { EXIT, type Given } from '../command.ts'
-import { confirmed } from '../confirm.ts'
+import { confirm } from '../confirm.ts'
 import { interruptible } from '../interrupt.ts'
 import { progressOf } from '../progress.ts'
 import { noteUnknownQueues } from '../queues/unknown.ts'
 import type { Terminal } from '../terminal.ts'
-import { said } from '../typed-values.ts'
+import { omitUndefined } from '../typed-values.ts'
 import { counted, number } from '../wording.ts'
 
 export interface ManyJobs {
@@ -37,7 +37,7 @@ export async function actOnMany(
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Check with --dry-run, then pass --yes'
-    if (!(await confirmed('continue?', given, terminal, look))) return nothingDone(terminal)
+    if (!(await confirm('continue?', given, terminal, look))) return nothingDone(terminal)
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
     const isStopped = report === null
     if (isJson)
@@ -82,7 +82,7 @@ async function runUntilStopped(
   let looked = 0
   try {
     const report = await mill.bulk.run(act, filter, {
-      ...said({ reason }),
+      ...omitUndefined({ reason }),
       signal,
       progress(n) {
         looked = n

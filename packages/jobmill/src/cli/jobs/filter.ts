@@ -4,7 +4,7 @@ import { systemPlatform } from '../../platform/platform.ts'
 import { LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
 import type { Given, Option } from '../command.ts'
-import { momentOf, said } from '../typed-values.ts'
+import { momentOf, omitUndefined } from '../typed-values.ts'
 
 export const FILTERS = {
   queue: { type: 'string', takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
@@ -57,7 +57,7 @@ export function filterOf(given: Given): ListFilter {
   const tags = given.texts('tag')
   const values = given.texts('payload').map((text) => readPayloadAt(text, '--payload'))
   const errorText = given.text('error')
-  return said({
+  return omitUndefined({
     queue: separated(given, 'queue'),
     kind: separated(given, 'kind'),
     state: states?.map((state) => checkOneOf(state, '--state', LISTED_STATES)),

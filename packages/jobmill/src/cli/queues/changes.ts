@@ -4,7 +4,7 @@ import type { QueueChange, Retention } from '../../job/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import type { Given, Option } from '../command.ts'
-import { lengthOf, numberOf, said } from '../typed-values.ts'
+import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 import { left, typed } from '../wording.ts'
 
 const ENDED = ['done', 'cancelled', 'dead'] as const
@@ -48,17 +48,17 @@ export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
 }
 
 export function queueChangeOf(given: Given): QueueChange {
-  const backoff = said({
+  const backoff = omitUndefined({
     enabled: given.text('backoff') === undefined ? undefined : isOn(given.text('backoff')),
     base: lengthOf(given, 'backoff-base'),
     max: lengthOf(given, 'backoff-max'),
   })
-  const retain = said({
+  const retain = omitUndefined({
     done: retentionOf(given, 'done'),
     cancelled: retentionOf(given, 'cancelled'),
     dead: retentionOf(given, 'dead'),
   })
-  const change = said({
+  const change = omitUndefined({
     workers: given.text('workers') === 'unset' ? null : numberOf(given, 'workers'),
     backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
     retain: Object.keys(retain).length === 0 ? undefined : retain,
@@ -78,7 +78,7 @@ function isOn(value: string | undefined): boolean {
 
 function retentionOf(given: Given, state: (typeof ENDED)[number]): Retention | undefined {
   const most = given.text(`keep-${state}`) === 'all' ? null : numberOf(given, `keep-${state}`)
-  const kept = said({ for: lengthOf(given, `retain-${state}`), most })
+  const kept = omitUndefined({ for: lengthOf(given, `retain-${state}`), most })
   return Object.keys(kept).length === 0 ? undefined : kept
 }
 

@@ -4,7 +4,7 @@ import { MISSED, OVERLAPS } from '../../job/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule-options.ts'
 import type { Given, Option } from '../command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
-import { asLength, jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
+import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 
 export const ZONE: Option = {
   type: 'string',
@@ -65,7 +65,7 @@ export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
     name: given.words[0] ?? '',
     job: needed(given, 'kind'),
     when: needed(given, 'when'),
-    ...said({
+    ...omitUndefined({
       payload: payload === undefined ? undefined : jsonOf(payload, '--payload'),
       zone: given.text('zone'),
       queue: given.text('queue'),

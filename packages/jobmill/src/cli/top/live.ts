@@ -8,7 +8,7 @@ import { frame, isOf, itemsOf, pageOf } from './frame.ts'
 import { type Key, keysIn } from './keys.ts'
 import { overview, type View, viewOf } from './read.ts'
 import { openScreen } from './screen.ts'
-import { chosenOf, placeOf, pressed, START } from './state.ts'
+import { chosenOf, placeOf, pressKey, START } from './state.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -51,7 +51,7 @@ export async function runLive(
   function press(key: Key): void {
     const before = placeOf(state)
     const items = isOf(view, before) ? itemsOf(view) : []
-    const { state: next, act } = pressed(state, key, items, pageOf(screen.size()))
+    const { state: next, act } = pressKey(state, key, items, pageOf(screen.size()))
     state = next
     if (act === 'leave') return leave()
     if (act === 'toggle') toggle().catch(failed).finally(draw)

@@ -31,7 +31,7 @@ export function chosenOf(chosen: string | null, items: readonly string[]): numbe
 }
 
 /** `items` are the selectable items of the current screen, or the lines of a job. `page` is how many fit. */
-export function pressed(state: TopState, key: Key, items: readonly string[], page: number): Pressed {
+export function pressKey(state: TopState, key: Key, items: readonly string[], page: number): Pressed {
   const place = placeOf(state)
   if (key === 'quit') return { state, act: 'leave' }
   if (key === 'help' || state.isHelp) return { state: { ...state, isHelp: !state.isHelp }, act: null }

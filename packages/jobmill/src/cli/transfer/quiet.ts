@@ -10,11 +10,11 @@ import { counted } from '../wording.ts'
 import type { Places } from './places.ts'
 
 export async function checkQuiet({ source, target }: Places): Promise<void> {
-  await checkNobodyAt(source)
-  await checkNobodyAt(target)
+  await checkIdle(source)
+  await checkIdle(target)
 }
 
-export async function checkNobodyAt(store: Store<never>): Promise<void> {
+export async function checkIdle(store: Store<never>): Promise<void> {
   const alive = (await store.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
   throw new JobmillError('TRANSFER_REFUSED', `${alive.map(nameOf).join(', ')} is running on ${store.name}`, {
@@ -31,7 +31,7 @@ export async function knownInstances({ source }: Places): Promise<ReadonlySet<st
   return new Set((await source.instances()).map(({ id }) => id))
 }
 
-export async function checkNobodyCame({ source }: Places, known: ReadonlySet<string>): Promise<void> {
+export async function checkNoneStarted({ source }: Places, known: ReadonlySet<string>): Promise<void> {
   const came = (await source.instances()).filter(({ id }) => !known.has(id))
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
@@ -46,7 +46,7 @@ const AT_ONCE = 1_000
  * Returns jobs that crashed processes left running to their queues, as the reaper does. Resolves with their
  * number.
  */
-export async function takeBack(source: Store<never>): Promise<number> {
+export async function returnAbandonedJobs(source: Store<never>): Promise<number> {
   if ((await runningOn(source)) === 0) return 0
   let jobs = 0
   for (;;) {

@@ -25,7 +25,7 @@ export interface Brought {
 }
 
 /** Prints the report as one JSON document. */
-export function tellJson(
+export function printJson(
   { source, target }: Places,
   { brought, verified }: TransferReport,
   terminal: Terminal,
@@ -44,7 +44,7 @@ export function tellJson(
   )
 }
 
-export function tellText(places: Places, moved: TransferReport, next: NextLines, terminal: Terminal): void {
+export function printText(places: Places, moved: TransferReport, next: NextLines, terminal: Terminal): void {
   const { brought, verified } = moved
   if (brought !== null) printTransferred(brought, terminal)
   terminal.out(

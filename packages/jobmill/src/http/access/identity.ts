@@ -37,7 +37,7 @@ export function identityOf(
     const known = readTokens(tokens, 'tokens')
     return { by: 'tokens', authenticate: (request) => holderOf(known, bearerOf(request)) }
   }
-  if (insecure) return everybody('anybody')
+  if (insecure) return adminForEveryone('anybody')
   throw new JobmillError('OPTION_INVALID', 'no authentication configured', {
     field: 'tokens',
     fix: 'Pass tokens or authenticate, or insecure: true for local use',
@@ -81,7 +81,7 @@ function whoInvalid(part: string, what: string, value: unknown): JobmillError {
 }
 
 /** Treats every caller as an admin of this name. */
-export function everybody(name: string): Identity {
+export function adminForEveryone(name: string): Identity {
   return { by: 'none', authenticate: () => ({ name, role: 'admin' }) }
 }
 

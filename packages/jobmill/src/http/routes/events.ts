@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { AUDIT } from '../../observe/timeline.ts'
-import { route, type Routes, type RouteTools, seenBy } from '../app.ts'
+import { route, type Routes, type RouteTools, redactFor } from '../app.ts'
 import { mayDo, type Who } from '../access/roles.ts'
 import type { News } from '../feed.ts'
 
@@ -80,7 +80,7 @@ async function streamNews(
     await stream.writeSSE({
       event: 'timeline',
       id: String(entry.n),
-      data: JSON.stringify(seenBy(who, entry, redacted)),
+      data: JSON.stringify(redactFor(who, entry, redacted)),
     })
   }
 

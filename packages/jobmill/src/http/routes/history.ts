@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { AuditQuery } from '../../runtime/audit.ts'
 import type { MetricsQuery, TimelineRequest } from '../../runtime/observation.ts'
-import { json, route, type Routes, seenBy } from '../app.ts'
+import { json, route, type Routes, redactFor } from '../app.ts'
 import { AUDIT, KEPT_TYPES } from '../../observe/timeline.ts'
 import { mayDo } from '../access/roles.ts'
 import { problem } from '../problem.ts'
@@ -116,7 +116,7 @@ export const historyRoutes: Routes = (api, { mill, redacted }) => {
       }) as never
     const seen = seesAudit ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
     const query = { ...defined(rest), ...(seen !== undefined && { types: seen }) }
-    return c.json(seenBy(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
+    return c.json(redactFor(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
   })
   api.openapi(audit, async (c) =>
     c.json(await mill.audit.list(defined(c.req.valid('query')) as AuditQuery), 200),

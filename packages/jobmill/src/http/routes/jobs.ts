@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
 import type { JobView } from '../../runtime/job-view.ts'
 import { INCLUDABLE, type Includable, type ListedJob } from '../../runtime/list-jobs.ts'
-import { body, json, note, route, type Routes, seenBy } from '../app.ts'
+import { body, json, note, route, type Routes, redactFor } from '../app.ts'
 import { mayDo, type Who } from '../access/roles.ts'
 import { onlyByBulk, problem } from '../problem.ts'
 import { BULK_KIND } from '../../runtime/bulk.ts'
@@ -117,7 +117,7 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
   function seenParts(job: ListedJob, include: readonly Includable[], who: Who | null): ListedJob {
     if (include.length === 0) return job
     const parts = Object.fromEntries(include.map((part) => [part, job[part] ?? null]))
-    return { ...job, ...seenBy(who, parts, redacted) }
+    return { ...job, ...redactFor(who, parts, redacted) }
   }
 
   api.openapi(inspect, async (c) => {
@@ -139,7 +139,7 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
       return { ...one, ...seen({ payload, metadata, result, progress, log }) }
     }
     function seen<T>(value: T): T {
-      return seenBy(who, value, redacted)
+      return redactFor(who, value, redacted)
     }
   })
 

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { OVERRIDABLE } from '../../job/overrides.ts'
 import type { OverrideSelection, OverrideView } from '../../runtime/overrides.ts'
 import type { Context } from 'hono'
-import { json, note, route, type Routes, seenBy } from '../app.ts'
+import { json, note, route, type Routes, redactFor } from '../app.ts'
 import type { Env } from '../env.ts'
 
 const overrideShape = z
@@ -84,7 +84,7 @@ export const overrideRoutes: Routes = (api, { mill, redacted }) => {
   }
 
   api.openapi(list, async (c) =>
-    c.json({ overrides: seenBy(c.get('who'), await mill.overrides(), redacted) }, 200),
+    c.json({ overrides: redactFor(c.get('who'), await mill.overrides(), redacted) }, 200),
   )
   api.openapi(resetAll, async (c) => c.json(await reset(c, {}), 200))
   api.openapi(resetThing, async (c) => c.json(await reset(c, c.req.valid('param')), 200))

@@ -1,6 +1,6 @@
 /** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
-import { json, route, type Routes, seenBy } from '../app.ts'
+import { json, route, type Routes, redactFor } from '../app.ts'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'
@@ -61,7 +61,7 @@ export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ..
       instances,
       limits,
       duties: duties.map(dutyOf),
-      drift: seenBy(who, drift, redacted),
+      drift: redactFor(who, drift, redacted),
       degraded,
     }
     return c.json({ store, version, here, you: { ...you }, ...rest }, 200)

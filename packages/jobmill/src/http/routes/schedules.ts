@@ -6,7 +6,7 @@ import type { ByOption } from '../../runtime/overrides.ts'
 import type { ScheduleView } from '../../runtime/schedule-view.ts'
 import type { NewSchedule } from '../../runtime/schedules.ts'
 import { BULK_KIND } from '../../runtime/bulk.ts'
-import { body, byCaller, json, note, route, type Routes, seenBy } from '../app.ts'
+import { body, byCaller, json, note, route, type Routes, redactFor } from '../app.ts'
 import type { Who } from '../access/roles.ts'
 import { onlyByBulk } from '../problem.ts'
 import {
@@ -110,7 +110,7 @@ const remove = route('admin', 'schedules.delete', {
 export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) => {
   const seen = (who: Who | null, one: ScheduleView): ScheduleView => ({
     ...one,
-    payload: seenBy(who, one.payload, redacted),
+    payload: redactFor(who, one.payload, redacted),
   })
 
   api.openapi(list, async (c) => {

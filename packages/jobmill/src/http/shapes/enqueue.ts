@@ -37,11 +37,9 @@ export const enqueueShape = z
           .enum(['global', 'queue', 'kind'])
           .optional()
           .openapi({ description: 'where the key must be unique (default global)' }),
-        holdFor: duration
-          .optional()
-          .openapi({
-            description: 'also reject duplicates this long after the job is done: milliseconds, or "10m"',
-          }),
+        holdFor: duration.optional().openapi({
+          description: 'also reject duplicates this long after the job is done: milliseconds, or "10m"',
+        }),
         holdAfter: z
           .enum(['done', 'ended'])
           .optional()
