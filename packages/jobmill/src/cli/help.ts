@@ -54,8 +54,8 @@ const DURATIONS = 'DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7
 
 function exitCodes({ reaches, refused = 'not found or not allowed in its state' }: ProgramInfo): string {
   const far = reaches === undefined ? 'the database' : `the database or ${reaches}`
-  return `Exit codes: 0 success, 1 failure, 2 invalid usage, 3 ${refused}, 4 ${far}
-  unreachable.`
+  return `Exit codes: 0 success, 1 failure, 2 invalid usage, 3 ${refused},
+4 cannot reach ${far}.`
 }
 
 function usageOf({ words, takes }: Shape): string {

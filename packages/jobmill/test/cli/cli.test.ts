@@ -1,4 +1,4 @@
-/** The command line as a process: what it prints, how it ends, and what signals do to it. */
+/** The command line as a process: output, exit codes and signals. */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -44,7 +44,7 @@ describe('jobmill on sqlite', () => {
     expect(wrong.said.out).toBe('')
   })
 
-  test('a database that is not there is told apart, by 4', async () => {
+  test('an unreachable database exits with 4', async () => {
     const { folder } = config('export default {}')
     const nobody = run(folder, ['queues', 'list', '--db', 'postgres://nobody@127.0.0.1:1/none'])
     expect(await nobody.ended).toBe(4)
@@ -145,7 +145,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     const work = run(folder, args)
     expect(await work.ended).toBe(2)
     expect(work.said.err).toMatch(text)
-    // Of a fault that is ours to explain nobody needs the place.
+    // Errors that we explain need no stack trace.
     expect(work.said.err).not.toMatch(/^ +at |node:internal/m)
   })
 

@@ -9,7 +9,7 @@ interface Workers {
   duties: { name: string; leader: string | null }[]
 }
 
-/** A job that goes on until it is told to end, and a promise that it has begun. */
+/** A job that runs until it is aborted, and a promise that it has started. */
 function holding() {
   const { promise: begun, resolve } = Promise.withResolvers<void>()
   const hold = defineJob({
@@ -74,7 +74,7 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
 })
 
 describe('the cluster on sqlite', () => {
-  test('limits: what is left out stays, and a queue that has a total is shared', async () => {
+  test('limits: omitted options keep their values, and the workers of a queue with a total are shared', async () => {
     const { path: at, mill } = file()
     await mill.limits.create('smtp', { rate: 50, per: '1m', burst: 10 })
     const { out } = await call(at, ['limits', 'set', 'smtp', '--rate', '100'])

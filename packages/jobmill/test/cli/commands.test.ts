@@ -1,4 +1,4 @@
-/** Every command of the table: it says how it is used, and some test runs it. */
+/** Every command has examples in its help, and at least one test runs it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -37,7 +37,7 @@ describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $wo
     }
   })
 
-  // As run(['jobs', 'list', …]), as 'jobs list …', or as db('create').
+  // Written as run(['jobs', 'list', …]), 'jobs list …', or db('create').
   test('is run by a test', () => {
     const called = words.split(' ').join(`(?:'\\s*,\\s*'| )`)
     const shortly = words.replace(/^db (\w+)$/, `db('$1'`)

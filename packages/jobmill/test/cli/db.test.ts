@@ -1,4 +1,4 @@
-/** `jobmill db …` as processes. */
+/** The `jobmill db` commands as processes. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -11,7 +11,7 @@ import { anInstance } from '../../src/testing/factories.ts'
 import { queryAt } from '../admin/sites.ts'
 import { config, run, runOnTerminal } from './run.ts'
 
-/** A command that ends by itself: its exit code and its words. */
+/** Runs a command to its end and returns its exit code and output. */
 async function told(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const { said, ended, child } = run(folder, args, env)
   child.stdin.end()
@@ -25,7 +25,7 @@ function emptyFolder(): { folder: string; file: string } {
 
 const PLAIN = `export default { store, jobs: [defineJob({ kind: 'send', queue: 'mail', run: () => 1 })], queues: { mail: { workers: 4 } } }`
 
-/** With all migrations, made here because that is not what a test of the others is about. */
+/** Applies all migrations directly, because these tests are not about migrating. */
 async function migratedConfig(): Promise<{ folder: string; file: string; store: ReturnType<typeof sqlite> }> {
   const made = config(PLAIN)
   const store = sqlite(made.file)
@@ -41,7 +41,7 @@ function change(file: string, text: string): void {
   database.close()
 }
 
-/** Drops all tables but that of the migrations, which it empties. */
+/** Drops all tables except that of the migrations, which it empties. */
 function everythingIn(file: string): string {
   const database = new Database(file, { readonly: true })
   const tables = database
@@ -68,9 +68,9 @@ describe('jobmill db on sqlite', () => {
     expect(JSON.parse(after.out)).toMatchObject({ store: 'sqlite jobs.db', isThere: true, pending: [] })
   })
 
-  test('of an older database status and doctor say what is missing, and leave it so; a newer one is refused', async () => {
+  test('status and doctor report pending migrations of an older database without applying them; a newer one is refused', async () => {
     const { folder, file, store } = await migratedConfig()
-    // With the tables of the schema that is to be applied, nothing could be.
+    // The migration could not be applied if its tables existed.
     change(file, everythingIn(file))
     const status = await told(folder, ['db', 'status'])
     expect(status.code).toBe(3)
@@ -126,7 +126,7 @@ describe('jobmill db on sqlite', () => {
     expect(wrong.err).toContain('file not found: jobs.db')
   })
 
-  test('reset needs --force where nobody can be asked, and is refused under a living process', async () => {
+  test('reset needs --force without a terminal, and is refused while an instance is alive', async () => {
     const { folder, file, store } = await migratedConfig()
     await store.open()
     const instance = anInstance({ label: 'acme-worker', leaseMs: 600_000 })
@@ -141,12 +141,12 @@ describe('jobmill db on sqlite', () => {
     await store.deregister(instance.id)
     await store.close()
     const done = await told(folder, ['db', 'reset', '--force'])
-    expect(done).toMatchObject({ code: 0, out: `sqlite ${file}: all was deleted, and made anew\n` })
+    expect(done).toMatchObject({ code: 0, out: `sqlite ${file}: all data deleted, tables recreated\n` })
     await store.open()
     expect(await store.instances()).toEqual([])
   })
 
-  // Debian's `script` makes the terminal.
+  // `script` of util-linux provides the terminal.
   test.skipIf(spawnSync('script', ['--version']).status !== 0)(
     'on a terminal reset asks for the name of the store, and doctor paints',
     async () => {
@@ -187,7 +187,7 @@ describe('jobmill db on postgres', () => {
     expect((await db('migrate')).out).toContain('applied  1 0.1.0')
     const doctor = await db('doctor', '--json')
     const report = JSON.parse(doctor.out) as { diagnostics: { check: string; level: string }[] }
-    // How the server of the tests is set up does not matter here.
+    // The configuration of the test server does not matter here.
     const others = report.diagnostics.filter(
       ({ check }) => !['durability', 'connections', 'horizon'].includes(check),
     )

@@ -1,4 +1,4 @@
-/** `jobmill enqueue`: one job with all its options, waiting for it, and many from lines. */
+/** `jobmill enqueue`: one job with all options, waiting for a result, and many jobs from lines. */
 import { describe, expect, test, vi } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
@@ -45,7 +45,7 @@ describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ name, create }
   })
 })
 
-/** As a config has it, with a schema. */
+/** A job definition with a schema, for a config. */
 const LISTS = `
 const payload = { '~standard': { version: 1, vendor: 'test', validate: (value) =>
   Array.isArray(value) ? { value } : { issues: [{ message: 'is not a list' }] } } }
@@ -112,7 +112,7 @@ describe('enqueue on sqlite', () => {
     })
   })
 
-  test('what a kind says of itself in code is not known without a config, and a kind that nobody has is told', async () => {
+  test('without a config the defaults of a kind are unknown; a kind without a worker is reported', async () => {
     const { path: at, mill } = file([defineJob({ kind: 'sum', run: () => 1 })])
     const alone = await call(at, ['enqueue', 'sum'])
     expect(alone.err).toBe(
@@ -182,7 +182,7 @@ describe('enqueue on sqlite', () => {
     )
   })
 
-  test('the job that holds a dedupe key is told, or gets the new payload', async () => {
+  test('a duplicate reports the existing job, or replaces its payload', async () => {
     const { path: at, mill } = file()
     const { id } = await mill.enqueue('a', 1, { dedupeKey: 'k', delay: '1h' })
     const kept = await call(at, ['enqueue', 'a', '2', '--dedupe-key', 'k'])
@@ -292,10 +292,10 @@ describe('enqueue on sqlite', () => {
     expect(await mill.counts()).toEqual([])
   })
 
-  test('Ctrl-C writes what was read, and tells how much that is', async () => {
+  test('Ctrl-C writes the lines that were read, and prints their number', async () => {
     const { path: at, mill } = file()
     const { child, said, says, ended } = run('.', ['enqueue', 'count', '--stdin', '--db', at])
-    // A batch, and one more; the input stays open.
+    // One full batch and one more line; the input stays open.
     child.stdin.write('1\n'.repeat(501))
     await vi.waitFor(async () => expect(await mill.counts()).toMatchObject([{ ready: 500 }]), 45_000)
     child.kill('SIGINT')

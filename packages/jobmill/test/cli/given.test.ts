@@ -1,4 +1,4 @@
-/** What somebody typed, in this process: what is found in it, and how wrong words are told. */
+/** Parsing of the command line in this process, and its error messages. */
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { commandOf, noSuchCommand, read, wordsOf } from '../../src/cli/given.ts'
@@ -11,7 +11,7 @@ function given(...args: string[]) {
   return read(args, command)
 }
 
-describe('what was typed', () => {
+describe('arguments', () => {
   test.each([
     [
       ['work', '--speed', '1'],
@@ -31,7 +31,7 @@ describe('what was typed', () => {
     expect(refusal(() => given(...args)).message).toContain(text)
   })
 
-  test('a command that there is not is told with the nearest, whatever stands behind it', () => {
+  test('an unknown command is reported with the nearest one, whatever follows it', () => {
     expect(noSuchCommand(['jobs', 'shwo', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
     expect(noSuchCommand(['jbos', 'list'], COMMANDS)).toContain('Did you mean "jobs list"?')
     expect(noSuchCommand(['jbos'], COMMANDS)).toContain('Did you mean "jobs"?')
@@ -58,7 +58,7 @@ describe('what was typed', () => {
     )
   })
 
-  test('options stand anywhere, some more than once, and a negative number is a value', () => {
+  test('options may appear anywhere, some repeatedly, and a negative number is a value', () => {
     const found = given('--tag', 'a', 'enqueue', '--tag=-b', 'email.send', '--priority', '-5', '{}', '--json')
     expect(found.words).toEqual(['email.send', '{}'])
     expect(found.texts('tag')).toEqual(['a', '-b'])

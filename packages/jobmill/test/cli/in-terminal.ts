@@ -1,11 +1,14 @@
-/** The command line in a real pseudo-terminal, by `script` of util-linux: what is seen on it, with keys really pressed. */
+/**
+ * Runs the command line in a real pseudo-terminal, with `script` of util-linux: what is shown on it, and key
+ * presses.
+ */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { source } from './run.ts'
 import { tinyTerminal } from './tiny-terminal.ts'
 
-/** That of util-linux; others take other options. */
+/** Requires the `script` of util-linux; others take different options. */
 export const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false
 
 if (!hasScript)
@@ -15,15 +18,15 @@ const COLUMNS = 80
 const ROWS = 24
 
 export interface InTerminal {
-  /** What is seen now. */
+  /** The visible rows. */
   readonly rows: () => string[]
-  /** Waits until something is seen. */
+  /** Waits until the text is visible. */
   readonly shows: (pattern: RegExp) => Promise<void>
   readonly press: (keys: string) => void
   readonly resize: (columns: number, rows: number) => void
-  /** To the process in the terminal. */
+  /** Sends a signal to the process in the terminal. */
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Waits for its end: how the terminal was left. */
+  /** Waits for the end of the process: the final state of the terminal. */
   readonly left: () => Promise<{
     code: number
     second: boolean
@@ -38,7 +41,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 
 export async function inTerminal(folder: string, args: readonly string[]): Promise<InTerminal> {
   const program = [process.execPath, source('cli/main.ts'), ...args].map(quoted).join(' ')
-  // The size first; then who and where we are; and at the end how the terminal was left.
+  // Set the size, print the pid, run the command, and finally print the state of the terminal.
   const inside = `stty cols ${COLUMNS} rows ${ROWS}; sh -c 'echo at $$ $(tty); exec "$@"' - ${program}; echo "left $?" $(stty -a)`
   const child = spawn('script', ['-qfec', inside, '/dev/null'], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** `jobmill jobs …`: looking at jobs, and acting on those that are named or that a filter finds. */
+/** The `jobmill jobs` commands: inspecting jobs, and changing them by id or by filter. */
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
@@ -18,7 +18,7 @@ const many = (n: number, payload: string, more: object = {}) =>
   Array.from({ length: n }, () => ({ payload, ...more }))
 const LATER = { delay: '1h' }
 
-/** Runs these to their end, and nothing after them. */
+/** Runs these jobs to their end, and no others. */
 async function worked(mill: Mill, items: readonly { payload: string }[]): Promise<string[]> {
   const jobs = await mill.enqueueMany(job, items)
   await mill.start()
@@ -39,7 +39,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
     expect(next).toBeNull()
   })
 
-  test('show tells everything, and nothing in it steers the terminal', async () => {
+  test('show prints all details, and none of them can control the terminal', async () => {
     const { run: runHere, mill } = create()
     const [id = ''] = await worked(mill([job]), many(1, 'dead', { metadata: { trace: 7 }, tags: ['t'] }))
     const { code, out } = await runHere(['jobs', 'show', id])
@@ -60,7 +60,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
     expect(out).not.toContain('\u001B')
   })
 
-  test('retry, run-now, cancel and delete act on what is named, or found by a filter', async () => {
+  test('retry, run-now, cancel and delete act on jobs by id or by filter', async () => {
     const place = create()
     const { run: runHere, json } = place
     const mill = place.mill([job])
@@ -93,7 +93,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
 })
 
 describe('jobs on sqlite', () => {
-  test('list filters, and tells how to go on', async () => {
+  test('list filters, and prints how to continue', async () => {
     const { path: at, mill } = file([job])
     await worked(mill, [...many(2, 'dead', { tags: ['x'] }), ...many(1, 'done')])
     await mill.enqueue('b', { n: [7], 'a.b': 'c:d' }, LATER)
@@ -118,7 +118,7 @@ describe('jobs on sqlite', () => {
       )
     expect(await found('--error', 'Dead: no', '--tag', 'x')).toEqual(['dead', 'dead'])
     expect(await found('--payload', 'n.0:7', '--payload', String.raw`a\.b:c:d`)).toEqual(['scheduled'])
-    // Several names and states, separated by commas or given more than once.
+    // Several names and states, comma-separated or repeated.
     expect(await found('--state', 'dead,retrying', '--kind', 'a,b')).toEqual(['dead', 'dead'])
     expect(await found('--state', 'scheduled', '--state', 'done', '--queue', 'default,other')).toEqual([
       'scheduled',
@@ -170,7 +170,7 @@ describe('jobs on sqlite', () => {
     )
   })
 
-  test('what an act cannot do is told with what to do instead', async () => {
+  test('a refused operation is reported with a hint', async () => {
     const { path: at, mill } = file()
     const { id } = await mill.enqueue('b', 1, LATER)
     const retried = await call(at, ['jobs', 'retry', id])
@@ -229,10 +229,10 @@ describe('jobs on sqlite', () => {
     expect(refused.err).toContain(text)
   })
 
-  test('Ctrl-C stops after the batch, and tells how far it got', async () => {
+  test('Ctrl-C stops after the batch and prints the progress', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(1_100, 'later', LATER))
-    // While somebody else writes, the first batch waits.
+    // Another writer holds the lock, so the first batch waits.
     const writer = new Database(at)
     onTestFinished(() => void writer.close())
     writer.exec('BEGIN IMMEDIATE')

@@ -1,4 +1,7 @@
-/** Run as a process of its own by json-log.test.ts: writes log lines and ends at once, as its argument says. */
+/**
+ * A child process of json-log.test.ts: writes log lines and ends at once, in the way that its argument
+ * selects.
+ */
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { jsonLogger } from '../../src/cli/json-log.ts'
 import { defineJob, jobmill } from '../../src/index.ts'
@@ -7,12 +10,12 @@ import { sqlite } from '../../src/sqlite.ts'
 
 const [, , what = ''] = process.argv
 
-/** More than a pipe holds. */
+/** More lines than a pipe can hold. */
 function many(): void {
   const log = jsonLogger('info')
   for (let n = 0; n < 5_000; n += 1) log.info(`line ${n}`, { n, text: 'x'.repeat(50) })
   log.error('the last', {})
-  // Nothing that an orderly end would still do can help.
+  // SIGKILL, so that no cleanup can help.
   process.kill(process.pid, 'SIGKILL')
 }
 

@@ -1,4 +1,5 @@
-// JSON log lines of a real process, read from its standard error: each is one object, and none is missing at the end.
+// JSON log lines of a real process, read from its standard error: each is one object, and none is lost at the
+// end.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -7,7 +8,7 @@ import { bundled } from '../../../../test/support/programs.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** What the process wrote to standard error until it ended, read as slowly as it takes. */
+/** Reads everything that the process wrote to standard error, slowly. */
 async function linesOf(what: string): Promise<Line[]> {
   const program = bundled(path.join(import.meta.dirname, 'json-log-child.ts'))
   const child = spawn(process.execPath, [program, what], {
@@ -52,7 +53,7 @@ test('errors are texts with their causes, wherever they are, and odd values do n
     nested: { deep: ['Error: refused'] },
     large: '10',
   })
-  // As it was given, and nothing that a terminal obeys on the way.
+  // The value is unchanged, and the line contains nothing that a terminal would interpret.
   expect(steering).toMatchObject({ msg: 'a\u009B2J\u202Eb', text: '\u2028\u0085' })
   expect(circle).toMatchObject({ msg: 'a circle' })
   expect(circle?.['list']).toHaveLength(100)

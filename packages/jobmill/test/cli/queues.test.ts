@@ -1,4 +1,4 @@
-/** `jobmill queues …`. */
+/** The `jobmill queues` commands. */
 import { describe, expect, test } from 'vitest'
 import { defineJob, type QueueRecord } from '../../src/index.ts'
 import { call, file, places } from './run.ts'
@@ -55,7 +55,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
 })
 
 describe('queues on sqlite', () => {
-  test('list as JSON has the names of the library, and settings can be taken back', async () => {
+  test('list as JSON has the field names of the library, and settings can be reverted', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('email.send', [{ payload: 1 }, { payload: 2, delay: '1h' }])
     await mill.changeQueue('default', { workers: 4, retain: { dead: { for: '1d', most: 7 } } })
@@ -173,7 +173,7 @@ describe('queues on sqlite', () => {
 })
 
 describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) => {
-  test('N1 are listed with who and when beside what code says, and reset one by one, by name, and all', async () => {
+  test('N1 are listed with author, time and the value in code, and reset one by one, by name, and all', async () => {
     const place = create()
     const mill = place.mill()
     await mill.limits.create('smtp', { rate: 5 })

@@ -1,6 +1,6 @@
 /**
- * The command line: what it prints, how it ends, and the database that it works on. With a config of its own, or with something to read, it is a child process;
- * a command on a database alone runs in this process, since to start one takes longer than the command.
+ * Runs the command line for tests. A command that needs a config or standard input runs as a child process;
+ * others run in this process, because starting one takes longer than the command.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,9 +23,9 @@ import { migrate } from '../../src/store-sqlite/migrate.ts'
 
 export const source = (file: string): string => bundled(path.join(import.meta.dirname, '../../src', file))
 
-/** A config of these lines, which may say `store` and `defineJob`. */
+/** Writes a config with these lines, which may use `store` and `defineJob`. */
 function writeConfig(folder: string, store: string, lines: string): void {
-  // Only what it needs: a process for each command adds up.
+  // Import only what the config needs: the start of many processes adds up.
   const imports = [
     ...(lines.includes('defineJob') ? [`import { defineJob } from '${source('index.ts')}'`] : []),
     store.startsWith('sqlite')
@@ -38,7 +38,7 @@ function writeConfig(folder: string, store: string, lines: string): void {
   )
 }
 
-/** With our tables and nothing in them: most commands make none. */
+/** A file with empty tables, because most commands create none. */
 export function migratedFile(): string {
   const file = freshFile()
   const handle = openConnection(file, 'relaxed')
@@ -47,7 +47,7 @@ export function migratedFile(): string {
   return file
 }
 
-/** A folder with a config of these lines, and the file of its store. */
+/** A directory with a config of these lines, and the file of its store. */
 export function config(lines: string): { folder: string; file: string } {
   const file = migratedFile()
   const folder = path.dirname(file)
@@ -55,7 +55,9 @@ export function config(lines: string): { folder: string; file: string } {
   return { folder, file }
 }
 
-/** A command in this process, on a SQLite file. `answer` is what somebody says who is asked; undefined when nobody can be. */
+/**
+ * Runs a command in this process on a SQLite file. `answer` replies to a prompt; undefined means no terminal.
+ */
 export function call(file: string, args: readonly string[], answer?: boolean): Promise<Ran> {
   return callOn(`sqlite:${file}`, args, answer)
 }
@@ -92,19 +94,19 @@ export interface Ran {
   readonly err: string
 }
 
-/** A database with a config that names it. */
+/** A database with a config that uses it. */
 export interface Place {
   /** Runs a command to its end. */
   readonly run: (args: readonly string[], input?: string) => Promise<Ran>
-  /** In a process of its own, whatever it is. */
+  /** Always runs in a child process. */
   readonly runAlone: (args: readonly string[]) => Promise<Ran>
-  /** The same with --json, which has to succeed: the document. */
+  /** Runs with --json, requires success, and returns the document. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>
-  /** A mill of the test on the same database; stopped with the test. */
+  /** A mill on the same database, stopped with the test. */
   readonly mill: (jobs?: readonly AnyJob[], schedules?: MillOptions['schedules']) => Mill
 }
 
-/** With an `address`, what is not read from a config or from standard input runs in this process. */
+/** With an `address`, commands that need no config or standard input run in this process. */
 function place(folder: string, store: () => Store, address?: string): Place {
   const runHere: Place['run'] = (args, input) =>
     address === undefined || input !== undefined ? ran(folder, args, input) : callOn(address, args)
@@ -147,13 +149,13 @@ export const places = [
   },
 ] as const
 
-/** A SQLite file without a config, and a mill of the test on it. */
+/** A SQLite file without a config, and a mill on it. */
 export function file(jobs: readonly AnyJob[] = []): { readonly path: string; readonly mill: Mill } {
   const at = migratedFile()
   return { path: at, mill: place(path.dirname(at), () => sqlite(at)).mill(jobs) }
 }
 
-/** Runs a command to its end in a folder. */
+/** Runs a command to its end in a directory. */
 export const runIn = (folder: string, args: readonly string[]): Promise<Ran> => ran(folder, args)
 
 async function ran(folder: string, args: readonly string[], input?: string): Promise<Ran> {
@@ -163,15 +165,15 @@ async function ran(folder: string, args: readonly string[], input?: string): Pro
   return { code, ...said }
 }
 
-/** Nothing comes from its standard input until a test ends it. */
+/** Its standard input stays open until a test ends it. */
 export function run(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return started(folder, process.execPath, [source('cli/main.ts'), ...args], env)
 }
 
-/** The same on a terminal, which util-linux's `script` makes. */
+/** Runs on a terminal, which `script` of util-linux provides. */
 export function runOnTerminal(folder: string, args: readonly string[]) {
   const line = [process.execPath, source('cli/main.ts'), ...args].map((word) => `'${word}'`).join(' ')
-  // Whoever runs the tests may want no colours, and Node paints none where `CI` is set; what is looked at here wants some.
+  // Force colors: the environment may disable them, and Node disables them where `CI` is set.
   const decided = {
     NO_COLOR: undefined,
     FORCE_COLOR: undefined,
@@ -189,7 +191,7 @@ function started(folder: string, program: string, args: readonly string[], env: 
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  // It may end before it has read everything.
+  // The process may end before it has read everything.
   child.stdin.on('error', () => {})
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (data: string) => (said.out += data))

@@ -1,4 +1,4 @@
-/** `jobmill schedules …`. */
+/** The `jobmill schedules` commands. */
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import type { ScheduleView } from '../../src/index.ts'
@@ -81,7 +81,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
     expect((await place.run(add)).code).toBe(0)
     const listed = await mill.overrides()
     expect(listed.map(({ option, value, code: said }) => [option, value, said])).toEqual([
-      // Named, though it is what code says; differs from code; named and differs.
+      // Passed and equal to code; different from code; passed and different.
       ['job', 'report', 'report'],
       ['priority', 0, 2],
       ['when', '@hourly', '@daily'],
@@ -90,7 +90,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
 })
 
 describe('schedules on sqlite', () => {
-  test('what is there already, still runs, or needs consent is left alone', async () => {
+  test('an existing, running or unconfirmed schedule is not changed', async () => {
     const { path: at, mill } = file()
     await mill.schedules.create({ name: 'daily', job: 'report', when: '@daily', overlap: 'skip' })
     const { job } = await mill.schedules.trigger('daily')

@@ -1,4 +1,4 @@
-/** `jobmill start` as a process: what it prints, who may ask, and how it ends under load. */
+/** `jobmill start` as a process: its output, its access control, and its shutdown under load. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -14,13 +14,13 @@ const QUICK = `export default { store, jobs: [
   defineJob({ kind: 'slow', run: () => new Promise((resolve) => setTimeout(resolve, 200)) }),
 ] }`
 
-/** Ends once it was told that the process stops. */
+/** Ends when its signal is aborted. */
 const HELD = `export default { store, jobs: [defineJob({ kind: 'hold', run: () => new Promise((resolve) => {
   console.log('holding')
   process.on('SIGINT', () => setTimeout(resolve, 300))
 }) })] }`
 
-/** The address that the banner names. */
+/** The URL in the banner. */
 async function started(child: ReturnType<typeof run>): Promise<string> {
   await child.says('ready ')
   const [, url] = /api {5}(\S+)\/api\/overview/.exec(child.said.out) ?? []
@@ -67,7 +67,7 @@ describe('jobmill start on postgres that does not answer', () => {
     child.child.kill('SIGTERM')
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
-    // It did not wait until the connection was given up, which is told.
+    // It did not wait for the connection timeout, which would be reported.
     expect(child.said.err).toBe('')
   })
 })
@@ -98,7 +98,7 @@ describe('jobmill start on sqlite', () => {
     expect(child.said.err).toMatch(/stopped: \d+ finished, \d+ handed back, 0 interrupted/)
   })
 
-  test('P6 a Ctrl-C that npm passes on a second time is one, and leaves what runs its grace', async () => {
+  test('P6 a Ctrl-C that npm forwards again counts once, and running jobs keep their grace period', async () => {
     const { folder } = config(HELD)
     const child = run(folder, ['start', '--port', '0'])
     const url = await started(child)
@@ -130,7 +130,7 @@ describe('jobmill start on sqlite', () => {
     expect(await child.ended).toBe(0)
   })
 
-  test('wants tokens where others can reach it, takes them from a file or the environment, and works on the queues it is told', async () => {
+  test('requires tokens on a public address, reads them from a file or the environment, and serves the given queues', async () => {
     const { folder } = config(QUICK)
     const refused = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'])
     expect(await refused.ended).toBe(2)
@@ -161,7 +161,7 @@ describe('jobmill start on sqlite', () => {
     expect(wrong.said.err).toContain('unknown role')
   })
 
-  test('what cannot be is refused with the fix', async () => {
+  test('invalid options are refused with a fix', async () => {
     const { folder } = config(QUICK)
     const cases = [
       [['--port', 'eighty'], '--port: is not a port'],
@@ -179,7 +179,7 @@ describe('jobmill start on sqlite', () => {
     }
   })
 
-  test('N17 work serves probes and metrics alone, on the queues it is told', async () => {
+  test('N17 work serves probes and metrics alone, for the given queues', async () => {
     const { folder } = config(QUICK)
     const env = { JOBMILL_TOKENS: 'prom viewer 0123456789abcdef0123' }
     const child = run(folder, ['work', '--queues', 'mail,reports', '--port', '0'], env)
@@ -221,7 +221,7 @@ describe('jobmill start on sqlite', () => {
 })
 
 describe('jobmill start on postgres', () => {
-  test('P1 whoever is told that a job is written finds it, also when the process was stopping, and all that was written is in the audit', async () => {
+  test('P1 every acknowledged job is stored, also while the process stops, and every stored job is in the audit log', async () => {
     const postgresUrl = inject('postgresUrl')
     const schema = freshSchema(postgresUrl, 'start')
     const address = new URL(postgresUrl)

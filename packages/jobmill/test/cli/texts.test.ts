@@ -1,4 +1,4 @@
-/** What people read: times, tables, the bar of long work, a job as text; and lines as they are read. */
+/** Formatted output: times, tables, progress bars, jobs as text; and input split into lines. */
 import { Readable } from 'node:stream'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ import { jobView } from '../../src/runtime/job-view.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
 import { fakePlatform, rejection } from '../unit/support.ts'
 
-/** Everything that a terminal obeys, and halves of surrogate pairs. */
+/** Everything that a terminal interprets, and halves of surrogate pairs. */
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
@@ -86,11 +86,11 @@ describe('what jobs carry', () => {
     expect(oneLine('a\n  b\tc')).toBe('a b c')
   })
 
-  test('S3 S4 text of others never steers a terminal, whatever it holds, and JSON keeps its values', () => {
+  test('S3 S4 untrusted text never controls a terminal, and JSON keeps its values', () => {
     const text = fc.string({ unit: fc.oneof(fc.constantFrom(...ODD), fc.nat(0xffff).map(codeUnit)) })
     fc.assert(
       fc.property(text, fc.boolean(), (any, hasStyles) => {
-        // Where there are colors, ours stay.
+        // Our own styles stay where colors are enabled.
         const words = hasStyles ? `${RED}${plain(any)}${RED_END}` : any
         const line = printable(words, hasStyles).replace(RED, '').replace(RED_END, '')
         expect([line, plain(any), indentedLines(any)].filter((one) => UNSAFE.test(one))).toEqual([])
@@ -105,7 +105,7 @@ describe('what jobs carry', () => {
         ).toBe(true)
         const json = JSON.stringify({ text: any })
         expect(JSON.parse(printable(json, false))).toEqual({ text: any })
-        // What is harmless stays as it is.
+        // Harmless text is unchanged.
         expect(plain(any) === any).toBe(!UNSAFE.test(any))
       }),
       { numRuns: inFull(20_000, 1_000) },
@@ -116,7 +116,7 @@ describe('what jobs carry', () => {
     expect(printable('\u001B[1mbold', false)).toBe('\\u001b[1mbold')
   })
 
-  test('stands in columns; colours do not count, and numbers stand to the right', () => {
+  test('is aligned in columns; styles have no width, and numbers are right-aligned', () => {
     const rows = [
       ['a\u001B[2J', 5, { text: 'dead', style: 'red' }],
       ['bb', 1_000, null],

@@ -1,18 +1,21 @@
-/** As much of a terminal as the command line uses: what would be seen on it, and in which mode it is. It complains about everything else. */
+/**
+ * Emulates as much of a terminal as the command line uses: its visible rows and its mode. It rejects
+ * everything else.
+ */
 
 export interface TinyTerminal {
-  /** What a program wrote. */
+  /** The output of a program. */
   feed(text: string): void
   resize(columns: number, rows: number): void
-  /** The rows of the page that is shown, without the blanks at their ends. */
+  /** The rows of the current screen, without trailing blanks. */
   readonly rows: () => string[]
-  /** Of the first page, which is there again when the second one is left. */
+  /** The rows of the main screen, which returns when the alternate screen is left. */
   readonly modes: { second: boolean; cursor: boolean; wraps: boolean }
-  /** How many characters were written behind the last column. */
+  /** How many characters were written beyond the last column. */
   readonly overrun: () => number
 }
 
-// A sequence as a whole, or what is left of one at the end, or one character.
+// A whole sequence, an incomplete one at the end, or one character.
 // oxlint-disable-next-line no-control-regex -- that is what terminals are sent
 const PART = /\u001B\[([?]?)([\d;]*)([A-Za-z])|\u001B(?:\[[?\d;]*)?$|[\s\S]/gu
 
@@ -33,7 +36,7 @@ export function tinyTerminal(columns: number, rows: number): TinyTerminal {
     if (number === '1049') modes.second = on
     else if (number === '25') modes.cursor = on
     else if (number === '7') modes.wraps = on
-    // Of the shell, and of readline: pasting in brackets.
+    // Sent by the shell and readline: bracketed paste.
     else if (number !== '2004') throw new Error(`the mode ${number} is not known here`)
   }
 

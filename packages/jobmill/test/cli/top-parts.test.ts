@@ -1,4 +1,4 @@
-/** The parts of `jobmill top` on their own: short figures, keys, the way through the screens, and frames of any size. */
+/** The parts of `jobmill top`: short numbers, keys, navigation, and frames of any size. */
 import { describe, expect, test } from 'vitest'
 import { frame, itemsOf } from '../../src/cli/top/frame.ts'
 import { type Key, keysIn } from '../../src/cli/top/keys.ts'
@@ -86,12 +86,12 @@ describe('frames', () => {
       }
   })
 
-  test('trouble stands in the last row', () => {
+  test('an error replaces the last row', () => {
     const lines = frame(overview, START, 'retrying: it is away\nfor now', { columns: 80, rows: 24 }, bare)
     expect(lines.at(-1)).toBe('retrying: it is away for now')
   })
 
-  test('what is free is shared, and the chosen one is always seen', () => {
+  test('free rows are shared, and the selected item is always visible', () => {
     expect([
       shares(13, [3, 2, 20]),
       shares(13, [20, 20, 20]),
@@ -174,7 +174,7 @@ describe('keys', () => {
       null,
       null,
     ])
-    // The keys are asked for, and any key leads back.
+    // The help opens, and any key closes it.
     expect([press(START, ['help'], names).isHelp, press(START, ['help', 'down'], names)]).toEqual([
       true,
       START,

@@ -1,11 +1,11 @@
-/** `jobmill top`: in a real terminal with keys really pressed, and one look at it elsewhere. */
+/** `jobmill top`: in a real terminal with key presses, and printed once elsewhere. */
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { Dead, defineJob, type Mill } from '../../src/index.ts'
 import { hasScript, inTerminal } from './in-terminal.ts'
 import { call, config, file, places } from './run.ts'
 
-/** Longer than its row has room. */
+/** Longer than its column. */
 const LONG = 'fails.with-a-name-that-is-longer-than-the-row'
 
 const fails = defineJob({
@@ -15,7 +15,7 @@ const fails = defineJob({
   },
 })
 
-/** Two queues: one with a job that is dead, and one with a job that waits. */
+/** Two queues: one with a dead job, and one with a ready job. */
 async function scene(mill: Mill): Promise<{ dead: string; waiting: string }> {
   const dead = await mill.enqueue(fails, null)
   await mill.start()
@@ -66,7 +66,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
   test('keys choose, pause, look into a queue and a job, and lead back; it fits into 80x24 and gives the terminal back', async () => {
     const { path: at, mill } = file([fails])
     const { waiting, dead } = await scene(mill)
-    // So long that nothing is read but by keys.
+    // An interval so long that only keys trigger reads.
     const top = await inTerminal('.', ['top', '--every', '1h', '--db', at])
     await top.shows(/^>.default .* 1 .*[\s\S]*^ {2}default: open$/m)
     expect(top.rows()).toHaveLength(24)
@@ -113,7 +113,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     await top.shows(/^>.queue-11 +1 /m)
     top.resize(120, 40)
     await top.shows(/^ {2}queue +ready .* state$[^]*^ !mail-of-a-rather-long-name +1 [^]*^>.queue-11 +1 /m)
-    // A picture may come in pieces.
+    // A frame may arrive in pieces.
     await top.shows(/q quit[^\n]*$/)
     expect(top.rows()).toHaveLength(40)
     expect(top.overrun()).toBe(0)
@@ -121,7 +121,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     expect(await top.left()).toMatchObject({ code: 0, second: false, isRaw: false })
   })
 
-  test('a signal, and an error that nobody catches, give the terminal back too', async () => {
+  test('a signal and an uncaught error restore the terminal too', async () => {
     const { folder } = config(
       `process.on('SIGUSR2', () => { throw new Error('nobody catches this') })\nexport default { store }`,
     )
@@ -131,7 +131,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     expect(await ended.left()).toEqual({ code: 0, second: false, cursor: true, wraps: true, isRaw: false })
     broken.kill('SIGUSR2')
     expect(await broken.left()).toEqual({ code: 1, second: false, cursor: true, wraps: true, isRaw: false })
-    // On the page that stays.
+    // On the main screen, which stays.
     expect(broken.rows().join('\n')).toContain('nobody catches this')
   })
 

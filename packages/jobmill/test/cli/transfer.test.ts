@@ -1,4 +1,5 @@
-// `jobmill transfer` as a process: what it moves, what it refuses, and that it can be killed at any moment and started again.
+// `jobmill transfer` as a process: what it copies, what it refuses, and that it can be killed and resumed at
+// any time.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, symlinkSync } from 'node:fs'
@@ -20,7 +21,7 @@ const MAIN = bundled(path.join(import.meta.dirname, '../../src/cli/main.ts'))
 const JOBS = 2_000
 
 interface Database {
-  /** As the command line names it. */
+  /** The URL for the command line. */
   readonly url: string
   readonly store: Store<never>
 }
@@ -44,7 +45,7 @@ function aSchema(): Promise<Database> {
   return opened(url.href, postgres(server, { schema, notifier: false }))
 }
 
-/** Some of each state, and a lost process that has left a few running. */
+/** Some jobs of each state, and a lost process that left a few running. */
 async function filled(database: Database, jobs = JOBS): Promise<Database> {
   const { store } = database
   const instance = anInstance({ leaseMs: 1 })
@@ -93,7 +94,10 @@ async function jobsOn({ store }: Database): Promise<number> {
   return counts.reduce((sum, { ready, scheduled, done, dead }) => sum + ready + scheduled + done + dead, 0)
 }
 
-/** One that is ended when some have come. On a busy machine it may have been done by then: with another target it is tried again. */
+/**
+ * A transfer that is stopped halfway. On a busy machine it may already be done, then it is tried again with
+ * another target.
+ */
 async function halfWay(
   signal: NodeJS.Signals,
   source: Database,
@@ -124,7 +128,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
       expect(await again.ended).toBe(0)
       const told = JSON.parse(again.said.out) as Told
       expect(told).toMatchObject({ verified: true, takenBack: 0, differences: [] })
-      // A page may have been on its way when its sender was killed.
+      // A page may have been in flight when its sender was killed.
       expect(told.there).toBeGreaterThanOrEqual(100)
       expect(told.there + told.transferred).toBe(JOBS)
       expect(told.checksums.source).toEqual(told.checksums.target)
@@ -191,7 +195,7 @@ function withoutPassword(url: string): string {
   return address.href
 }
 
-/** The same in this process. */
+/** Runs the command in this process. */
 async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const said = { out: '', err: '' }
   const code = await transferCommand.run(read(['transfer', ...args], transferCommand), {
@@ -227,7 +231,7 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   expect(await jobsOn(target)).toBe(600)
 })
 
-test('what cannot be meant is refused before anything is made', async () => {
+test('invalid options are refused before anything is created', async () => {
   const [source, missing, target] = [await aFile(), freshFile(), freshFile()]
   const { url } = source
   await expect(ran('--from', url)).rejects.toThrow('--to: is missing')

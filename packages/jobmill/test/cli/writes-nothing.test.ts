@@ -1,4 +1,7 @@
-/** Commands read and change what processes declared. They bring nothing of their own config or schema into a database. */
+/**
+ * Commands read and change what processes have declared. They never write their own config or schema to a
+ * database.
+ */
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'

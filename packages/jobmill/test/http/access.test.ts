@@ -1,4 +1,4 @@
-/** Who comes in: roles by routes, none missing, and everything else that the door refuses. Over a real socket. */
+/** Access control over a real socket: the role of every route, and everything else that it refuses. */
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -15,7 +15,7 @@ const bearer = (role: string): Record<string, string> => ({ authorization: `Bear
 const ROLES = ['viewer', 'operator', 'admin']
 const ID = '00000000-0000-7000-8000-000000000000'
 
-/** No time passes on it, so that nothing is given back however slow the machine is. */
+/** A clock that stands still, so that no rate is refilled on a slow machine. */
 const STOPPED = { ...systemPlatform, monotonic: () => 0 }
 
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
@@ -27,7 +27,7 @@ describe('roles by routes', () => {
     const wrong: string[] = []
     for (const { method, path, name, role } of operations) {
       const at = path.replace('{id}', ID).replace('{name}', 'nobody')
-      // What a body lacks is found only by those who are let in.
+      // A missing body is reported only to callers with the role.
       const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
       const call = async (headers: Record<string, string>): Promise<number> => {
         if (name !== 'events.listen') return (await request(url, method, at, { ...body, headers })).status
@@ -176,7 +176,7 @@ describe('roles by routes', () => {
     expect((await request(url, 'GET', errors, { headers: bearer('viewer') })).status).toBe(200)
   })
 
-  test('what somebody looked for in payloads is hidden from viewers, and in the audit', async () => {
+  test('payload searches are hidden from viewers, and in the audit log', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     const filter = { payloadAt: ['password:hunter2'], payloadText: 'hunter2', errorText: 'shown' }
     const body = { act: 'retry', filter }
@@ -191,7 +191,7 @@ describe('roles by routes', () => {
 })
 
 describe('tokens', () => {
-  test('several are valid at once, and a wrong one is told from none', async () => {
+  test('several are valid at once, and a wrong one is distinguished from none', async () => {
     const { url } = await bench(memory(), { tokens: `${TOKENS}; adam admin the-next-token-0123456789` })
     const overview = async (token: string): Promise<unknown> =>
       (await request(url, 'GET', '/api/overview', { headers: { authorization: token } })).body
@@ -228,7 +228,7 @@ describe('tokens', () => {
 })
 
 describe('where it listens', () => {
-  test('elsewhere than on this machine it wants to know who asks', async () => {
+  test('a public address requires authentication', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     expect(await rejection(async () => serve(mill, { port: 0, bind: '0.0.0.0' }))).toMatchObject({
       code: 'OPTION_INVALID',
@@ -242,7 +242,7 @@ describe('where it listens', () => {
     await mill.stop()
   })
 
-  test('it closes although somebody holds a connection open and says nothing, or half of something', async () => {
+  test('it closes although clients hold connections open with no request or half of one', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const served = await serve(mill, { port: 0 })
@@ -275,7 +275,7 @@ describe('where it listens', () => {
   })
 })
 
-describe('pages of others', () => {
+describe('cross-origin pages', () => {
   test('cannot change anything, and may be of our own origin', async () => {
     const { url } = await bench(memory())
     const pause = async (headers: Record<string, string>): Promise<number> =>
@@ -471,7 +471,7 @@ describe('how much and how often', () => {
     })
   })
 
-  test('who asks too often is told to wait, and others are not', async () => {
+  test('a caller over its rate gets 429, and other callers do not', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, requestsPerSecond: 5, platform: STOPPED })
     const ask = (role: string): Promise<{ status: number; headers: Headers }> =>
       request(url, 'GET', '/api/queues', { headers: bearer(role) })
@@ -495,8 +495,8 @@ describe('how much and how often', () => {
   })
 })
 
-describe('what is not told', () => {
-  test('viewers do not see what is secret by its key; operators do', async () => {
+describe('confidential data', () => {
+  test('viewers do not see values of secret keys; operators do', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     const payload = { user: 'ada', password: 'hunter2', deep: [{ api_key: 'k', n: 1 }] }
     const job = await mill.enqueue('echo', payload, { metadata: { authorization: 'x' } })
@@ -522,7 +522,7 @@ describe('what is not told', () => {
     expect(await seen('viewer')).not.toContain('changed')
   })
 
-  test('who did what is not for viewers, by no way', async () => {
+  test('viewers cannot read audit entries on any route', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS, work: false })
     await mill.audit.write({
       who: 'adam',
@@ -550,7 +550,7 @@ describe('what is not told', () => {
     expect(await listen('viewer', 'event: counts')).not.toContain('adam')
   })
 
-  test('a fault on our side says nothing of what is inside, and is heard here', async () => {
+  test('an internal error reveals nothing to the caller, and is logged', async () => {
     const store = faultyStore(memory())
     const heard: string[] = []
     const { url } = await bench(store, { onError: (error, what) => heard.push(`${what}: ${String(error)}`) })
@@ -594,7 +594,7 @@ describe('the audit', () => {
     expect((await mill.audit.list({ cursor: first.next ?? '' })).entries).toEqual(entries.slice(3))
   })
 
-  test('a change whose row cannot be written is told to whoever runs the process', async () => {
+  test('a change whose audit entry cannot be written is logged', async () => {
     const store = faultyStore(memory())
     const heard: string[] = []
     const { url } = await bench(store, { onError: (_, what) => heard.push(what), work: false })
@@ -605,7 +605,7 @@ describe('the audit', () => {
   })
 })
 
-test('mounted into a server of somebody else, who says who asks', async () => {
+test('mounted into a host server that authenticates callers', async () => {
   const mill: Mill<never> = jobmill({ store: memory(), log: 'silent' })
   onTestFinished(async () => void (await mill.stop()))
   const api = httpApi(mill, {

@@ -1,4 +1,4 @@
-/** Applications behind the door of the API, and beside it. Over a real socket. */
+/** Mounted applications and passthrough routes, over a real socket. */
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http'
 import { createConnection } from 'node:net'
@@ -13,7 +13,7 @@ import { bench, TOKENS, tokenOf } from './mills.ts'
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 const bearer = (role: string): Record<string, string> => ({ authorization: `Bearer ${tokenOf(role)}` })
 
-/** Tells what it was asked, and by whom. */
+/** Answers with the request that it received, and the caller. */
 const uploads = {
   title: 'Uploads',
   async fetch(asked: Request, who: unknown) {
@@ -21,7 +21,7 @@ const uploads = {
     if (pathname === '/fails') throw new Error('the path of a disk')
     if (pathname === '/nothing') return undefined as never
     if (pathname === '/refuses') return Response.json({ no: true }, { status: 409 })
-    // Such an answer cannot be changed any more.
+    // The headers of such a response are immutable.
     if (pathname === '/elsewhere') return fetch('data:text/plain,far')
     const body = ['GET', 'HEAD'].includes(asked.method) ? null : await asked.text()
     return Response.json({ method: asked.method, at: pathname + search, body, who }, { status: 201 })
@@ -29,8 +29,8 @@ const uploads = {
 }
 const apps: HttpApps = { uploads, 'telegram-bots': { title: 'Bots', fetch: () => new Response('bots') } }
 
-describe('an application behind the door', () => {
-  test('is told with its title, and asked with the path behind its name and who asks', async () => {
+describe('a mounted application', () => {
+  test('is listed with its title, and receives the path after its name and the caller', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, apps, work: false })
     const viewer = { headers: bearer('viewer') }
     expect((await request(url, 'GET', '/api/apps', viewer)).body).toEqual({
@@ -55,7 +55,7 @@ describe('an application behind the door', () => {
     expect((await request(url, 'GET', '/api/apps/uploads/elsewhere', viewer)).body).toBe('far')
   })
 
-  test('is looked at by viewers, changed by operators, and nobody comes in without a token', async () => {
+  test('is read by viewers, changed by operators, and closed without a token', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, apps, work: false })
     const status = async (method: string, role?: string): Promise<number> => {
       const headers = role === undefined ? {} : bearer(role)
@@ -92,7 +92,7 @@ describe('an application behind the door', () => {
     expect(entries[0]?.target).toHaveLength(200)
   })
 
-  test('has the limits of the door, and its faults are told to nobody but us', async () => {
+  test('has the limits of the API, and its errors are only logged', async () => {
     const faults: unknown[] = []
     const { url } = await bench(memory(), {
       apps,
@@ -138,7 +138,7 @@ describe('an application behind the door', () => {
     expect([200, 404]).toContain(answer.statusCode)
   })
 
-  test('is behind the base path too', async () => {
+  test('is served below the base path too', async () => {
     const { url } = await bench(memory(), { apps, work: false, basePath: '/ops/mill' })
     const { body } = await request(url, 'PUT', '/api/apps/uploads/a', { body: [1] })
     expect(body).toMatchObject({ at: '/a', body: '[1]', who: { name: 'local' } })
@@ -158,14 +158,14 @@ describe('an application behind the door', () => {
   })
 })
 
-/** Takes what is under /hooks/. */
+/** Answers everything below /hooks/. */
 const hook =
   (answer: Passthrough): Passthrough =>
   (asked, caller) =>
     new URL(asked.url).pathname.startsWith('/hooks/') ? answer(asked, caller) : null
 
-describe('what stands beside the API', () => {
-  test('is asked first, without a token and without our limits, and the rest goes on to the API and the page', async () => {
+describe('passthrough routes', () => {
+  test('are called first, without a token and without our limits; other requests reach the API and the dashboard', async () => {
     const passthrough = hook(async (asked) => Response.json({ bytes: (await asked.bytes()).byteLength }))
     const { url } = await bench(memory(), {
       tokens: TOKENS,
@@ -177,7 +177,7 @@ describe('what stands beside the API', () => {
     for (let n = 0; n < 5; n += 1) {
       const answer = await fetch(`${url}/hooks/a`, { method: 'POST', body: 'x'.repeat(3_000_000) })
       expect(await answer.json()).toEqual({ bytes: 3_000_000 })
-      // It may be kept, framed and read as whoever answers likes.
+      // Caching, framing and reading are up to the application.
       expect(answer.headers.get('cache-control')).toBeNull()
     }
     const { status } = await request(url, 'POST', '/api/jobs', {
@@ -200,7 +200,7 @@ describe('what stands beside the API', () => {
     const { url } = await bench(memory(), { tokens: TOKENS, passthrough, work: false, basePath: '/ops' })
     const sent: ClientRequest = plainRequest(new URL('/hooks/in', url), { method: 'PUT' })
     sent.write('one')
-    // Only now, with the first half read, comes the second.
+    // The second half is sent only after the first was read.
     expect(await first).toBe('/hooks/in one')
     sent.end('two')
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
@@ -228,7 +228,7 @@ describe('what stands beside the API', () => {
     expect(faults).toEqual(['POST passthrough'])
   })
 
-  test('does not let others hold a connection to the API with a body that never ends', async () => {
+  test('do not let callers hold a connection to the API with a body that never ends', async () => {
     const platform = testPlatform()
     const { url } = await bench(memory(), {
       tokens: TOKENS,
@@ -243,7 +243,7 @@ describe('what stands beside the API', () => {
     socket.write(
       `POST /api/jobs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${tokenOf('operator')}\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{`,
     )
-    // Whether it has been read by the server yet is not known here, so the clock is moved on until it has.
+    // The test cannot know when the server has read it, so the clock advances until it has.
     while (!socket.closed) {
       await platform.advance(10_000)
       await new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,4 @@
-/** Request bodies: none is read before the caller and the role are known, and all of them together are bounded. */
+/** Request bodies: none is read before the role is checked, and all of them together are bounded. */
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -13,7 +13,7 @@ import { connected, head, statusOn } from './raw.ts'
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 const MIB = 1_024 * 1_024
 
-/** In buffers, without those that nobody refers to any more. */
+/** The bytes in live buffers, after garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -87,7 +87,7 @@ describe('S1 bodies of anonymous callers', () => {
         socket.write(chunk)
       }
       expect(new Set(await Promise.all(answers))).toEqual(new Set([401]))
-      // Freed buffers are given back beside the program, a moment after they were collected.
+      // Freed buffers are released asynchronously, a moment after garbage collection.
       await expect.poll(() => (heldBytes() - before) / MIB).toBeLessThan(10)
       await Promise.all(ends)
     },
@@ -107,11 +107,11 @@ describe('S1 bodies of anonymous callers', () => {
         head([...lines, 'transfer-encoding: chunked', ...(authorization === '' ? [] : [authorization])]),
       )
       socket.write('5\r\n{"kin\r\n')
-      // By then the server has read what was written before: it answers connections in their order.
+      // The server handles connections in order, so it has read what was written before.
       await request(url, 'GET', '/healthz')
       socket.destroy()
     }
-    // A request of each kind that ends well comes after what was aborted.
+    // A valid request of each kind still succeeds after the aborted ones.
     const headers = { authorization: `Bearer ${tokenOf('operator')}` }
     expect((await request(url, 'POST', '/api/jobs', { body: { kind: 'echo' }, headers })).status).toBe(201)
     await request(url, 'GET', '/readyz')

@@ -1,4 +1,4 @@
-/** Calls a route over its socket, and holds the answer against what the OpenAPI document says of it. */
+/** Calls a route over its socket, and checks the response against the OpenAPI document. */
 import { z } from 'zod'
 
 interface Operation {
@@ -9,7 +9,7 @@ interface Operation {
 
 export interface Declared {
   readonly method: string
-  /** With its placeholders. */
+  /** The path with its placeholders. */
   readonly path: string
   readonly name: string
   readonly role: string
@@ -45,7 +45,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** Strict: what an answer has, the document has. */
+/** Strict: every field of a response must be declared. */
 export function checkAnswer(document: Document, { operation, name }: Declared, answer: Answer): void {
   const declared = operation.responses[String(answer.status)] ?? operation.responses['default']
   const schema = declared?.content?.[contentType(answer)]?.schema
@@ -63,7 +63,7 @@ function contentType({ headers }: Answer): string {
   return type.startsWith('text/plain') ? type : (type.split(';')[0] ?? '')
 }
 
-/** References replaced by what they refer to, and no key let through that is not declared. */
+/** Resolves references, and forbids undeclared keys. */
 function inlined(schema: unknown, document: Document): unknown {
   if (Array.isArray(schema)) return schema.map((one) => inlined(one, document))
   if (typeof schema !== 'object' || schema === null) return schema

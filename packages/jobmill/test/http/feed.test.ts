@@ -1,4 +1,4 @@
-/** What happens now, for many who listen: how often the store is asked, and that nothing is missed. */
+/** The feed with many readers: how often it polls the store, and that it misses no entry. */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -15,7 +15,7 @@ function opened(store: Store<never>): Mill<never> {
 
 const act = (what: string) => ({ who: 'ada', role: 'admin', what, target: 'x', before: null, after: null })
 
-/** Resolves with the news for which `is` holds. */
+/** Resolves with the news that satisfies `is`. */
 function heard(feed: ReturnType<typeof createFeed>, is: (news: News) => boolean): Promise<News> {
   return new Promise((resolve) => {
     const end = feed.listen((news) => {
@@ -32,7 +32,7 @@ const isAct =
     news.type === 'timeline' && news.entry.data['what'] === what
 
 describe('the feed on sqlite', () => {
-  test('many who come at once cost one look, and nobody none', async () => {
+  test('many readers cost one poll, and no reader costs none', async () => {
     const mill = opened(sqlite(':memory:'))
     let looks = 0
     const counting = { timeline: mill.timeline, counts: () => ((looks += 1), mill.counts()) }
@@ -43,7 +43,7 @@ describe('the feed on sqlite', () => {
     expect(looks).toBeLessThanOrEqual(2)
   })
 
-  test('one who was away is told the newest, and that there was more', async () => {
+  test('a reader that reconnects gets the latest entries, and learns of a gap', async () => {
     const mill = opened(sqlite(':memory:'))
     for (let n = 0; n < 120; n += 1) await mill.audit.write(act(`act ${n}`))
     const feed = createFeed(mill, systemPlatform)
@@ -58,7 +58,7 @@ describe('the feed on sqlite', () => {
 })
 
 describe('the feed on postgres', () => {
-  test('what is committed after a later number is heard all the same', async () => {
+  test('an entry that commits after a later number is still sent', async () => {
     const url = inject('postgresUrl')
     const schema = freshSchema(url, 'feed')
     const mill = opened(postgres(url, { schema }))
@@ -74,7 +74,7 @@ describe('the feed on postgres', () => {
       `INSERT INTO ${schema}.event (at, type, source, data) VALUES (1, 'audit', gen_random_uuid(), $1)`,
       [JSON.stringify(act('late'))],
     )
-    // Of one who listens all the time, so that the feed does not begin anew.
+    // A permanent reader, so that the feed does not restart.
     onTestFinished(feed.listen(() => {}))
     const late = heard(feed, isAct('late'))
     const early = heard(feed, isAct('early'))

@@ -1,4 +1,4 @@
-/** Requests that nobody would write, on every route: an answer that is none of our faults, and soon. */
+/** Invalid requests on every route: each gets a prompt response that is not an internal error. */
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
@@ -10,7 +10,7 @@ import { bench, subjects } from './mills.ts'
 
 const RUNS = Number(process.env['JOBMILL_RUNS'] ?? inFull(600, 70))
 
-/** Keys that routes know, so that what stands behind them is reached. */
+/** Keys that routes know, so that the values are checked too. */
 const KEYS = [
   'kind',
   'payload',
@@ -173,7 +173,7 @@ describe.each(subjects)('hostile requests on $name', ({ name, store }) => {
       ),
       { numRuns: RUNS, seed: 20_261_115, endOnFailure: true },
     )
-    // It got behind the door.
+    // The request passed access control.
     for (const status of [200, 400, 404, 415]) expect(seen).toContain(status)
   })
 
@@ -197,7 +197,7 @@ describe.each(subjects)('hostile requests on $name', ({ name, store }) => {
     const faults: string[] = []
     const { url } = await bench(store(), { work: false, onError: (error) => faults.push(String(error)) })
     const socket = createConnection(Number(new URL(url).port), '127.0.0.1')
-    // To hang up is an answer too.
+    // Closing the connection is a valid response too.
     socket.on('error', () => {})
     socket.end(bytes)
     let answer = ''

@@ -1,4 +1,4 @@
-/** Without authentication only this machine is answered, and no proxy on it: requests as they come, over a real socket. */
+/** Without authentication only direct requests from this machine are answered, tested over a real socket. */
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -16,7 +16,7 @@ import { connected, exchange } from './raw.ts'
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 const FORWARDED = ['X-Forwarded-For: 203.0.113.7', 'X-Forwarded-Proto: https']
 
-/** PORT stands for the port of the server. */
+/** PORT is replaced by the port of the server. */
 const DIRECT: readonly (readonly [string, string, readonly string[]])[] = [
   ['a browser at the address', '1.1', ['Host: 127.0.0.1:PORT']],
   ['curl at localhost', '1.1', ['Host: localhost:PORT', 'User-Agent: curl/8.5.0']],
@@ -92,13 +92,13 @@ const PROXIED: readonly (readonly [string, string, readonly string[]])[] = [
   ['another loopback address', '1.1', ['Host: 127.0.0.2:PORT']],
 ]
 
-/** Of proxies that leave no trace: docs/operate/security.md says so. */
+/** Proxies that leave no trace; docs/operate/security.md lists them. */
 const UNTOLD: typeof DIRECT = [
   ['nginx 1.29.7 or later as it comes', '1.1', ['Host: 127.0.0.1:PORT']],
   ['haproxy, asked for localhost and our port', '1.1', ['Host: localhost:PORT']],
 ]
 
-/** By a rule, so also names that no list has. */
+/** Names that only the general rule matches. */
 const ADDED_HEADERS = `
   X-HTTP-Forwarded-For WL-Proxy-Client-IP X-Varnish X-Squid Surrogate-Capability X-Rewrite-URL X-ProxyUser-Ip Max-Forwards
   Ali-Cdn-Real-Ip Http-Client-Ip X-SP-Forwarded-IP X-IMForwards X-Host-Override X-HTTP-Host-Override X-Gateway X-Ingress-Path
@@ -181,7 +181,7 @@ describe('S2 local mode', () => {
     expect(refuseOutsiders('this-machine', asked, undefined)?.status).toBe(403)
   })
 
-  test('S2 with tokens every proxy may stand in front', async () => {
+  test('S2 with tokens any proxy is allowed', async () => {
     const { url } = await bench(memory(), { work: false, tokens: TOKENS })
     for (const [, version, headers] of PROXIED) {
       const lines = [`GET /api/overview HTTP/${version}`, ...headers, 'Connection: close']
@@ -248,7 +248,9 @@ describe('S2 local mode', () => {
   })
 })
 
-/** Hosts that are no authority: not a name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
+/**
+ * Invalid Host headers: not a name, an IPv4 address or an IPv6 address in brackets, with an optional port.
+ */
 const NO_HOSTS = [
   '127.999.1.1',
   '1.2.3.4.5',

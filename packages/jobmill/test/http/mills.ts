@@ -1,4 +1,4 @@
-/** A mill that works, on a new database of each kind, with the API on a real socket. */
+/** A working mill on a new database of each store, with the API on a real socket. */
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
@@ -67,7 +67,7 @@ export async function bench(
     jobs: [echo, dies, holds, bulkJob(() => mill)],
     queues: { default: {} },
     limits: { smtp: { rate: 5, per: '1h' } },
-    // Not while these tests run.
+    // Never during these tests.
     schedules: [{ name: 'nightly', job: 'echo', when: '0 3 29 2 *', payload: { password: 'p', who: 'ada' } }],
     log: 'silent',
     grace: 0,

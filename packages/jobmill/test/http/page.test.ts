@@ -1,4 +1,6 @@
-/** Mission Control as the server hands it out: to everybody, under any path, with headers that let nothing in but its own files. */
+/**
+ * How the server delivers Mission Control: to any caller, on any of its routes, with strict security headers.
+ */
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { expect, test } from 'vitest'
@@ -11,14 +13,14 @@ import { bench, TOKENS } from './mills.ts'
 const started = (options: Parameters<typeof bench>[1] = {}) =>
   bench(sqlite(freshFile()), { work: false, ...options })
 
-/** The files that a page names, as addresses of their own. */
+/** The URLs of the files that the HTML references. */
 async function filesOf(page: Response): Promise<URL[]> {
   const html = await page.clone().text()
   const base = new URL(/<base href="([^"]*)"/.exec(html)?.[1] ?? 'missing', page.url)
   return [...html.matchAll(/(?:src|href)="(\.\/[^"]+)"/g)].map(([, path = '']) => new URL(path, base))
 }
 
-test('every place of the page is the page, for whoever asks, and its files are kept for ever', async () => {
+test('every route of the dashboard serves its HTML to any caller, and its assets are immutable', async () => {
   const { url } = await started({ tokens: TOKENS })
   for (const path of [
     '/',
@@ -59,7 +61,7 @@ test('no script, style or frame but its own, and nothing in the page itself', as
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/)
 })
 
-test('what is no place of it is no page: problems stay problems, and no file leaves its folder', async () => {
+test('other routes do not serve the dashboard: problems stay problems, and no file outside its directory is served', async () => {
   const { url } = await started()
   const wrong = [
     '/nowhere',
@@ -72,7 +74,7 @@ test('what is no place of it is no page: problems stay problems, and no file lea
   ]
   for (const path of [...wrong, '/assets/..%2f..%2fpackage.json', '/assets/%2e%2e/%2e%2e/package.json'])
     expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 404])
-  // People who mistype get the page, which says so.
+  // A browser with a mistyped URL gets the dashboard, which shows the error.
   const lost = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html' } })
   expect([lost.status, lost.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   const post = await fetch(`${url}/jobs`, { method: 'POST' })
@@ -110,7 +112,7 @@ test('a base path that is none is refused, and the page can be left out', async 
   expect((await fetch(`${url}/api/queues`)).status).toBe(200)
 })
 
-test('N5 with authenticate the page is for callers that it knows; others get 401 without a token prompt, or the answer of the host', async () => {
+test('N5 with authenticate the dashboard is for known callers; anonymous ones get 401 without a token prompt, or the response of the host', async () => {
   const { mill } = await started()
   const login = new Response(null, { status: 303, headers: { location: '/login' } })
   const who = { name: 'ada', role: 'viewer' } as const
@@ -147,7 +149,7 @@ const raise = (given: unknown): never => {
   throw given as Error
 }
 
-test('H5 whatever authenticate or an application throws is 500 INTERNAL and logged, also what is no error', async () => {
+test('H5 whatever authenticate or an application throws is 500 INTERNAL and logged, also values that are not errors', async () => {
   const { mill } = await started()
   const logged: string[] = []
   const onError = (error: unknown): void => void logged.push(String(error))
@@ -197,7 +199,7 @@ test('H5 whatever authenticate or an application throws is 500 INTERNAL and logg
   }
 })
 
-test('H5 what authenticate returns is checked: undefined is 401, and what is no caller is 500 and logged', async () => {
+test('H5 what authenticate returns is checked: undefined is 401, and an invalid caller is 500 and logged', async () => {
   const { mill } = await started()
   let [said, logged]: [unknown, string[]] = [null, []]
   const api = httpApi(mill, {

@@ -1,4 +1,4 @@
-/** Requests as bytes on a real socket, for what no client would send by itself. */
+/** Sends requests as raw bytes on a real socket, which no client library would send. */
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -14,7 +14,7 @@ export async function connected(url: string): Promise<Socket> {
 
 export const head = (lines: readonly string[]): string => `${lines.join('\r\n')}\r\n\r\n`
 
-/** Resolves with the status of the first answer. */
+/** Resolves with the status of the first response. */
 export function statusOn(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -27,7 +27,7 @@ export function statusOn(socket: Socket): Promise<number> {
   })
 }
 
-/** Everything that is answered to these lines, until the server closes the connection. */
+/** Everything that the server sends for these lines, until it closes the connection. */
 export async function exchange(
   url: string,
   lines: readonly string[],

@@ -1,4 +1,5 @@
-// What viewers do not see: by key, in pairs of a name and a value, in JSON inside of a text, and in URLs. And what they do see.
+// What viewers do not see: values of secret keys, name-value pairs, secrets in JSON inside texts and in URLs.
+// And what they do see.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
@@ -37,7 +38,7 @@ test('S6 secrets are hidden by their keys, and harmless keys are not', () => {
 const same = (value: unknown) => [value, value] as const
 
 test.each<readonly [given: unknown, seen: unknown]>([
-  // Counts, and whether there is one.
+  // Counts and flags.
   same({ tokens: 12, maxTokens: 100, hasPassword: true, password: null, cookieConsent: false }),
   [
     { pin: 1234, token: 7 },
@@ -77,7 +78,7 @@ test.each<readonly [given: unknown, seen: unknown]>([
     },
   ],
   same({ fields: ['password', 'email'], name: 'password', kind: 'reset' }),
-  // JSON inside of a text, also inside of another.
+  // JSON inside a text, also nested.
   [{ body: '{"password":"x","n":1}' }, { body: '{"password":"(hidden)","n":1}' }],
   [
     JSON.stringify({ a: JSON.stringify({ jwt: 'x' }) }),
@@ -97,9 +98,9 @@ test.each<readonly [given: unknown, seen: unknown]>([
   same('git@github.com:a/b.git, ssh://git@github.com, 5 tokens = 3 words'),
 ])('S6 %j is seen as %j', (given, seen) => expect(hide(given)).toEqual(seen))
 
-/** What a text must not show, and the text without it. */
+/** The secret in a text, and the redacted text. */
 const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
-  // Names and values under other keys, and pairs beside something else.
+  // Names and values under other keys, and pairs next to other fields.
   [[{ Name: 'DB_PASSWORD', Value: 'x' }], [{ Name: 'DB_PASSWORD', Value: '(hidden)' }]],
   [
     { key: 'a', name: 'password', value: 'x' },
@@ -143,7 +144,7 @@ const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
   ['password="cut off in the mid', 'password=(hidden)'],
   ['curl --password=hunter2 x', 'curl --password=(hidden) x'],
   ['authorization: Bearer abcdefghijklmnop.qrs', 'authorization: Bearer (hidden)'],
-  // JSON within a text, escaped, cut off, and as objects are printed.
+  // JSON inside a text: escaped, cut off, and as printed objects.
   ['sent {"password":"x","n":1} to a', 'sent {"password":"(hidden)","n":1} to a'],
   ['{\\"password\\":\\"x\\",\\"n\\":1}', '{\\"password\\":\\"(hidden)\\",\\"n\\":1}'],
   [JSON.stringify('{"password":"x"}'), JSON.stringify('{"password":"(hidden)"}')],
@@ -161,7 +162,7 @@ const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
   ['password = "x" in a file', 'password = (hidden) in a file'],
   ['{:password => "x", "token"=>"y"}', '{:password => "(hidden)", "token"=>"(hidden)"}'],
   ['password = hunter', 'password = (hidden)'],
-  // Names and values in JSON that is a part of a text, also escaped, cut off, and in another order.
+  // Names and values in JSON inside a text, also escaped, cut off, and in reverse order.
   ['sent {"name":"password","value":"x"} to a', 'sent {"name":"password","value":"(hidden)"} to a'],
   ['sent {"name":"password","value":"cut o', 'sent {"name":"password","value":"(hidden)"'],
   ['{\\"key\\":\\"token\\",\\"value\\":\\"x\\"}', '{\\"key\\":\\"token\\",\\"value\\":\\"(hidden)\\"}'],
@@ -175,7 +176,7 @@ const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
     'sent {"name":"token","at":{"value":1},"value":"(hidden)"}',
   ],
   ['sent {"value":{"a":"x"}, "name":"token"}', 'sent {"value":"(hidden)", "name":"token"}'],
-  // Pairs and arguments in lists that are a part of a text.
+  // Pairs and arguments in lists inside a text.
   ['sent [["password","x"],["n","y"]]', 'sent [["password","(hidden)"],["n","y"]]'],
   ['sent [["n","y"], ["password", "cut o', 'sent [["n","y"], ["password", "(hidden)"'],
   ["[('password', 'x'), ('n', 'y')]", "[('password', '(hidden)'), ('n', 'y')]"],
@@ -255,7 +256,7 @@ const HARMLESS_TEXTS: readonly unknown[] = [
   'at 10:30: done, see https://example.org:8080/a',
 ]
 
-test('H6 S6 secrets in names and values, URLs, assignments and JSON of texts are hidden, and what is harmless is not', () => {
+test('H6 S6 secrets in names and values, URLs, assignments and JSON of texts are hidden, and harmless values are not', () => {
   for (const [given, seen] of LEAKS) expect([given, hide(given)]).toEqual([given, seen])
   for (const given of HARMLESS_TEXTS) expect(hide(given)).toEqual(given)
   for (const [, seen] of LEAKS) expect(hide(seen)).toEqual(seen)
@@ -326,11 +327,11 @@ test('S6 long texts take no longer than they are long', () => {
     'a=>',
   ]
   for (const part of parts) {
-    // With what would end the search early if it were missing.
+    // Includes the characters without which the search would end early.
     const text = `:=@${part.repeat(Math.ceil(inFull(1_000_000, 100_000) / part.length))}`
     expect(hide(text) === text).toBe(true)
   }
-  // Nothing of these is harmless, so only the time counts.
+  // These texts have no expected result; only the time counts.
   for (const part of [
     '"token":"',
     '"token":[',

@@ -1,4 +1,4 @@
-/** docs/reference/http.md says what the code says: every route, what it takes, and every code is compared. */
+/** Compares docs/reference/http.md with the code: every route, its parameters, and every code. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { HTTP_CODES, type ProblemCode, statusOf } from '../../src/http/problem.ts'
@@ -27,14 +27,14 @@ test('what each route takes is there; npm run docs:http writes it', async () => 
   expect(page).toBe(withTables(page, await apiDocument()))
 })
 
-test('every code of the door is there, with its status', () => {
+test('every HTTP code is documented, with its status', () => {
   const codes = Object.entries(HTTP_CODES).map(
     ([code, sentence]) => `| \`${code}\` | ${statusOf(code as ProblemCode)} | ${sentence} |`,
   )
   expect(rows.filter((row) => !row.includes(' /'))).toEqual(codes)
 })
 
-test('the version that the API tells is that of the package', () => {
+test('the API reports the version of the package', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }

@@ -1,4 +1,4 @@
-/** What was asked a moment ago is not asked again; each question has an answer of its own. */
+/** Caching: a recent answer is reused, and each query has its own. */
 import { expect, test } from 'vitest'
 import { rememberedBy } from '../../src/platform/remembered.ts'
 import { fakePlatform } from '../unit/support.ts'

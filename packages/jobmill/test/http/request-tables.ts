@@ -1,7 +1,7 @@
-/** What each route takes, as tables for docs/reference/http.md, written from the OpenAPI document. */
+/** Generates the tables of request parameters in docs/reference/http.md from the OpenAPI document. */
 import { type Declared, type Document, operationsOf } from './calls.ts'
 
-/** As much of JSON Schema as the document uses. */
+/** The part of JSON Schema that the document uses. */
 interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -39,19 +39,19 @@ interface Row {
 const BEGIN = '<!-- Written by npm run docs:http from /api/openapi.json. -->'
 const END = '<!-- End of what is written. -->'
 
-/** The page with the tables of this document between the two marks. */
+/** The page with the tables of this document between the two markers. */
 export function withTables(page: string, document: Document): string {
   const [before = '', rest = ''] = page.split(BEGIN)
   const [, after = ''] = rest.split(END)
   return `${before}${BEGIN}\n\n${tablesOf(document)}\n\n${END}${after}`
 }
 
-/** The page without them. */
+/** The page without the tables. */
 export function withoutTables(page: string): string {
   return page.slice(0, page.indexOf(BEGIN)) + page.slice(page.indexOf(END))
 }
 
-/** What stands in the path needs no table. */
+/** Path parameters need no table. */
 function tablesOf(document: Document): string {
   return operationsOf(document)
     .map((declared) => ({ declared, rows: rowsOf(declared, document) }))
@@ -69,7 +69,7 @@ function rowsOf({ operation }: Declared, document: Document): Row[] {
   return [...outside, ...(body === undefined ? [] : fieldsOf(body, '', document))]
 }
 
-/** A row for each field, and under it one for each field of what it holds. */
+/** A row for each field, followed by rows for its nested fields. */
 function fieldsOf(schema: Schema, parent: string, document: Document): Row[] {
   const { properties = {}, required = [], items, anyOf = [] } = resolved(schema, document)
   const own = Object.entries(properties).flatMap(([key, field]) => {
@@ -97,7 +97,7 @@ function tableOf(rows: readonly Row[], document: Document): string {
   ].join('\n')
 }
 
-/** What is left out of an address is not null there. */
+/** A parameter that is omitted from a URL is not null. */
 function typeIn(where: string, schema: Schema, document: Document): string {
   const type = typeOf(schema, document)
   return where === 'query' ? type.replace(' or null', '') : type

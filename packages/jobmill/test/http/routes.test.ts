@@ -1,4 +1,7 @@
-/** Every route over a real socket on both stores, its answer held against the OpenAPI document; the last test says which were forgotten. */
+/**
+ * Every route over a real socket on both stores, checked against the OpenAPI document. The last test lists
+ * forgotten routes.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   type Answer,
@@ -54,7 +57,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('jobs.list', {}, undefined, '?tag=x&state=done&limit=1')).body).toMatchObject({
       jobs: [{ id, state: 'done' }],
     })
-    // N10 and A: several names, states and parts, repeated or separated by commas.
+    // N10 and A: several names, states and parts, repeated or comma-separated.
     const several = '?state=done,retrying&kind=echo&kind=other&queue=default,none&include=payload,result'
     expect((await call('jobs.list', {}, undefined, several)).body).toMatchObject({
       jobs: [{ id, error: null, payload: { to: 'ada' }, result: { to: 'ada' } }],
@@ -96,7 +99,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect(await mill.counts()).toMatchObject([{ scheduled: 300 }])
   })
 
-  test('a duplicate is told apart, and a second page goes on from the first', async () => {
+  test('a duplicate is reported, and a second page continues after the first', async () => {
     const { call } = await scene({ work: false })
     const job = { kind: 'echo', dedupeKey: 'k' }
     const first = await call('jobs.enqueue', {}, job)
@@ -147,7 +150,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
   })
 
-  test('jobs and errors are found, and acted on by what was found', async () => {
+  test('jobs and errors can be searched, and bulk operations use the same filters', async () => {
     const { call, mill } = await scene()
     const ada = await mill.enqueue('echo', { user: { 'a.b': 'x:y', id: 42 }, text: 'é'.repeat(50) })
     const eve = await mill.enqueue('echo', { user: { id: 43 } })
@@ -261,7 +264,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       code: 'QUEUE_UNKNOWN',
       status: 404,
     })
-    // N1: overrides are listed with the name of the token, and reset one by one, of one queue, and all.
+    // N1: overrides are listed with the name of the token, and reset one by one, for one queue, and all.
     const options = async (): Promise<string[]> => {
       const { body } = await call('overrides.list')
       const { overrides } = body as { overrides: { option: string; by: string }[] }
@@ -285,7 +288,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       reset: [{ option: 'backoff.base' }, { option: 'limit' }, { option: 'retain.done' }],
     })
     await call('queues.change', { name: 'default' }, change)
-    // A caller that names one queue must not be told how to reset all of them.
+    // A caller that names one queue must not be advised to reset all of them.
     const instead = { code: 'OPTION_UNKNOWN', fix: 'Use DELETE /api/overrides/queue/default' }
     const asQuery = await call('overrides.reset-all', {}, undefined, '?what=queue&name=default')
     expect(asQuery).toMatchObject({ status: 400, body: instead })
@@ -297,7 +300,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset',
     })
     expect((await call('overrides.reset-all')).body).toMatchObject({ reset: { length: 4 } })
-    // Against the value that counts, which is 30m.
+    // Compared with the effective value, which is 30m.
     const backoff = { base: '31m' }
     expect((await call('queues.change', { name: 'default' }, { workers: 7, backoff })).body).toMatchObject({
       code: 'OPTION_CONFLICT',
@@ -348,7 +351,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
 
     const hourly = { name: 'hourly', job: 'echo', when: '@hourly', payload: { a: 1 }, missed: { all: '2h' } }
-    // No name is taken by a route.
+    // No route shadows a name.
     await call('schedules.create', {}, { name: 'next', job: 'echo', when: '@daily' })
     expect((await call('schedules.inspect', { name: 'next' })).body).toMatchObject({
       schedule: { name: 'next' },
@@ -381,7 +384,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
     expect((await call('schedules.delete', { name: 'hourly' })).status).toBe(204)
     expect((await call('schedules.delete', { name: 'hourly' })).status).toBe(404)
-    // N1: one that code defines is back once the deletion is reset.
+    // N1: a schedule in code is back once its deletion is reset.
     expect((await call('schedules.delete', { name: 'nightly' })).status).toBe(204)
     const deleted = {
       what: 'schedule',
@@ -398,7 +401,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('schedules.inspect', { name: 'nightly' })).status).toBe(200)
   })
 
-  test('the overview, workers, duties, figures, the timeline and the audit are told', async () => {
+  test('the overview, workers, duties, metrics, the timeline and the audit log are served', async () => {
     const { call, mill } = await scene()
     await (await mill.enqueue('echo', 1)).result()
     await mill.runDuty('flush')
@@ -433,7 +436,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('metrics.read')).body).toContain('jobmill_jobs_enqueued_total{queue="default"} 1')
   })
 
-  test('what happens is heard while it happens, and what was missed when one comes back', async () => {
+  test('events are streamed as they happen, and missed ones are sent after a reconnect', async () => {
     const { url, mill } = await scene()
     const listen = async (
       headers: Record<string, string> = {},
@@ -454,7 +457,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       }
     }
     const heard = await listen()
-    // From the first counts on it is known where the timeline ended.
+    // The first counts event marks the end of the existing timeline.
     await heard('event: counts')
     await mill.audit.write({
       who: 'ada',

@@ -20,7 +20,7 @@ test.each(['sqlite', 'postgres'] as const)(
     await store.enqueue(someJobs([{}, {}]))
     await store.claim(aClaim(instance.id))
     await expect(checkQuiet({ source: store, target })).rejects.toThrow(
-      `instance web-1 (${instance.id}) is at work on ${store.name}`,
+      `instance web-1 (${instance.id}) is running on ${store.name}`,
     )
     await expect(returnAbandonedJobs(store)).rejects.toThrow('2 jobs are still running')
     clock.advance(2_000)
@@ -36,7 +36,7 @@ test('an instance of the target is in the way too', async () => {
   const instance = anInstance()
   await target.register(instance)
   await expect(checkQuiet({ source, target })).rejects.toThrow(
-    `instance ${instance.id} is at work on ${target.name}`,
+    `instance ${instance.id} is running on ${target.name}`,
   )
   await target.deregister(instance.id)
   await checkQuiet({ source, target })

@@ -13,7 +13,11 @@ export const ZONE: Option = {
 }
 
 export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
-  when: { type: 'string', takes: 'EXPR', says: `'0 9 * * MON', @daily, 'every 10m'` },
+  when: {
+    type: 'string',
+    takes: 'EXPR',
+    says: `cron expression or interval: '0 9 * * MON', @daily, 'every 10m'`,
+  },
   kind: { type: 'string', takes: 'KIND', says: 'kind of the jobs' },
   payload: { type: 'string', takes: 'JSON', says: 'payload of every job (default null)' },
   zone: ZONE,
