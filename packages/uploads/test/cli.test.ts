@@ -86,7 +86,7 @@ test('--version and --help say what they should', async () => {
   expect(VERSION).toBe(version)
   const help = await type(['mailboxes', 'token', 'add', '--help'])
   expect(help).toEqual({ code: 0, out: text(/--may upload\|consume\|both/), err: '' })
-  expect(help.out).toContain('4 the database or the inbox')
+  expect(help.out).toContain('4 cannot reach the database or the inbox')
 })
 
 test('check says what counts as it would be written, looks at everything, and makes nothing', async () => {
