@@ -24,7 +24,7 @@ mission(
       await until(at, id, 'scheduled')
       const page = await at.open(`/jobs/${id}`)
       await page.getByRole('heading', { level: 1, name: 'fails' }).waitFor()
-      await page.getByText(/^It is due in .+, since its last attempt failed$/).waitFor()
+      await page.getByText(/^Due in .+, because the last attempt failed$/).waitFor()
       await page.getByText(/^Ends in \d+ min/).waitFor()
       expect(await page.getByRole('link', { name: 'v&p' }).getAttribute('href')).toBe('/jobs?tag=v%26p')
       expect(await page.title()).toBe('fails · Jobs · Jobmill')
@@ -139,7 +139,7 @@ mission(
         { queue: 'nowhere' },
       )
       const page = await at.open(`/jobs/${id}`, { as: 'viewer', width: 390 })
-      await page.getByText('No living process serves the queue nowhere').waitFor()
+      await page.getByText('No running process serves queue nowhere').waitFor()
       expect(await page.getByRole('link', { name: 'View workers' }).getAttribute('href')).toBe('/workers')
       await page.getByText('hidden from viewers').waitFor()
       for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue copy', 'Copy as'])

@@ -7,7 +7,7 @@ import { mission } from './support/mission.ts'
 const figure = (page: Page, name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) })
 const chart = (page: Page, name: string) => page.getByRole('figure', { name })
 const paused = (page: Page) => page.getByRole('listitem').filter({ hasText: '"mail" is paused' })
-const cooling = (page: Page) => page.getByRole('listitem').filter({ hasText: '"slow" cools down' })
+const cooling = (page: Page) => page.getByRole('listitem').filter({ hasText: '"slow" is cooling down' })
 const shown = (page: Page, key: string) => new URL(page.url()).searchParams.get(key)
 
 mission('the overview', (at, test) => {
@@ -20,7 +20,7 @@ mission('the overview', (at, test) => {
     await at.mill.enqueue('nobody.has-this', 1)
 
     const page = await at.open('/', { as: 'operator' })
-    await paused(page).getByText('1 job waits in it').waitFor()
+    await paused(page).getByText('1 job is waiting').waitFor()
     await cooling(page)
       .getByText(/Resumes in 5\d min/)
       .waitFor()

@@ -142,7 +142,7 @@ describe('a bulk action', () => {
 
 test('every reason links to the page that explains it', () => {
   expect(
-    Object.fromEntries(REASONS.map((why) => [why, way(why, 'The limit smtp is empty for another 3s')])),
+    Object.fromEntries(REASONS.map((why) => [why, way(why, 'Limit smtp is empty for another 3s')])),
   ).toEqual({
     'due-later': null,
     order: '/jobs?queue=a%20b',
@@ -157,7 +157,7 @@ test('every reason links to the page that explains it', () => {
     behind: '/jobs?state=ready&queue=a%20b',
     next: null,
   })
-  expect(way('limit', 'All permits of the limit smtp are taken')).toBe('/limits#smtp')
+  expect(way('limit', 'All permits of limit smtp are in use')).toBe('/limits#smtp')
 })
 
 test('JSON is expanded as deep as a page can hold', () => {

@@ -18,67 +18,67 @@ const MOST_NAMED = 20
 
 const LINES: Lines = {
   enqueued: (event) =>
-    `${jobOf(event)} was ${event.outcome === 'replaced' ? 'given another payload' : 'enqueued'}`,
+    `${jobOf(event)} ${event.outcome === 'replaced' ? 'got a new payload' : 'was enqueued'}`,
   'kind-unknown': ({ kind, near }) =>
-    `a job of the kind ${kind} was enqueued, which nobody here runs. Did you mean ${near}?`,
-  duplicate: (event) => `${jobOf(event)} holds the dedupe key, so nothing was enqueued`,
-  started: (event) => `${attemptOf(event)} began after waiting for ${ms(event.waitedMs)}`,
-  progress: (event) => `${attemptOf(event)} made progress: ${JSON.stringify(event.value)}`,
-  finished: (event) => `${attemptOf(event)} is done, in ${ms(event.ranMs)}${lost(event.notKept)}`,
-  retried: (event) => `${attemptOf(event)} failed and is due again in ${ms(event.delayMs)}: ${event.error}`,
-  snoozed: (event) => `${attemptOf(event)} asked to come back in ${ms(event.delayMs)}`,
+    `job of kind ${kind} was enqueued, but this process has no handler for it. Did you mean ${near}?`,
+  duplicate: (event) => `${jobOf(event)} already holds the dedupe key, so nothing was enqueued`,
+  started: (event) => `${attemptOf(event)} started after waiting ${ms(event.waitedMs)}`,
+  progress: (event) => `${attemptOf(event)} reported progress: ${JSON.stringify(event.value)}`,
+  finished: (event) => `${attemptOf(event)} completed in ${ms(event.ranMs)}${lost(event.notKept)}`,
+  retried: (event) => `${attemptOf(event)} failed, retrying in ${ms(event.delayMs)}: ${event.error}`,
+  snoozed: (event) => `${attemptOf(event)} was snoozed for ${ms(event.delayMs)}`,
   throttled: (event) => `${attemptOf(event)} was throttled`,
   'timed-out': (event) => `${attemptOf(event)} timed out after ${ms(event.ranMs)}`,
   cancelled: (event) => `${attemptOf(event)} was cancelled: ${event.reason}`,
   dead: (event) =>
     // Whoever takes it back from a process that is gone knows of no attempt.
-    `${event.maxAttempts === 0 ? jobOf(event) : attemptOf(event)} is dead: ${event.error}`,
-  interrupted: (event) => `${attemptOf(event)} was interrupted (${event.why}) and handed back`,
-  released: (event) => `${attemptOf(event)} was handed back before it began`,
-  'lease-lost': (event) => `${attemptOf(event)} had lost its lease, so its outcome was not written`,
+    `${event.maxAttempts === 0 ? jobOf(event) : attemptOf(event)} failed permanently: ${event.error}`,
+  interrupted: (event) => `${attemptOf(event)} was interrupted (${event.why}) and returned to the queue`,
+  released: (event) => `${attemptOf(event)} was returned to the queue before it started`,
+  'lease-lost': (event) => `${attemptOf(event)} lost its lease, so its outcome was not written`,
   stuck: (event) =>
-    `${attemptOf(event)} was asked to stop (${event.why}) ${ms(event.sinceMs)} ago and still runs`,
-  'queue-cooling': ({ queue, forMs }) => `queue ${queue} cools down for ${ms(forMs)}`,
-  'queue-resumed': ({ queue }) => `queue ${queue} has cooled down: its jobs are claimed again`,
-  'queue-changed': ({ queue }) => `the settings of queue ${queue} were changed`,
+    `${attemptOf(event)} was asked to stop (${event.why}) ${ms(event.sinceMs)} ago and is still running`,
+  'queue-cooling': ({ queue, forMs }) => `queue ${queue} is cooling down for ${ms(forMs)}`,
+  'queue-resumed': ({ queue }) => `queue ${queue} resumed after cooling down`,
+  'queue-changed': ({ queue }) => `queue ${queue} settings changed`,
   'settings-differ': differs,
   'limit-drained': ({ limit, key, forMs }) => {
-    const whose = key === null ? `limit ${limit}` : `limit ${limit} for ${key}`
-    return forMs === 0 ? `${whose} was emptied` : `${whose} grants nothing for ${ms(forMs)}`
+    const whose = key === null ? `limit ${limit}` : `limit ${limit} for key ${key}`
+    return forMs === 0 ? `${whose} was drained` : `${whose} grants nothing for ${ms(forMs)}`
   },
   'schedule-fired': ({ schedule, outcome, id }) =>
     outcome === 'enqueued'
-      ? `schedule ${schedule} enqueued ${id}`
-      : `schedule ${schedule} skipped: ${id} has not ended`,
-  'schedule-missed': ({ schedule, missed }) => `schedule ${schedule} missed ${counted(missed, 'instant')}`,
-  'schedule-failing': ({ schedule, error }) => `schedule ${schedule} cannot be served: ${errorText(error)}`,
+      ? `schedule ${schedule} enqueued job ${id}`
+      : `schedule ${schedule} skipped a tick: job ${id} has not ended`,
+  'schedule-missed': ({ schedule, missed }) => `schedule ${schedule} missed ${counted(missed, 'tick')}`,
+  'schedule-failing': ({ schedule, error }) => `schedule ${schedule} failed to enqueue: ${errorText(error)}`,
   reaped: ({ jobs, instances }) =>
-    `took back ${counted(jobs.length, 'job')} of ${counted(instances.length, 'instance')} that fell silent`,
+    `reclaimed ${counted(jobs.length, 'job')} from ${counted(instances.length, 'expired instance')}`,
   'leases-found': ({ jobs }) =>
-    `handed back ${counted(jobs, 'job')} whose claim was never answered, so that nobody ran ${itOrThem(jobs)}`,
+    `returned ${counted(jobs, 'job')} to the queue, because the reply to the claim was lost`,
   'instance-lost': ({ blocked, jobs }) =>
     blocked
-      ? `this process stood still for longer than its lease, because a handler blocked the event loop or the machine slept; ${counted(jobs, 'running job')} ${wasOrWere(jobs)} told to stop, and others run ${itOrThem(jobs)} again`
-      : `this instance was not renewed in time; ${counted(jobs, 'running job')} ${wasOrWere(jobs)} told to stop`,
-  'instance-back': () => 'this instance is known again and goes on',
+      ? `process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked ${counted(jobs, 'running job')} to stop, and other processes will run ${jobs === 1 ? 'it' : 'them'} again`
+      : `instance was not renewed in time; asked ${counted(jobs, 'running job')} to stop`,
+  'instance-back': () => 'instance is registered again',
   'store-failing': ({ part, error }) =>
     LAST_PARTS.has(part)
-      ? `at the stop, ${part} failed: ${errorText(error)}`
-      : `${part} cannot reach the database and keeps trying: ${errorText(error)}`,
+      ? `${part} failed during shutdown: ${errorText(error)}`
+      : `${part} cannot reach the database, retrying: ${errorText(error)}`,
   'store-back': ({ part }) => `${part} reaches the database again`,
   'duty-started': ({ duty, everyMs }) =>
-    `${duty} begins, ${everyMs === null ? 'when asked for' : `every ${everyMs} ms`}`,
-  'duty-stopped': ({ duty, passes }) => `${duty} ended after ${counted(passes, 'pass', 'passes')}`,
-  'duty-done': ({ duty, counts, tookMs }) => `${duty}: ${countsIn(counts)}, in ${ms(tookMs)}`,
-  'duty-failing': ({ duty, error }) => `${duty} fails and is tried again: ${errorText(error)}`,
-  'duty-back': ({ duty, failures }) => `${duty} works again, after ${counted(failures, 'failure')}`,
-  leading: ({ duty }) => `this instance leads ${duty}`,
-  led: ({ duty }) => `this instance no longer leads ${duty}`,
-  rebalanced: ({ changed }) => `split the workers anew: ${counted(changed, 'assignment')} changed`,
+    `duty ${duty} started, ${everyMs === null ? 'on demand' : `every ${everyMs} ms`}`,
+  'duty-stopped': ({ duty, passes }) => `duty ${duty} stopped after ${counted(passes, 'pass', 'passes')}`,
+  'duty-done': ({ duty, counts, tookMs }) => `duty ${duty} processed ${countsIn(counts)} in ${ms(tookMs)}`,
+  'duty-failing': ({ duty, error }) => `duty ${duty} failed, retrying: ${errorText(error)}`,
+  'duty-back': ({ duty, failures }) => `duty ${duty} recovered after ${counted(failures, 'failure')}`,
+  leading: ({ duty }) => `instance became leader of ${duty}`,
+  led: ({ duty }) => `instance is no longer leader of ${duty}`,
+  rebalanced: ({ changed }) => `workers were rebalanced: ${counted(changed, 'assignment')} changed`,
   'mill-started': ({ queues, kinds }) =>
-    `started on ${queues.join(', ')} with ${counted(kinds.length, 'kind')}`,
+    `mill started on ${queues.join(', ')} with ${counted(kinds.length, 'kind')}`,
   'mill-stopping': ({ running, graceMs }) =>
-    `stopping: ${counted(running, 'job')} ${running === 1 ? 'runs and gets' : 'run and get'} up to ${graceMs} ms; a second signal ends that at once`,
+    `mill is stopping: ${counted(running, 'running job')} ${running === 1 ? 'has' : 'have'} up to ${graceMs} ms to finish; a second signal stops at once`,
   'grace-expired': ({ jobs }) => {
     const named = jobs
       .slice(0, MOST_NAMED)
@@ -87,7 +87,7 @@ const LINES: Lines = {
     return `grace period over: interrupted ${counted(jobs.length, 'running job')}, which ${jobs.length === 1 ? 'is' : 'are'} returned to the queue: ${named.join(', ')}${more}`
   },
   'mill-stopped': ({ finished, handedBack, interrupted, tookMs }) =>
-    `stopped: ${finished} finished, ${handedBack} handed back, ${interrupted} interrupted, in ${ms(tookMs)}`,
+    `mill stopped in ${ms(tookMs)}: ${finished} finished, ${handedBack} returned to the queue, ${interrupted} interrupted`,
 }
 
 function ms(n: number): string {
@@ -95,15 +95,7 @@ function ms(n: number): string {
 }
 
 function lost(notKept: string | null): string {
-  return notKept === null ? '' : `; its result was not kept: ${notKept}`
-}
-
-function wasOrWere(n: number): string {
-  return n === 1 ? 'was' : 'were'
-}
-
-function itOrThem(n: number): string {
-  return n === 1 ? 'it' : 'them'
+  return notKept === null ? '' : `; the result was not stored: ${notKept}`
 }
 
 /** `3 jobs, 1 key`: they are named in the plural. Of retention the states of the jobs, and not also how many these are. */
@@ -112,14 +104,14 @@ function countsIn(counts: Readonly<Record<string, number>>): string {
   return some.map(([what, n]) => counted(n, what.replace(/s$/, ''), what)).join(', ')
 }
 
-/** `email.send 0190… in default` */
+/** `job email.send 0190… in default` */
 function jobOf({ kind, id, queue }: JobRef): string {
-  return `${kind} ${id} in ${queue}`
+  return `job ${kind} ${id} in ${queue}`
 }
 
-/** `email.send 0190… in default, attempt 2 of 5,` */
+/** `job email.send 0190… in default (attempt 2 of 5)` */
 function attemptOf(event: AttemptRef): string {
-  return `${jobOf(event)}, attempt ${event.attempt} of ${event.maxAttempts},`
+  return `${jobOf(event)} (attempt ${event.attempt} of ${event.maxAttempts})`
 }
 
 function differs({

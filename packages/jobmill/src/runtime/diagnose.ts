@@ -110,15 +110,15 @@ function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<st
   )
   if (unseen.length === 0) {
     const alive = instances.filter(isAlive).map(called)
-    const says = alive.length === 0 ? 'no process is at work' : `at work: ${alive.join(', ')}`
+    const says = alive.length === 0 ? 'no process is running' : `running: ${alive.join(', ')}`
     return [about(well('instances', says))]
   }
   return unseen.map((one) => {
     const fix =
       now === null
-        ? 'Start a process, which takes them back'
-        : 'Look into the logs of the processes that are at work for "reap", and restart them'
-    const says = `${called(one)} has died, and its jobs were not taken back`
+        ? 'Start a process, which reclaims the jobs'
+        : 'Check the logs of the running processes for "reap", then restart them'
+    const says = `${called(one)} stopped responding, and its jobs were not reclaimed`
     return about(warning('instances', says, fix), 'instance', one.id)
   })
 }
@@ -128,16 +128,16 @@ function served(
   instances: readonly InstanceRecord[],
 ): MillDiagnostic[] {
   if (unservedKinds.length === 0)
-    return [about(well('served', 'every kind that waits has a process that takes it'))]
+    return [about(well('served', 'every kind with waiting jobs has a worker'))]
   const nobody = !instances.some(isAlive)
   return unservedKinds.map(({ queue, kind, jobs }) => {
     // No more are counted.
     const many = jobs >= UNSERVED_ROWS ? `${counted(jobs, 'job')} or more` : counted(jobs, 'job')
-    const wait = `${many} of the kind ${shown(kind)} ${jobs === 1 ? 'waits' : 'wait'}`
-    const says = `${wait} in the queue ${shown(queue)}, and no process takes ${jobs === 1 ? 'it' : 'them'}`
+    const which = `${many} of kind ${shown(kind)} in queue ${shown(queue)}`
+    const says = `${which} ${jobs === 1 ? 'has' : 'have'} no worker`
     const fix = nobody
-      ? 'Start one: jobmill work'
-      : `Start one that has a handler for ${shown(kind)} and serves ${shown(queue)}, or cancel them`
+      ? 'Start a worker: jobmill work'
+      : `Start a worker that handles ${shown(kind)} on queue ${shown(queue)}, or cancel the jobs`
     return about(warning('served', says, fix), 'kind', kind)
   })
 }
@@ -152,14 +152,14 @@ function duties(
   if (now === null) return []
   const diagnostics = all.flatMap(({ name, leader, failures, lastSuccessAt }) => {
     const by = instances.find(({ id }) => id === leader)
-    const fix = `Look into the log of ${by === undefined ? 'the processes' : called(by)} for "${name}"`
+    const fix = `Check the log of ${by === undefined ? 'the processes' : called(by)} for "${name}"`
     const late = (says: string): MillDiagnostic[] => [about(warning('duties', says, fix), 'duty', name)]
-    if (failures > 0) return late(`the duty ${shown(name)} has failed ${failures} times in a row`)
+    if (failures > 0) return late(`duty ${shown(name)} has failed ${failures} times in a row`)
     const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
     const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
-    return agoMs <= allowedMs ? [] : late(`the duty ${shown(name)} was last done ${spanText(agoMs)} ago`)
+    return agoMs <= allowedMs ? [] : late(`duty ${shown(name)} last succeeded ${spanText(agoMs)} ago`)
   })
-  return diagnostics.length > 0 ? diagnostics : [about(well('duties', `all ${all.length} duties are done`))]
+  return diagnostics.length > 0 ? diagnostics : [about(well('duties', `all ${all.length} duties are on time`))]
 }
 
 /** For whoever wonders: somebody wanted it so. */
@@ -175,17 +175,17 @@ function settings(drift: readonly ConfigDrift[], hidesPayloads: boolean): MillDi
       const { what, name, field, override } = difference
       const says = driftText(difference, hidesPayloads)
       const orElse =
-        field === 'deleted' ? 'remove the schedule from the code' : 'write the value into the code'
+        field === 'deleted' ? 'remove the schedule from code' : 'set the value in code'
       const fix =
         override === null
-          ? 'A process with other code started later. Restart those with the code that should count'
+          ? 'Restart the processes whose code should apply; a process with different code started later'
           : `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`
       return about(warning('settings', `${what} ${shown(name)}: ${says}`, fix), what, name)
     })
 }
 
 function driftText({ field, code, stored }: ConfigDrift, hidesPayloads: boolean): string {
-  if (hidesPayloads && field === 'payload') return 'payload is not the one of the code'
-  if (field === 'deleted') return 'an operator deleted it, and the code defines it'
-  return `${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`
+  if (hidesPayloads && field === 'payload') return 'payload differs from code'
+  if (field === 'deleted') return 'deleted by an operator, but still defined in code'
+  return `${field} is ${JSON.stringify(stored)}, but code says ${JSON.stringify(code)}`
 }

@@ -96,36 +96,35 @@ async function database(tools: DiagnosticsTools['tools']): Promise<MillDiagnosti
 function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
   if (!isThere) return []
   if (refused !== null) {
-    const fix = 'Install the release of jobmill that the database was migrated with, or a newer one'
+    const fix = 'Install the jobmill release that migrated this database, or a newer one'
     return [broken('schema', refused, fix)]
   }
   if (pending.length === 0) return []
   const names = pending.map(({ number, name }) => `${number} (${name})`).join(', ')
-  const fix = 'Apply what is missing: jobmill db migrate, or start a process of this release'
-  return [warning('schema', `migrations are not applied yet: ${names}`, fix)]
+  const fix = 'Run jobmill db migrate, or start a process of this release'
+  return [warning('schema', `pending migrations: ${names}`, fix)]
 }
 
 /** Without its statement, which not everybody may see. */
 function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
   return warning(
     'horizon',
-    `session ${pid} (${state}) has had a transaction open for ${spanText(ageMs)}, and nothing that was deleted since ` +
-      'can be cleaned up',
-    `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server do so`,
+    `session ${pid} (${state}) has held a transaction open for ${spanText(ageMs)}, so vacuum cannot remove rows deleted since`,
+    `Run SELECT pg_terminate_backend(${pid}), and set idle_in_transaction_session_timeout to end such sessions automatically`,
   )
 }
 
 /** The code is enough: what a database says may name hosts and users. */
 function cannotLook(error: unknown): Diagnostic {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
-  return warning('database', `it cannot be looked at: ${code}`, 'Run jobmill db doctor, which says more')
+  return warning('database', `the database check failed: ${code}`, 'Run jobmill db doctor for details')
 }
 
 /** As this process hears it: a pooler that refuses LISTEN, or a server that cannot be reached there. */
 function notifier(duties: readonly DutyView[]): MillDiagnostic[] {
   const failures = duties.find(({ name }) => name === 'listen')?.here?.failures ?? 0
   if (failures === 0) return []
-  const says = `this process cannot listen for new jobs (${failures} tries), and finds them by polling`
-  const fix = 'Behind a pooler, give the option notifier the address of the server itself, or false'
+  const says = `this process cannot listen for notifications (${failures} failures in a row) and polls instead`
+  const fix = 'Set the notifier option to the address of the server itself instead of a pooler, or to false'
   return [about(warning('notifier', says, fix), 'duty', 'listen')]
 }

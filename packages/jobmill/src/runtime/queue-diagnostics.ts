@@ -35,23 +35,23 @@ export function queueDiagnostics({ queues, counts, instances }: QueueScene): Mil
 /** Somebody wanted it so, and may have forgotten that. */
 function shut({ name, paused, workers }: QueueRecord, { ready }: QueueCounts): MillDiagnostic[] {
   if (ready === 0) return []
-  const wait = ready === 1 ? '1 job waits in it' : `${ready} jobs wait in it`
+  const wait = ready === 1 ? '1 job is waiting' : `${ready} jobs are waiting`
   if (paused) {
-    const says = `the queue ${shown(name)} is paused, and ${wait}`
-    return [about(warning('paused', says, 'Resume it when what it was paused for is over'), 'queue', name)]
+    const says = `queue ${shown(name)} is paused, and ${wait}`
+    return [about(warning('paused', says, 'Resume the queue once the reason for the pause is resolved'), 'queue', name)]
   }
   if (workers !== 0) return []
-  const fix = 'Give it workers, or null for the default of each process'
+  const fix = 'Set workers to 1 or more, or to null for the default of each process'
   return [
-    about(warning('workers', `the queue ${shown(name)} has 0 workers, and ${wait}`, fix), 'queue', name),
+    about(warning('workers', `queue ${shown(name)} has 0 workers, and ${wait}`, fix), 'queue', name),
   ]
 }
 
 function cooling({ name, coolingMs, throttles }: QueueRecord): MillDiagnostic[] {
   if (coolingMs < COOLS_LONG_MS) return []
   const often = throttles === 0 ? '' : `, after ${throttles} ${throttles === 1 ? 'throttle' : 'throttles'}`
-  const says = `the queue ${shown(name)} cools down for another ${spanText(coolingMs)}${often}`
-  const fix = 'Wait for it; if it comes back often, give the queue a limit that the other side can bear'
+  const says = `queue ${shown(name)} is cooling down for another ${spanText(coolingMs)}${often}`
+  const fix = 'Wait. If it happens often, give the queue a limit that matches what the remote service accepts'
   return [about(warning('cooling', says, fix), 'queue', name)]
 }
 
@@ -63,8 +63,8 @@ function slow(
   // Of the others it is told why already.
   if (!isServed || paused || workers === 0 || coolingMs > 0) return []
   if (oldestReadyMs === null || oldestReadyMs <= WAITS_LONG_MS) return []
-  const says = `the oldest ready job of the queue ${shown(name)} has waited for ${spanText(oldestReadyMs)}`
-  const fix = 'Ask why it does not run (jobmill jobs show); more workers or processes help when all are busy'
+  const says = `the oldest ready job in queue ${shown(name)} has waited for ${spanText(oldestReadyMs)}`
+  const fix = 'Check what blocks it (jobmill jobs show). If all workers are busy, add workers or processes'
   return [about(warning('waiting', says, fix), 'queue', name)]
 }
 
@@ -72,8 +72,8 @@ export function deathDiagnostics(series: readonly QueueSeries[]): MillDiagnostic
   return series.flatMap(({ queue, all }) => {
     const { dead } = all.counters
     if (dead <= MOST_DEATHS) return []
-    const says = `jobs of the queue ${shown(queue)} have died ${dead} times in the last ${spanText(DEATHS_MS)}`
-    const fix = 'Look at their errors (jobmill jobs list --state dead), mend the cause, and retry them'
+    const says = `${dead} jobs failed permanently in queue ${shown(queue)} in the last ${spanText(DEATHS_MS)}`
+    const fix = 'Inspect the errors (jobmill jobs list --state dead), fix the cause, then retry the jobs'
     return [about(warning('dead', says, fix), 'queue', queue)]
   })
 }
@@ -85,7 +85,7 @@ export function deadJobDiagnostics(
 ): MillDiagnostic[] {
   return counts.flatMap(({ queue, dead }) => {
     if (dead === 0 || others.some(({ about: { name } }) => name === queue)) return []
-    const says = `the queue ${shown(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
+    const says = `queue ${shown(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
     const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
     return [about(warning('dead', says, fix), 'queue', queue)]
   })
@@ -95,9 +95,9 @@ export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic
   return limits
     .filter(({ drainedMs }) => drainedMs > 0)
     .map(({ name, drainedMs }) => {
-      const says = `the limit ${shown(name)} grants nothing for another ${spanText(drainedMs)}`
+      const says = `limit ${shown(name)} grants nothing for another ${spanText(drainedMs)}`
       return about(
-        warning('drained', says, 'Wait for it: somebody drained it, or was told to'),
+        warning('drained', says, 'Wait. A handler or an operator drained the limit'),
         'limit',
         name,
       )
@@ -107,7 +107,7 @@ export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic
 export function scheduleDiagnostics(schedules: readonly ScheduleView[]): MillDiagnostic[] {
   return schedules.flatMap(({ name, error }) => {
     if (error === null) return []
-    const says = `the schedule ${shown(name)} could not be served the last time: ${error}`
-    return [about(warning('schedules', says, 'Mend what it says; it is tried again'), 'schedule', name)]
+    const says = `schedule ${shown(name)} failed to enqueue: ${error}`
+    return [about(warning('schedules', says, 'Fix the error. The schedule retries automatically'), 'schedule', name)]
   })
 }

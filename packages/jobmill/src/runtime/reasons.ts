@@ -51,7 +51,7 @@ export interface Scene {
 
 const NEXT: Reason = {
   why: 'next',
-  says: 'Nothing stands in its way: it begins as soon as a worker is free',
+  says: 'Nothing is blocking it: it starts as soon as a worker is free',
   until: null,
 }
 
@@ -67,47 +67,47 @@ const reason = (why: ReasonName, says: string, until: number | null = null): Rea
 /** Its own time, or its turn. */
 function* waiting({ job, now, last }: Scene): Generator<Reason> {
   if (job.waitsForOrder)
-    yield reason('order', `An earlier job with the order key ${JSON.stringify(job.orderKey)} has not ended`)
+    yield reason('order', `Blocked by order key ${JSON.stringify(job.orderKey)}: an earlier job has not ended`)
   if (job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   const limit = limitNamed(last?.error ?? null)
   if (limit !== null) {
-    const whose = limit.key === null ? '' : ` for the key ${JSON.stringify(limit.key)}`
+    const whose = limit.key === null ? '' : ` for key ${JSON.stringify(limit.key)}`
     yield reason(
       'limit',
-      `The limit ${limit.limit} was empty${whose}: it is tried again in ${left}`,
+      `Limit ${limit.limit} was empty${whose}: retrying in ${left}`,
       job.dueAt,
     )
     return
   }
-  const after = last === undefined ? '' : `, since its last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
-  yield reason('due-later', `It is due in ${left}${after}`, job.dueAt)
+  const after = last === undefined ? '' : `, because the last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
+  yield reason('due-later', `Due in ${left}${after}`, job.dueAt)
 }
 
 const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
   failed: 'failed',
   'timed-out': 'timed out',
-  snoozed: 'asked to come back later',
+  snoozed: 'was snoozed',
   throttled: 'was throttled',
 }
 
 /** Doors of its queue that are shut. */
 function* closed({ queue, now }: Scene): Generator<Reason> {
-  if (queue?.paused === true) yield reason('paused', `The queue ${queue.name} is paused`)
-  if (queue?.workers === 0) yield reason('no-workers', `The queue ${queue.name} has 0 workers`)
+  if (queue?.paused === true) yield reason('paused', `Queue ${queue.name} is paused`)
+  if (queue?.workers === 0) yield reason('no-workers', `Queue ${queue.name} has 0 workers`)
   if (queue !== undefined && queue.coolingMs > 0) {
-    const says = `The queue ${queue.name} cools down for another ${spanText(queue.coolingMs)}`
+    const says = `Queue ${queue.name} is cooling down for another ${spanText(queue.coolingMs)}`
     yield reason('cooling', says, now + queue.coolingMs)
   }
 }
 
 function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
   if (serving.length === 0)
-    yield reason('queue-without-worker', `No living process serves the queue ${job.queue}`)
+    yield reason('queue-without-worker', `No running process serves queue ${job.queue}`)
   else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
     yield reason(
       'kind-without-worker',
-      `No living process that serves the queue ${job.queue} has the kind ${job.kind}`,
+      `No running process that serves queue ${job.queue} handles kind ${job.kind}`,
     )
 }
 
@@ -115,12 +115,12 @@ function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
 function* held({ limit, now }: Scene): Generator<Reason> {
   if (limit === undefined || limit.available > 0) return
   if (limit.drainedMs > 0) {
-    const says = `The limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
+    const says = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
     yield reason('limit', says, now + limit.drainedMs)
   } else if (limit.nextInMs === null)
-    yield reason('limit', `All permits of the limit ${limit.name} are taken`)
+    yield reason('limit', `All permits of limit ${limit.name} are in use`)
   else {
-    const says = `The limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
+    const says = `Limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
     yield reason('limit', says, now + limit.nextInMs)
   }
 }
@@ -129,7 +129,7 @@ function* alone({ job }: Scene): Generator<Reason> {
   if (job.state === 'ready' && job.crashes >= 2)
     yield reason(
       'quarantined',
-      `It was running at ${counted(job.crashes, 'crash', 'crashes')}, so it waits until a process has nothing else to do`,
+      `Quarantined after ${counted(job.crashes, 'crash', 'crashes')}: it runs when a process has no other job to run`,
     )
 }
 
@@ -139,8 +139,8 @@ function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason
   if (job.state !== 'ready' || running < workers) return
   const says =
     workers === 1
-      ? `The only worker of the queue ${job.queue} is busy`
-      : `All ${workers} workers of the queue ${job.queue} are busy`
+      ? `The only worker of queue ${job.queue} is busy`
+      : `All ${workers} workers of queue ${job.queue} are busy`
   yield reason('busy', says)
 }
 
@@ -157,6 +157,6 @@ function* inLine({ job, ahead }: Scene): Generator<Reason> {
   const many = ahead >= POSITION_MOST ? `${POSITION_MOST} or more` : String(ahead)
   yield reason(
     'behind',
-    `${many} ready ${ahead === 1 ? 'job comes' : 'jobs come'} before it in the queue ${job.queue}`,
+    `${many} ready ${ahead === 1 ? 'job is' : 'jobs are'} ahead of it in queue ${job.queue}`,
   )
 }

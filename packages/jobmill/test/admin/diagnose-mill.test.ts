@@ -58,27 +58,27 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
   test('a database without processes is fine, and so is one with a process', async () => {
     const { store, diagnose } = await scene(create())
     expect(await diagnose()).toMatchObject([
-      { check: 'instances', level: 'ok', says: 'no process is at work' },
+      { check: 'instances', level: 'ok', says: 'no process is running' },
       { check: 'served', level: 'ok' },
     ])
     await leading(store, 'retain', { succeededAgoMs: 1_000, failures: 0 })
     expect(await diagnose()).toMatchObject([
-      { check: 'instances', level: 'ok', says: 'at work: acme-worker' },
+      { check: 'instances', level: 'ok', says: 'running: acme-worker' },
       { check: 'served', level: 'ok' },
-      { check: 'duties', level: 'ok', says: 'all 1 duties are done' },
+      { check: 'duties', level: 'ok', says: 'all 1 duties are on time' },
     ])
   })
 
   test('unserved jobs, without processes and with others', async () => {
     const { store, troubles } = await scene(create())
     await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
-    const says = '2 jobs of the kind "send" wait in the queue "mail", and no process takes them'
+    const says = '2 jobs of kind "send" in queue "mail" have no worker'
     expect(await troubles()).toEqual([
       {
         check: 'served',
         level: 'warning',
         says,
-        fix: 'Start one: jobmill work',
+        fix: 'Start a worker: jobmill work',
         about: { what: 'kind', name: 'send' },
       },
     ])
@@ -87,7 +87,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
       {
         check: 'served',
         says,
-        fix: 'Start one that has a handler for "send" and serves "mail", or cancel them',
+        fix: 'Start a worker that handles "send" on queue "mail", or cancel the jobs',
       },
     ])
     await store.register(anInstance({ queues: ['mail'], kinds: ['send'] }))
@@ -101,8 +101,8 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
       {
         check: 'duties',
         level: 'warning',
-        says: 'the duty "retain" has failed 3 times in a row',
-        fix: 'Look into the log of acme-worker for "retain"',
+        says: 'duty "retain" has failed 3 times in a row',
+        fix: 'Check the log of acme-worker for "retain"',
         about: { what: 'duty', name: 'retain' },
       },
     ])
@@ -110,11 +110,11 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     const bid = { name: 'retain', succeededAgoMs: 20 * 60_000, failures: 0 }
     await store.renew(aHeartbeat(id, { duties: [bid] }))
     expect(await troubles()).toMatchObject([
-      { check: 'duties', level: 'warning', says: 'the duty "retain" was last done 20 m ago' },
+      { check: 'duties', level: 'warning', says: 'duty "retain" last succeeded 20 m ago' },
     ])
     // As often as the options say.
     expect(await troubles({ retain: { every: '10m' } })).toEqual([])
-    // Once nobody is at work, nobody can do it.
+    // Without a running process no duty can be late.
     await store.deregister(id)
     expect(await troubles()).toEqual([])
   })
@@ -126,7 +126,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
     pass(300_000)
     await store.renew(aHeartbeat(id, { duties: [{ name: 'schedule', ...how }] }))
-    expect(await troubles()).toMatchObject([{ says: 'the duty "schedule" was last done 5 m ago' }])
+    expect(await troubles()).toMatchObject([{ says: 'duty "schedule" last succeeded 5 m ago' }])
   })
 
   test('a process that died, with nobody to notice, and with somebody who does not', async () => {
@@ -140,8 +140,8 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
       {
         check: 'instances',
         level: 'warning',
-        says: 'gone has died, and its jobs were not taken back',
-        fix: 'Start a process, which takes them back',
+        says: 'gone stopped responding, and its jobs were not reclaimed',
+        fix: 'Start a process, which reclaims the jobs',
         about: { what: 'instance', name: gone.id },
       },
     ])
@@ -151,7 +151,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     pass(20_000)
     await store.register(anInstance({ label: 'another' }))
     expect((await troubles()).map(({ fix }) => fix)).toContain(
-      'Look into the logs of the processes that are at work for "reap", and restart them',
+      'Check the logs of the running processes for "reap", then restart them',
     )
     await store.reap({ crashesUntilDead: 3, limit: 10 })
     expect(await troubles()).toEqual([])
@@ -181,15 +181,15 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
       {
         check: 'settings',
         level: 'warning',
-        says: 'queue "mail": workers is 8, and the code says 4',
-        fix: 'Run "jobmill overrides reset queue mail workers", or write the value into the code',
+        says: 'queue "mail": workers is 8, but code says 4',
+        fix: 'Run "jobmill overrides reset queue mail workers", or set the value in code',
         about: { what: 'queue', name: 'mail' },
       },
       {
         check: 'settings',
         level: 'warning',
-        says: 'schedule "nightly": an operator deleted it, and the code defines it',
-        fix: 'Run "jobmill overrides reset schedule nightly deleted", or remove the schedule from the code',
+        says: 'schedule "nightly": deleted by an operator, but still defined in code',
+        fix: 'Run "jobmill overrides reset schedule nightly deleted", or remove the schedule from code',
         about: { what: 'schedule', name: 'nightly' },
       },
     ])

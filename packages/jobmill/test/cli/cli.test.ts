@@ -185,7 +185,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     work.child.kill('SIGINT')
     expect(await work.ended).toBe(0)
     expect(work.said.out).toContain('shutdown')
-    expect(work.said.err).toContain('stopped: 0 finished, 0 handed back, 1 interrupted')
+    expect(work.said.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
   })
 })

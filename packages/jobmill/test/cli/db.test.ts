@@ -101,7 +101,7 @@ describe('jobmill db on sqlite', () => {
     expect(warned.code).toBe(0)
     expect(warned.out).toContain('1 job of the kind "send" waits in the queue "mail"')
     expect(warned.out).toContain('fix: Start one: jobmill work')
-    expect(warned.out).toContain('queue "mail": workers is 8, and the code says 4')
+    expect(warned.out).toContain('queue "mail": workers is 8, but code says 4')
     expect(warned.out).toContain('0 errors, 2 warnings')
     change(file, 'DROP INDEX jobmill_job_due')
     const broken = await told(folder, ['db', 'doctor', '--json'])

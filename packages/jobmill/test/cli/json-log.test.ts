@@ -61,7 +61,7 @@ test('errors are texts with their causes, wherever they are, and odd values do n
 
 test('lines of an attempt name its job, its kind, its queue, its attempt and its trace', async () => {
   const lines = await linesOf('mill')
-  const dead = lines.find(({ msg }) => String(msg).includes('is dead'))
+  const dead = lines.find(({ msg }) => String(msg).includes('failed permanently'))
   expect(dead).toMatchObject({
     level: 'error',
     job: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
@@ -73,5 +73,5 @@ test('lines of an attempt name its job, its kind, its queue, its attempt and its
     span_id: expect.stringMatching(/^[\da-f]{16}$/) as unknown,
   })
   expect(lines.map(({ level }) => level)).not.toContain('debug')
-  expect(lines.at(-1)?.['msg']).toContain('stopped: ')
+  expect(lines.at(-1)?.['msg']).toContain('mill stopped in ')
 })

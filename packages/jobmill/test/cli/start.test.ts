@@ -95,7 +95,7 @@ describe('jobmill start on sqlite', () => {
     expect(begun.status).toBe(202)
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
-    expect(child.said.err).toMatch(/stopped: \d+ finished, \d+ handed back, 0 interrupted/)
+    expect(child.said.err).toMatch(/stopped in \d+ ms: \d+ finished, \d+ returned to the queue, 0 interrupted/)
   })
 
   test('P6 a Ctrl-C that npm forwards again counts once, and running jobs keep their grace period', async () => {
@@ -107,7 +107,7 @@ describe('jobmill start on sqlite', () => {
     child.child.kill('SIGINT')
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
-    expect(child.said.err).toContain('stopped: 1 finished, 0 handed back, 0 interrupted')
+    expect(child.said.err).toContain('1 finished, 0 returned to the queue, 0 interrupted')
   })
 
   test('only the API, on a database that is named, without a config', async () => {

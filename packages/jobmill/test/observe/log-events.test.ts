@@ -16,87 +16,87 @@ const ATTEMPT = { id: 'x', kind: 'mail', queue: 'q', attempt: 1, maxAttempts: 5 
 const LINES: readonly (readonly [Told, string])[] = [
   [
     ['duty-started', { duty: 'retain', everyMs: 300_000, deadlineMs: 30_000, forAll: true }],
-    'info retain begins, every 300000 ms',
+    'info duty retain started, every 300000 ms',
   ],
   [
     ['duty-started', { duty: 'stage', everyMs: null, deadlineMs: null, forAll: false }],
-    'debug stage begins, when asked for',
+    'debug duty stage started, on demand',
   ],
-  [['duty-stopped', { duty: 'retain', passes: 3 }], 'debug retain ended after 3 passes'],
+  [['duty-stopped', { duty: 'retain', passes: 3 }], 'debug duty retain stopped after 3 passes'],
   [
     ['duty-done', { duty: 'retain', counts: { jobs: 4, done: 3, dead: 1, keys: 0, ticks: 1 }, tookMs: 1.6 }],
-    'info retain: 3 done, 1 dead, 1 tick, in 2 ms',
+    'info duty retain processed 3 done, 1 dead, 1 tick in 2 ms',
   ],
-  [['duty-done', { duty: 'sweep', counts: { files: 2 }, tookMs: 1 }], 'info sweep: 2 files, in 1 ms'],
-  [['duty-done', { duty: 'stage', counts: { ready: 2 }, tookMs: 1 }], 'debug stage: 2 ready, in 1 ms'],
+  [['duty-done', { duty: 'sweep', counts: { files: 2 }, tookMs: 1 }], 'info duty sweep processed 2 files in 1 ms'],
+  [['duty-done', { duty: 'stage', counts: { ready: 2 }, tookMs: 1 }], 'debug duty stage processed 2 ready in 1 ms'],
   [
     ['grace-expired', { jobs: [{ ...ATTEMPT, isAbandoned: true }] }],
-    'warn grace period over: interrupted 1 running job, which is returned to the queue: mail x in q (still running)',
+    'warn grace period over: interrupted 1 running job, which is returned to the queue: job mail x in q (still running)',
   ],
   [
     ['duty-failing', { duty: 'reap', error: new Error('away'), failures: 1 }],
-    'error reap fails and is tried again: Error: away',
+    'error duty reap failed, retrying: Error: away',
   ],
-  [['duty-back', { duty: 'reap', failures: 4 }], 'info reap works again, after 4 failures'],
-  [['leading', { duty: 'reap' }], 'info this instance leads reap'],
-  [['led', { duty: 'reap' }], 'info this instance no longer leads reap'],
-  [['rebalanced', { changed: 2 }], 'info split the workers anew: 2 assignments changed'],
+  [['duty-back', { duty: 'reap', failures: 4 }], 'info duty reap recovered after 4 failures'],
+  [['leading', { duty: 'reap' }], 'info instance became leader of reap'],
+  [['led', { duty: 'reap' }], 'info instance is no longer leader of reap'],
+  [['rebalanced', { changed: 2 }], 'info workers were rebalanced: 2 assignments changed'],
   [
     ['instance-lost', { instance: 'x', jobs: 2, blocked: false }],
-    'error this instance was not renewed in time; 2 running jobs were told to stop',
+    'error instance was not renewed in time; asked 2 running jobs to stop',
   ],
   [
     ['instance-lost', { instance: 'x', jobs: 2, blocked: true }],
-    'error this process stood still for longer than its lease, because a handler blocked the event loop or the machine slept; 2 running jobs were told to stop, and others run them again',
+    'error process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked 2 running jobs to stop, and other processes will run them again',
   ],
   [
     ['dead', { id: 'x', kind: 'mail', queue: 'q', attempt: 5, maxAttempts: 5, error: 'no' }],
-    'error mail x in q, attempt 5 of 5, is dead: no',
+    'error job mail x in q (attempt 5 of 5) failed permanently: no',
   ],
   [
     ['dead', { id: 'x', kind: 'mail', queue: 'q', attempt: 0, maxAttempts: 0, error: 'crashed' }],
-    'error mail x in q is dead: crashed',
+    'error job mail x in q failed permanently: crashed',
   ],
-  [['queue-resumed', { queue: 'mail' }], 'info queue mail has cooled down: its jobs are claimed again'],
-  [['queue-changed', { queue: 'mail' }], 'info the settings of queue mail were changed'],
+  [['queue-resumed', { queue: 'mail' }], 'info queue mail resumed after cooling down'],
+  [['queue-changed', { queue: 'mail' }], 'info queue mail settings changed'],
   [['store-back', { part: 'claim' }], 'info claim reaches the database again'],
-  [['instance-back', { instance: 'x' }], 'info this instance is known again and goes on'],
+  [['instance-back', { instance: 'x' }], 'info instance is registered again'],
   [
     ['leases-found', { jobs: 1 }],
-    'warn handed back 1 job whose claim was never answered, so that nobody ran it',
+    'warn returned 1 job to the queue, because the reply to the claim was lost',
   ],
   [
     ['instance-lost', { instance: 'x', jobs: 1, blocked: true }],
-    'error this process stood still for longer than its lease, because a handler blocked the event loop or the machine slept; 1 running job was told to stop, and others run it again',
+    'error process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked 1 running job to stop, and other processes will run it again',
   ],
-  [['reaped', { instances: ['x'], jobs: [] }], 'warn took back 0 jobs of 1 instance that fell silent'],
-  [['mill-started', { instance: 'x', queues: ['a', 'b'], kinds: ['c'] }], 'info started on a, b with 1 kind'],
+  [['reaped', { instances: ['x'], jobs: [] }], 'warn reclaimed 0 jobs from 1 expired instance'],
+  [['mill-started', { instance: 'x', queues: ['a', 'b'], kinds: ['c'] }], 'info mill started on a, b with 1 kind'],
   [
     ['mill-stopping', { running: 1, graceMs: 500 }],
-    'info stopping: 1 job runs and gets up to 500 ms; a second signal ends that at once',
+    'info mill is stopping: 1 running job has up to 500 ms to finish; a second signal stops at once',
   ],
   [
     ['finished', { ...ATTEMPT, ranMs: 12.3456, totalMs: 20, notKept: null }],
-    'debug mail x in q, attempt 1 of 5, is done, in 12 ms',
+    'debug job mail x in q (attempt 1 of 5) completed in 12 ms',
   ],
   [
     ['started', { ...ATTEMPT, crashes: 0, waitedMs: 3 }],
-    'debug mail x in q, attempt 1 of 5, began after waiting for 3 ms',
+    'debug job mail x in q (attempt 1 of 5) started after waiting 3 ms',
   ],
   [['limit-drained', { limit: 'smtp', key: null, forMs: 500 }], 'warn limit smtp grants nothing for 500 ms'],
-  [['limit-drained', { limit: 'chat', key: '42', forMs: 0 }], 'warn limit chat for 42 was emptied'],
+  [['limit-drained', { limit: 'chat', key: '42', forMs: 0 }], 'warn limit chat for key 42 was drained'],
   [
     ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'enqueued' }],
-    'debug schedule nightly enqueued x',
+    'debug schedule nightly enqueued job x',
   ],
   [
     ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'skipped' }],
-    'debug schedule nightly skipped: x has not ended',
+    'debug schedule nightly skipped a tick: job x has not ended',
   ],
-  [['schedule-missed', { schedule: 'nightly', missed: 2 }], 'warn schedule nightly missed 2 instants'],
+  [['schedule-missed', { schedule: 'nightly', missed: 2 }], 'warn schedule nightly missed 2 ticks'],
   [
     ['schedule-failing', { schedule: 'nightly', error: 'no such zone' }],
-    'error schedule nightly cannot be served: no such zone',
+    'error schedule nightly failed to enqueue: no such zone',
   ],
 ]
 
@@ -110,7 +110,7 @@ test.each(LINES)('%j', async ([type, event], expected) => {
   expect(lines).toEqual([expected])
 })
 
-test('times are told to a tenth of a millisecond', async () => {
+test('times are rounded to a tenth of a millisecond', async () => {
   const hub = eventHub(systemPlatform)
   const told: object[] = []
   const hear = (_: string, fields: object): void => void told.push(fields)
@@ -131,7 +131,7 @@ test('a logger that writes from some level up does not listen to what is below: 
     end()
     hub.emit('schedule-missed', { schedule: 'nightly', missed: 3 })
     await hub.delivered()
-    expect(written.mock.calls).toEqual([['jobmill warn  schedule nightly missed 2 instants\n']])
+    expect(written.mock.calls).toEqual([['jobmill warn  schedule nightly missed 2 ticks\n']])
     expect(hub.counts.dropped).toBe(0)
   } finally {
     written.mockRestore()
@@ -148,7 +148,7 @@ test('S3 an error cannot write escape sequences into the text log, nor lines of 
     await hub.delivered()
     expect(written.mock.calls).toEqual([
       [
-        'jobmill error mail x in q, attempt 1 of 5, is dead: Error: \\u001b]0;x\\u0007\\u009b2J\\u202e\\u000d jobmill error all jobs are dead\\u2028\n',
+        'jobmill error job mail x in q (attempt 1 of 5) failed permanently: Error: \\u001b]0;x\\u0007\\u009b2J\\u202e\\u000d jobmill error all jobs are dead\\u2028\n',
       ],
     ])
   } finally {
@@ -204,7 +204,7 @@ test('N2 N3 pino gets every field, the lines of handlers, and the stacks of thos
       { ...ref, ...sending, attempt: 1 },
       { ...ref, level: 'warn', attempt: 1, error: expect.stringContaining('no such host') as unknown, stack },
       { ...ref, ...sending, attempt: 2 },
-      { ...ref, level: 'error', attempt: 2, stack, msg: expect.stringContaining('is dead: ') as unknown },
+      { ...ref, level: 'error', attempt: 2, stack, msg: expect.stringContaining('failed permanently: ') as unknown },
     ])
   }
   lines.length = 0
@@ -251,7 +251,7 @@ test('N3 the text log has the lines of handlers and, below the error, where it w
     expect(lines).toContain(
       `jobmill info  mail ${id} in default, attempt 1 of 2: sending {"to":"ada","id":"of the mail"}`,
     )
-    expect(lines[at]).toMatch(/is dead: TypeError: no such host caused by: Error: ENOTFOUND$/)
+    expect(lines[at]).toMatch(/failed permanently: TypeError: no such host caused by: Error: ENOTFOUND$/)
     expect(lines[at + 1]).toMatch(/^ {8}at /)
     expect(lines.every((line) => /^(?:jobmill (?:info {2}|warn {2}|error ) ?\S| {8}\S|$)/.test(line))).toBe(
       true,

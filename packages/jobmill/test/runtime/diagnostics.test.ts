@@ -64,8 +64,8 @@ describe('a queue', () => {
       instances: instances.map((one) => ({ ...one, expiresAt: 1, endedAt: null })),
     }).map((one) => one.says)
 
-  test('in which a job waits for long is told, unless something else is told of it, or nobody serves it', () => {
-    const late = ['the oldest ready job of the queue "q" has waited for 6 m']
+  test('with an old ready job is reported, unless another diagnostic explains it or no process serves it', () => {
+    const late = ['the oldest ready job in queue "q" has waited for 6 m']
     expect(says({}, 360_000)).toEqual(late)
     expect(says({}, 300_000)).toEqual([])
     expect(says({}, 360_000, [])).toEqual([])
@@ -73,9 +73,9 @@ describe('a queue', () => {
       expect(says(shut, 360_000)).not.toContain(late[0])
   })
 
-  test('that cools down is told with how often it had to', () => {
+  test('that is cooling down is reported with its number of throttles', () => {
     expect(says({ coolingMs: 30_000, throttles: 2 }, 1)).toEqual([
-      'the queue "q" cools down for another 30 s, after 2 throttles',
+      'queue "q" is cooling down for another 30 s, after 2 throttles',
     ])
   })
 })
@@ -102,13 +102,13 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     for (let n = 0; n < 11; n += 1) await mill.enqueue(dies, null)
     await mill.clock.advance('3s')
     await mill.limits.drain('smtp', { retryAfter: '2m' })
-    const cooling: unknown = expect.stringMatching(/^the queue "slow" cools down for another 1 m \d+ s$/)
+    const cooling: unknown = expect.stringMatching(/^queue "slow" is cooling down for another 1 m \d+ s$/)
     expect(await told(mill)).toEqual([
-      ['dead', 'queue', 'default', 'jobs of the queue "default" have died 11 times in the last 10 m'],
-      ['paused', 'queue', 'held', 'the queue "held" is paused, and 1 job waits in it'],
-      ['workers', 'queue', 'none', 'the queue "none" has 0 workers, and 2 jobs wait in it'],
+      ['dead', 'queue', 'default', '11 jobs failed permanently in queue "default" in the last 10 m'],
+      ['paused', 'queue', 'held', 'queue "held" is paused, and 1 job is waiting'],
+      ['workers', 'queue', 'none', 'queue "none" has 0 workers, and 2 jobs are waiting'],
       ['cooling', 'queue', 'slow', cooling],
-      ['drained', 'limit', 'smtp', 'the limit "smtp" grants nothing for another 2 m'],
+      ['drained', 'limit', 'smtp', 'limit "smtp" grants nothing for another 2 m'],
     ])
   })
 
@@ -120,7 +120,7 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
       {
         check: 'dead',
         about: { what: 'queue', name: 'default' },
-        says: 'the queue "default" has 6 dead jobs',
+        says: 'queue "default" has 6 dead jobs',
         fix: expect.stringContaining('jobmill jobs list --state dead --queue default') as string,
       },
     ])
@@ -149,10 +149,10 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     expect(JSON.stringify(diagnostics)).not.toMatch(/SELECT 1"|"pin/)
   })
 
-  test('a database that cannot be looked at is a finding, and a store without tools none', async () => {
+  test('a failed database check is a diagnostic, and a store without tools has none', async () => {
     const away = { health: (): Promise<never> => Promise.reject(new Error('at db.internal')) }
     const mill = await aMill(JOBS, (store) => having(store, away))
-    expect(await told(mill)).toEqual([['database', 'database', null, 'it cannot be looked at: INTERNAL']])
+    expect(await told(mill)).toEqual([['database', 'database', null, 'the database check failed: INTERNAL']])
     const bare = await aMill(JOBS, (store) =>
       Object.assign(Object.create(store) as Store, { tools: undefined }),
     )

@@ -32,12 +32,12 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const later = await mill.enqueue(job, '', { delay: '90s' })
     expect(await mill.why(later.id)).toEqual({
       state: 'scheduled',
-      reasons: [{ why: 'due-later', says: 'It is due in 1 m 30 s', until: mill.platform.now() + 90_000 }],
+      reasons: [{ why: 'due-later', says: 'Due in 1 m 30 s', until: mill.platform.now() + 90_000 }],
     })
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
     expect((await mill.why(failed.id))?.reasons[0]?.says).toBe(
-      'It is due in 1 m, since its last attempt failed',
+      'Due in 1 m, because the last attempt failed',
     )
     told.add('due-later')
   })
@@ -57,13 +57,13 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const second = await mill.enqueue(job, '')
     expect(await reasons(mill, first.id)).toEqual(['cooling'])
     expect((await mill.why(first.id))?.reasons[0]).toMatchObject({
-      says: 'The queue default cools down for another 30 s',
+      says: 'Queue default is cooling down for another 30 s',
       until: mill.platform.now() + 30_000,
     })
     await mill.changeQueue('default', { paused: true, workers: 0 })
     expect(await reasons(mill, second.id)).toEqual(['paused', 'no-workers', 'cooling', 'behind'])
     expect((await mill.why(second.id))?.reasons.at(-1)?.says).toBe(
-      '1 ready job comes before it in the queue default',
+      '1 ready job is ahead of it in queue default',
     )
   })
 
@@ -89,18 +89,18 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect((await mill.why(second.id))?.reasons).toEqual([
       {
         why: 'limit',
-        says: 'The limit slow is empty for another 10 m',
+        says: 'Limit slow is empty for another 10 m',
         until: mill.platform.now() + 600_000,
       },
     ])
     await mill.limits.drain('slow', { retryAfter: '1h' })
     expect((await mill.why(second.id))?.reasons[0]?.says).toBe(
-      'The limit slow grants nothing for another 1 h',
+      'Limit slow grants nothing for another 1 h',
     )
     await mill.enqueue(job, 'hold', { priority: -1 })
     await mill.changeQueue('default', { limit: 'one' })
     await mill.platform.settled()
-    expect((await mill.why(second.id))?.reasons[0]?.says).toBe('All permits of the limit one are taken')
+    expect((await mill.why(second.id))?.reasons[0]?.says).toBe('All permits of limit one are in use')
     told.add('limit')
   })
 
@@ -115,7 +115,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.clock.advance('2s')
     const why = await mill.why(second.id)
     expect(why).toMatchObject({ state: 'scheduled', reasons: [{ why: 'limit' }] })
-    expect(why?.reasons[0]?.says).toMatch(/^The limit smtp was empty: it is tried again in \d+ [ms]/)
+    expect(why?.reasons[0]?.says).toMatch(/^Limit smtp was empty: retrying in \d+ [ms]/)
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
@@ -130,7 +130,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const second = await mill.enqueue(draws, null)
     await mill.clock.advance('2s')
     expect((await mill.why(second.id))?.reasons[0]?.says).toMatch(
-      /^The limit chat was empty for the key "bot 7": it is tried again in \d+ [ms]/,
+      /^Limit chat was empty for key "bot 7": retrying in \d+ [ms]/,
     )
   })
 
@@ -142,12 +142,12 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.enqueue('b', '', { priority: -1 })
     const next = await mill.enqueue(job, '')
     expect((await mill.why(next.id))?.reasons).toEqual([
-      { why: 'busy', says: 'The only worker of the queue default is busy', until: null },
+      { why: 'busy', says: 'The only worker of queue default is busy', until: null },
     ])
     const last = await mill.enqueue(job, '')
     expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])
     expect((await mill.why(last.id))?.reasons[1]?.says).toBe(
-      '1 ready job comes before it in the queue default',
+      '1 ready job is ahead of it in queue default',
     )
     // As long as nobody has heard of it.
     await mill.store.changeQueue('default', { settings: { workers: 3 }, coolMs: null })
