@@ -1,4 +1,6 @@
-/** `jobmill/opentelemetry`: spans of what happens to jobs. Needs `@opentelemetry/api`, and an SDK of yours that says where they go. */
+/**
+ * `jobmill/opentelemetry`: tracing spans for jobs. Requires `@opentelemetry/api` and an SDK that exports them.
+ */
 import { trace, type TracerProvider } from '@opentelemetry/api'
 import { JobmillError, shown } from './job/errors.ts'
 import { checkObjectKeys } from './job/known-keys.ts'
@@ -8,7 +10,7 @@ import { tracingWith } from './observe/opentelemetry/tracing.ts'
 export type { AttemptTrace, TracedJob, TraceIds, Tracing } from './job/tracing.ts'
 
 export interface OpenTelemetryOptions {
-  /** Where spans are made (default: the global one, also when it is registered later). */
+  /** The tracer provider (default: the global one, even if it is registered later). */
   readonly tracerProvider?: TracerProvider
 }
 

@@ -1,6 +1,7 @@
 /**
- * Brings events to listeners. They are called in a later turn of the loop, so that no listener stands between a job and its next step; what they
- * throw is counted and goes no further; and when they are slower than the work, events are dropped and counted rather than kept in memory.
+ * Delivers events to listeners in a later event-loop turn, so that no listener delays a job. Errors of
+ * listeners are counted and ignored. When listeners are slower than the work, events are dropped and counted
+ * instead of buffered without bound.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
@@ -10,29 +11,32 @@ import type { Platform } from '../platform/platform.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
 
-/** Called inside `emit`, for each event and before anybody else: for what must not miss one, and costs next to nothing. */
+/**
+ * Called synchronously inside `emit`, before all listeners: for consumers that must see every event and cost
+ * almost nothing.
+ */
 export type Tap = <Type extends EventType>(type: Type, event: EventTable[Type]) => void
 
 export interface EventCounts {
-  /** Events that no listener got because too many waited. */
+  /** Events dropped because too many were buffered. */
   readonly dropped: number
-  /** What listeners threw. */
+  /** Errors that listeners threw. */
   readonly errors: number
-  /** How often each type happened in this process, whether anybody listened or not. */
+  /** How often each event type happened in this process, with or without listeners. */
   readonly told: Readonly<Partial<Record<EventType, number>>>
 }
 
 export interface EventHub {
   readonly emit: Emit
-  /** `'*'` for all. Returns what ends it. */
+  /** `'*'` for all events. Returns a function that unsubscribes. */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
   readonly tap: (tap: Tap) => void
   readonly counts: EventCounts
-  /** Resolves when everything told so far was delivered. */
+  /** Resolves when everything emitted so far was delivered. */
   readonly delivered: () => Promise<void>
 }
 
-/** So many at once, then the loop gets a turn. */
+/** The number of events delivered per event-loop turn. */
 const PER_TURN = 200
 
 export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffer): EventHub {
@@ -91,7 +95,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     emit(type, event) {
       told[type] = (told[type] ?? 0) + 1
       tapped(type, event)
-      // Asked for every job, and most processes have no listener at all.
+      // Checked for every job, and most processes have no listener.
       if (listening === 0 || !heard(type)) return
       if (waiting.length >= limit) counts.dropped += 1
       else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)
@@ -102,7 +106,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
       if (typeof listener !== 'function') throw notAListener(listener)
       const set = listeners.get(type) ?? new Set()
       listeners.set(type, set)
-      // Wrapped, so that a listener that is given twice is called twice and ended once at a time.
+      // Wrapped, so that a listener registered twice is called twice and removed one at a time.
       const own: Listener<never> = (event) => listener(event)
       set.add(own)
       listening += 1

@@ -1,4 +1,4 @@
-/** A sentence for each event, for log lines. The table has every type, so that none is told by its name alone. */
+/** The log line of each event. The table covers every type, so no event is logged by its name alone. */
 import { counted } from '../job/count-text.ts'
 import { errorText } from '../job/error-text.ts'
 import type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from '../job/events.ts'
@@ -10,10 +10,10 @@ export function lineFor<Type extends EventType>(event: MillEvent<Type>): string 
   return line(event)
 }
 
-/** What is done once, at a stop, and not again. */
+/** Parts that run once during shutdown and are not retried. */
 const LAST_PARTS: ReadonlySet<string> = new Set(['stop', 'flush', 'close'])
 
-/** Of a longer list only so many are named. */
+/** The maximum number of jobs named in one line. */
 const MOST_NAMED = 20
 
 const LINES: Lines = {
@@ -31,7 +31,7 @@ const LINES: Lines = {
   'timed-out': (event) => `${attemptOf(event)} timed out after ${ms(event.ranMs)}`,
   cancelled: (event) => `${attemptOf(event)} was cancelled: ${event.reason}`,
   dead: (event) =>
-    // Whoever takes it back from a process that is gone knows of no attempt.
+    // The reaper does not know the attempt of a job it reclaims.
     `${event.maxAttempts === 0 ? jobOf(event) : attemptOf(event)} failed permanently: ${event.error}`,
   interrupted: (event) => `${attemptOf(event)} was interrupted (${event.why}) and returned to the queue`,
   released: (event) => `${attemptOf(event)} was returned to the queue before it started`,
@@ -98,7 +98,9 @@ function lost(notKept: string | null): string {
   return notKept === null ? '' : `; the result was not stored: ${notKept}`
 }
 
-/** `3 jobs, 1 key`: they are named in the plural. Of retention the states of the jobs, and not also how many these are. */
+/**
+ * `3 jobs, 1 key`. Keys are plural nouns. For retention, lists the states of the jobs and leaves out their sum.
+ */
 function countsIn(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).filter(([what, n]) => n > 0 && !(what === 'jobs' && 'done' in counts))
   return some.map(([what, n]) => counted(n, what.replace(/s$/, ''), what)).join(', ')

@@ -1,6 +1,7 @@
 /**
- * Writes figures and events of this process. What is taken to be written is sent, with the same number, until it is known to be written: a failure loses
- * nothing, and a lost answer counts nothing twice. With nothing to write there is no statement.
+ * Writes the metrics and events of this process. A batch is resent under the same number until its write is
+ * confirmed, so failures lose nothing and lost replies count nothing twice. Without data there is no
+ * statement.
  */
 import type { Platform } from '../platform/platform.ts'
 import type { Recording } from '../store/metrics.ts'
@@ -13,7 +14,7 @@ import type { KeptEvent, Timeline } from './timeline.ts'
 
 export interface FlusherOptions {
   readonly store: Pick<Store, 'record'>
-  /** The instance, as it is at the time. */
+  /** The current instance id. */
   readonly source: string
   readonly platform: Platform
   readonly metrics: Pick<Metrics, 'take' | 'isEmpty'>
@@ -30,9 +31,9 @@ interface FlushCounts extends Readonly<Record<string, number>> {
 }
 
 export interface Flusher {
-  /** Rejects when something could not be written; the next one sends it again. Looks at the signal between recordings. */
+  /** Rejects if a write fails; the next pass resends it. Checks the signal between recordings. */
   readonly pass: (signal?: AbortSignal) => Promise<FlushCounts>
-  /** Whether a pass would find something. */
+  /** Whether there is anything to write. */
   readonly needed: () => boolean
 }
 
@@ -44,7 +45,7 @@ interface Batch {
   readonly events: readonly KeptEvent[]
 }
 
-/** Of each, in one recording. */
+/** The maximum of each type in one recording. */
 const MOST = 500
 
 export function flusher(options: FlusherOptions): Flusher {
@@ -66,7 +67,7 @@ export function flusher(options: FlusherOptions): Flusher {
     }
   }
 
-  /** How long ago is said anew for each try: what is late still finds its bucket. */
+  /** Ages are computed for each try, so that late data still lands in its bucket. */
   function recordingOf({ source, seq, ...batch }: Batch): Recording {
     const now = platform.monotonic()
     const agoMs = (at: number): number => Math.max(0, Math.round(now - at))
@@ -84,7 +85,8 @@ export function flusher(options: FlusherOptions): Flusher {
     async pass(signal) {
       const counts = { recordings: 0, metrics: 0, events: 0 }
       if (process.isDue()) process.sample()
-      // After that, so that its reads are counted with the next one, and before anything is taken: both go into one recording.
+      // After the process sample, so that its reads count with the next one, and before the batch is taken,
+      // so that both go into one recording.
       if (gauges.isDue()) await gauges.sample()
       for (;;) {
         const isSentAgain = unwritten !== null
@@ -95,7 +97,7 @@ export function flusher(options: FlusherOptions): Flusher {
         counts.recordings += 1
         counts.metrics += batch.metrics.length + batch.own.length
         counts.events += batch.events.length
-        // What comes meanwhile is for the next pass: under load this one would never end.
+        // New data waits for the next pass. Under load this one would never end.
         if (signal?.aborted === true || !(isSentAgain || isFull(batch))) return counts
       }
     },

@@ -1,4 +1,4 @@
-/** Hands what a handler says with `log` to the logger of the application, with the attempt that says it. */
+/** Forwards handler log lines to the logger of the application, with the attempt they belong to. */
 import type { LogLevel } from '../job/context.ts'
 import type { AttemptRef } from '../job/events.ts'
 import { isEnabled, type Logger } from './logger.ts'
@@ -10,10 +10,13 @@ export type ForwardLog = (
   fields: Readonly<Record<string, unknown>> | undefined,
 ) => void
 
-/** Tells these lines from those of events. */
+/** Distinguishes these lines from event lines. */
 export const FROM_HANDLER = 'handler'
 
-/** Called inside of `log`, so that lines are in order and none is dropped. The handler's own fields stand apart: none can hide the job's. */
+/**
+ * Called synchronously by `log`, so that lines stay in order and none is dropped. Handler fields are nested,
+ * so that they cannot shadow job fields.
+ */
 export function forwardLog(logger: Logger): ForwardLog {
   return (attempt, level, message, fields) => {
     if (!isEnabled(logger, level)) return
@@ -21,7 +24,7 @@ export function forwardLog(logger: Logger): ForwardLog {
     try {
       logger[level](message, { from: FROM_HANDLER, ...attempt.ref, ...own })
     } catch {
-      // A logger that throws must not fail the job. The line is kept with the attempt all the same.
+      // A logger that throws must not fail the job. The line is stored with the attempt anyway.
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
- * How queues and limits stand, once in every 10 s, from the process that samples for all. What stays as it was is written once in five minutes, with the
- * weight of all its samples; of a queue that was empty for a whole hour nothing is written. So means are those of every sample, and rest costs next to nothing.
+ * Samples queue and limit gauges every 10 s, in the one process that does it for the cluster. Unchanged
+ * values are written every five minutes with the weight of all their samples; a queue that was empty for a
+ * whole hour is not written. Means are exact, and idle systems write almost nothing.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Gauge, MetricData } from '../job/metric-data.ts'
@@ -18,9 +19,9 @@ export const LIMIT_LEVELS = ['available', 'held'] as const
 type Levels = Readonly<Record<string, number>>
 
 export interface GaugeSampler {
-  /** Whether it is time for a sample. */
+  /** Whether a sample is due. */
   readonly isDue: () => boolean
-  /** Never rejects: a store that cannot be read now is read again in 10 s. */
+  /** Never rejects. If the store cannot be read, the next sample tries again. */
   readonly sample: () => Promise<void>
 }
 
@@ -28,15 +29,15 @@ export interface GaugeSamplerOptions {
   readonly store: Pick<ReadSide, 'counts' | 'limits'>
   readonly platform: Platform
   readonly metrics: Pick<Metrics, 'add'>
-  /** Whether this process samples for all. */
+  /** Whether this process samples for the cluster. */
   readonly isMine: () => boolean
-  /** When it was last heard that something moved, in any process, on the monotonic clock. */
+  /** When jobs last changed in any process, on the monotonic clock. */
   readonly movedAt: () => number
 }
 
-/** Samples of one minute that were all the same. */
+/** Equal samples within one minute. */
 interface Run extends Own {
-  /** Of the last of them, on both clocks. */
+  /** The time of the last sample, on both clocks. */
   readonly at: number
   readonly wall: number
   readonly times: number
@@ -44,11 +45,14 @@ interface Run extends Own {
 
 interface Kept {
   run: Run
-  /** Whether its minute began with something else. */
+  /** Whether its minute started with other values. */
   readonly isMixed: boolean
-  /** The same, of the minutes before. Written in the first of them, whose mean it cannot change: nothing else was in it. */
+  /**
+   * Equal samples of earlier minutes that are not written yet. They go into the first of these minutes, which
+   * has no other values, so its mean stays exact.
+   */
   readonly unwritten: Run | null
-  /** Whether something was there in this hour, or just before it. */
+  /** Whether the scope was active in this hour or just before it. */
   readonly isSeen: boolean
 }
 
@@ -87,23 +91,27 @@ export function gaugeSampler({
       return { run: now, isMixed: false, unwritten: before.isMixed ? null : together(unwritten, run), isSeen }
     }
     const isSameHour = isIn(HOUR, run, now)
-    // When something comes, the rest of its hour belongs to the mean; an hour of nothing but rest is left out.
+    // When a scope becomes active, the idle rest of its hour counts for the mean. A fully idle hour is left
+    // out.
     if (!isUnseen || isSameHour) {
       write(scope, unwritten)
       write(scope, run)
     }
-    // What has just become empty is told as that.
+    // A scope that just became empty is written once as empty.
     return begin(scope, now, !now.isAtRest || !run.isAtRest || (isSameHour && isSeen), isSame)
   }
 
-  /** What is new is written at once; what goes on is written with what follows. */
+  /** New values are written at once. Unchanged values are written with later samples. */
   function begin(scope: string, now: Run, isSeen: boolean, isSame = false): Kept {
     if (isSame || !isSeen) return { run: now, isMixed: false, unwritten: null, isSeen }
     write(scope, now)
     return { run: { ...now, times: 0 }, isMixed: true, unwritten: null, isSeen }
   }
 
-  /** Nothing moved since the last look, and nothing goes on: how it stood is how it stands. Now and then it is looked at all the same. */
+  /**
+   * Nothing changed since the last sample and nothing is running, so the last values still hold. They are
+   * read again occasionally anyway.
+   */
   function isStill(wall: number): boolean {
     return isIn(STILL_MS, last, { wall }) && movedAt() < last.at && last.found.every(([, own]) => own.isStill)
   }
@@ -117,20 +125,20 @@ export function gaugeSampler({
   return {
     isDue() {
       const wall = platform.now()
-      // In the second half of each 10 s, with what the process writes about itself: one recording has both.
+      // In the second half of each 10 s, together with the process metrics, so that one recording has both.
       return wall % every >= every / 2 && wall - (wall % every) !== sampledAt && isMine()
     },
     async sample() {
       const wall = platform.now()
-      // The middle of its 10 s: clocks that differ by seconds find the same bucket.
+      // The middle of the 10 s bucket, so that clocks that differ by seconds hit the same bucket.
       const at = platform.monotonic() - (wall % every) + every / 2
       sampledAt = wall - (wall % every)
       try {
         if (!isStill(wall)) await look(wall)
-        // Only what is there is kept: a limit that was deleted leaves nothing behind.
+        // Keeps only existing scopes, so that a deleted limit leaves nothing behind.
         kept = new Map(last.found.map(([scope, own]) => [scope, next(scope, { ...own, at, wall, times: 1 })]))
       } catch {
-        // The store counts its failures, and nothing here may keep other figures from being written.
+        // The store counts its failures. An error here must not prevent other metrics from being written.
       }
     },
   }
@@ -138,9 +146,9 @@ export function gaugeSampler({
 
 interface Own {
   readonly levels: Levels
-  /** Nothing is there, or nothing is missing. */
+  /** Empty, or a limit with nothing in use. */
   readonly isAtRest: boolean
-  /** It changes only when a job moves. */
+  /** The value changes only when a job changes. */
   readonly isStill: boolean
 }
 

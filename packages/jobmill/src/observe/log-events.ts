@@ -1,4 +1,7 @@
-/** Turns events into log lines: a retry is a warning, a death an error, the rest is for who asks. */
+/**
+ * Turns events into log lines: a retry is a warning, a permanent failure an error, and most other events are
+ * debug lines.
+ */
 import type { LogLevel } from '../job/context.ts'
 import type { EventType, MillEvent } from '../job/events.ts'
 import type { EventHub } from './event-hub.ts'
@@ -39,7 +42,10 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'mill-stopped': 'info',
 }
 
-/** Those that do something whenever jobs move, every few seconds. What retention and the duties of applications do is worth a line. */
+/**
+ * Duties that act every few seconds whenever jobs change. Retention and application duties are logged at
+ * info.
+ */
 const ROUTINE_DUTIES: ReadonlySet<string> = new Set([
   'reap',
   'stage',
@@ -54,7 +60,7 @@ function isRoutine(event: MillEvent): boolean {
   return (event.type === 'duty-started' || event.type === 'duty-done') && ROUTINE_DUTIES.has(event.duty)
 }
 
-/** Lines on standard error, from this level up. */
+/** Writes lines to standard error, from this level up. */
 export function consoleLogger(least: LogLevel): Logger {
   const write =
     (level: LogLevel) =>
@@ -73,7 +79,8 @@ export function logEvents(hub: EventHub, logger: Logger): () => void {
   }
   const { least = 'debug' } = logger
   if (least === 'debug') return hub.on('*', tell)
-  // Not all of them: what every job tells is for debugging, and costs next to nothing as long as nobody listens.
+  // Subscribes only to the required types: per-job events are for debugging, and cost almost nothing without
+  // a listener.
   const ends = (Object.keys(LEVEL_OF) as EventType[])
     .filter((type) => isAtLeast(LEVEL_OF[type] ?? 'debug', least))
     .map((type) => hub.on(type, tell))
@@ -82,7 +89,7 @@ export function logEvents(hub: EventHub, logger: Logger): () => void {
   }
 }
 
-/** A clock counts finer than anybody reads: milliseconds to a tenth. Most events have whole ones. */
+/** Rounds milliseconds to a tenth. Most events have whole numbers already. */
 function rounded(fields: object): object {
   const long = Object.entries(fields).filter(([key, value]) => key.endsWith('Ms') && isLong(value))
   if (long.length === 0) return fields

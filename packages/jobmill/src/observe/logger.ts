@@ -1,11 +1,11 @@
-/** What log lines are handed to, and what other loggers are made into. */
+/** The logger interface, and adapters for other loggers. */
 import type { LogLevel } from '../job/context.ts'
 import { safeLine } from '../job/safe-text.ts'
 
 export interface Logger {
-  /** What it writes at least. Left out, it is told everything, also what every job tells. */
+  /** The lowest level it writes. If omitted it receives everything, including per-job events. */
   readonly least?: LogLevel
-  /** Asked before each line: false spares making one. For levels that change while the process runs. */
+  /** Asked before each line; false skips building it. For levels that change at run time. */
   isEnabled?(level: LogLevel): boolean
   debug(message: string, fields: object): void
   info(message: string, fields: object): void
@@ -45,7 +45,7 @@ export function fieldsFirst(logger: FieldsFirstLogger): Logger {
   }
 }
 
-/** Node's console writes a message as it is, which may hold text of others. */
+/** Node's console writes a message verbatim, and it may contain untrusted text. */
 export function fromConsole(console: Console): Logger {
   return byLevel((level) => (message, fields) => console[level](safeLine(message), fields))
 }

@@ -1,7 +1,7 @@
 /**
- * Counts what happens, by queue and by time, from the events of this process: inside `emit`, so that none is missed, and cheaply, because every job comes by
- * here several times. Beside it, what handlers drew on limits, and what others bring. What is not written for a while keeps its time, and takes less and less
- * room.
+ * Counts events by queue and time bucket. It runs inside `emit`, so that none is missed, and must be cheap,
+ * because every job passes several times. It also counts limit requests and accepts metrics from other parts.
+ * Unwritten metrics keep their time and are merged into coarser buckets.
  */
 import { mergeData, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -12,38 +12,38 @@ import { limitScope, queueScope } from './scopes.ts'
 import { addTally, dataOf, newTally, tallies, type Tally } from './tally.ts'
 
 export interface MetricDelta {
-  /** What it is about. */
+  /** What the metrics are about. */
   readonly scope: string
   /** On the monotonic clock. */
   readonly at: number
-  /** When its bucket began, on the wall clock of this process. */
+  /** The start of the bucket, on the wall clock of this process. */
   readonly bucketAt: number
   readonly data: MetricData
 }
 
 export interface Metrics {
   readonly count: Tap
-  /** A handler of a kind drew on a limit. */
+  /** A handler of a kind requested a limit. */
   readonly drew: (limit: string, kind: string, draw: DrawCount) => void
-  /** Figures that somebody else made, of a moment on both clocks. */
+  /** Adds metrics from another part, with their time on both clocks. */
   readonly add: (scope: string, data: MetricData, at: number, wall: number) => void
-  /** The oldest, at most so many. They are no longer here then. */
+  /** Removes and returns the oldest entries, up to this many. */
   readonly take: (most: number) => MetricDelta[]
   readonly isEmpty: () => boolean
-  /** All that was counted since the start of this process, by queue, whether it is written or not. */
+  /** Totals since the start of this process by queue, written or not. */
   readonly totals: () => ReadonlyMap<string, Tally>
 }
 
-/** Figures that wait to be written before old ones are put together by the minute, and then by the hour. */
+/** The number of unwritten entries at which old ones are merged by the minute, and then by the hour. */
 const MOST_WAITING = 5_000
 
-/** A bucket that is being counted. */
+/** The bucket that is being counted. */
 interface Open {
-  /** Where it begins, and when it was first and last counted in, on the wall clock: one clock is read for each event. */
+  /** Its start, and its first and last event, on the wall clock: each event reads only one clock. */
   readonly bucketAt: number
   readonly firstAt: number
   lastAt: number
-  /** When it was first counted in, on the monotonic clock. */
+  /** The time of its first event, on the monotonic clock. */
   readonly at: number
   readonly queues: Map<string, Tally>
   /** Counters by limit. */
@@ -55,10 +55,12 @@ const [BUCKET_MS] = RESOLUTIONS
 export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAITING): Metrics {
   let waiting: MetricDelta[] = []
   let open: Open | null = null
-  /** Of the buckets that were closed: added to once for each bucket, and never for each event. */
+  /** Totals of closed buckets. Updated once per bucket, never per event. */
   const closed = new Map<string, Tally>()
 
-  /** Buckets begin where those of the database do if the clocks agree; if they do not, nothing but the bounds is less sharp. */
+  /**
+   * Buckets align with those of the database if the clocks agree. If not, only their bounds are less exact.
+   */
   function begin(wall: number): Open {
     const bucketAt = wall - (wall % BUCKET_MS)
     return {
@@ -74,7 +76,7 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
   function close(): void {
     if (open === null) return
     const { bucketAt, firstAt, lastAt, queues, limits } = open
-    // The middle, so that a clock that is a little off moves nothing into the next bucket.
+    // The middle, so that a small clock error does not move it into the next bucket.
     const at = open.at + Math.max(0, lastAt - firstAt) / 2
     open = null
     for (const [queue, tally] of queues) {
@@ -90,7 +92,7 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
     if (waiting.length > mostWaiting) waiting = thinned(waiting, mostWaiting / 2)
   }
 
-  /** The bucket of this moment. */
+  /** The current bucket. */
   function openNow(): Open {
     const wall = platform.now()
     // Also when the clock was set back.
@@ -140,7 +142,10 @@ function addTo(totals: Map<string, Tally>, queue: string, tally: Tally): void {
   addTally(own, tally)
 }
 
-/** By the minute, and if those are still too many by the hour: what is that late is looked at in no finer view. */
+/**
+ * Merges by the minute, and if that is not enough by the hour: data that late is not viewed at a finer
+ * resolution.
+ */
 function thinned(all: readonly MetricDelta[], most: number): MetricDelta[] {
   const [, minute, hour] = RESOLUTIONS
   const byMinute = grouped(all, minute)

@@ -1,4 +1,4 @@
-/** Everything that watches one process: it counts and keeps what the hub tells, times the store, and brings both to the database. */
+/** Observes one process: counts and keeps events, times the store, and writes both to the database. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
@@ -17,40 +17,43 @@ export interface ObserverOptions {
   readonly hub: Pick<EventHub, 'tap'>
   readonly store: Store
   readonly platform: Platform
-  /** The id of the instance, as it is at the time. */
+  /** The current instance id. */
   readonly instance: string
   /** Whether the store is open. */
   readonly isOpen?: () => boolean
-  /** Whether this process samples how queues and limits stand, which one does for all. */
+  /** Whether this process samples queue and limit gauges for the cluster. */
   readonly samples?: () => boolean
-  /** When it was last heard that something moved in the store, on the monotonic clock (default: it may have at any time). */
+  /** When jobs last changed in the store, on the monotonic clock. By default they may change at any time. */
   readonly movedAt?: () => number
 }
 
 export interface Observer extends Flusher {
-  /** The store, timed: for everything that this process asks of it. */
+  /** The timed store, for all calls of this process. */
   readonly store: Store
-  /** A handler of a kind drew on a limit. */
+  /** A handler of a kind requested a limit. */
   readonly drew: Metrics['drew']
   /** From now on a duty calls `pass`, and the process itself is measured. */
   readonly start: () => void
-  /** The store is about to be closed: nothing is written until something happens again. */
+  /** The store is about to close: nothing is written until the next event. */
   readonly rest: () => void
-  /** After the last event that is to be kept, and before the store is closed: writes what is left. Rejects when it cannot. */
+  /**
+   * Writes the remaining data. Call it after the last event to keep and before the store closes. Rejects if
+   * the write fails.
+   */
   readonly stop: () => Promise<void>
-  /** What this process knows of itself, without a look at the store. */
+  /** What this process knows about itself, without a query. */
   readonly totals: () => ProcessTotals
 }
 
-/** Since the start of this process: no count in here goes down, whatever was written meanwhile. */
+/** Totals since the start of this process. No count decreases, whatever was written. */
 export interface ProcessTotals {
   readonly queues: ReadonlyMap<string, Tally>
   readonly store: StoreTotals
-  /** Rows that `retain` deleted, by what they were. */
+  /** Rows that `retain` deleted, by type. */
   readonly swept: ReadonlyMap<string, number>
-  /** Events for the timeline that did not fit. */
+  /** Timeline events that were dropped because the buffer was full. */
   readonly eventsDropped: number
-  /** Of about the last 10 s; null when it is not known. */
+  /** For about the last 10 s. Null when unknown. */
   readonly loopLagMs: GaugeReading['loopLagMs'] | null
 }
 
@@ -72,7 +75,7 @@ export function observer(options: ObserverOptions): Observer {
     metrics,
     timeline,
     process,
-    // Not in the last pass: a stop waits for no more than it has to.
+    // Not in the last pass: a stop should wait for as little as possible.
     gauges: gaugeSampler({
       store,
       platform,
@@ -91,7 +94,10 @@ export function observer(options: ObserverOptions): Observer {
     passSoon()
   })
 
-  /** A process that only enqueues has no duties: it writes a while after something happened, and does not stay alive for that. */
+  /**
+   * A process that only enqueues has no duties. It writes a while after an event, on a timer that does not
+   * keep it alive.
+   */
   function passSoon(): void {
     if (lifecycle !== 'waiting' || timer !== null || !isOpen() || !flush.needed()) return
     timer = platform.timer(DEFAULTS.flushEveryMs, passNow, { unref: true })

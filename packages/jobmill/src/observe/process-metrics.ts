@@ -1,6 +1,6 @@
 /**
- * Figures of this process about itself: what it uses, and how long its store takes. One sample for each bucket of 10 s; the minute and the hour it belongs
- * to are kept here and written whole each time, so nobody has to roll them up.
+ * Metrics of this process: resource usage and store latency. One sample per 10 s bucket. The current minute
+ * and hour are aggregated here and written whole each time, so they need no roll-up.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Gauge, mergeData, type MetricData } from '../job/metric-data.ts'
@@ -14,30 +14,30 @@ export interface OwnMetrics extends Omit<MetricOwn, 'agoMs' | 'scope'> {
 }
 
 export interface ProcessMetrics {
-  /** Begins and ends the measuring. Twice is once. */
+  /** Starts and stops measuring. Repeated calls have no effect. */
   readonly start: () => void
   readonly stop: () => void
-  /** Whether it is time for a sample. */
+  /** Whether a sample is due. */
   readonly isDue: () => boolean
   readonly sample: () => void
-  /** The last sample: of about the last 10 s. Null before the first one, and of a process that is not measured. */
+  /** The last sample, covering about 10 s. Null before the first one and while not measuring. */
   readonly last: () => GaugeReading | null
-  /** The oldest, at most so many. They are no longer here then. */
+  /** Removes and returns the oldest entries, up to this many. */
   readonly take: (most: number) => OwnMetrics[]
   readonly isEmpty: () => boolean
 }
 
 export interface ProcessMetricsOptions {
   readonly platform: Platform
-  /** Of the store, since the last time. */
+  /** Store timings since the last call. */
   readonly timings: () => MetricData
-  /** Events that did not fit, so far. */
+  /** Events dropped so far. */
   readonly dropped: () => number
 }
 
 export const GAUGES = ['cpu', 'rssBytes', 'heapBytes', 'loopLagMs'] as const
 
-/** About two hours of samples that cannot be written; then the oldest go. */
+/** About two hours of unwritten samples. Beyond that the oldest are dropped. */
 const MOST_WAITING = 1_000
 
 export function processMetrics({ platform, timings, dropped }: ProcessMetricsOptions): ProcessMetrics {
@@ -54,8 +54,8 @@ export function processMetrics({ platform, timings, dropped }: ProcessMetricsOpt
     const before = running.get(resolution)
     const merged = before?.bucketAt === bucketAt ? mergeData(before.data, data) : data
     running.set(resolution, { bucketAt, data: merged })
-    // The middle of its 10 s: far enough from the bounds of all three that clocks which differ by seconds find the same buckets. In another one
-    // it would take the place of what stands there.
+    // The middle of the 10 s bucket: clocks that differ by seconds then hit the same buckets. In another
+    // bucket the sample would overwrite the value there.
     const at = platform.monotonic() - (wall % every) + every / 2
     waiting.set(`${resolution} ${bucketAt}`, { resolution, at, data: merged })
     for (const [oldest] of waiting) {
@@ -79,7 +79,7 @@ export function processMetrics({ platform, timings, dropped }: ProcessMetricsOpt
     },
     isDue() {
       const wall = platform.now()
-      // In the second half of each 10 s: once in every bucket, however the passes fall.
+      // In the second half of each 10 s: once per bucket, whenever the passes run.
       return gauges !== null && wall % every >= every / 2 && wall - (wall % every) !== sampledAt
     },
     sample() {

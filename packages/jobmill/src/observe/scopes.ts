@@ -1,4 +1,4 @@
-/** What figures are about, as the store knows it: one word, and the name. */
+/** The scopes of metrics in the store: a type and a name. */
 
 export function queueScope(queue: string): string {
   return `queue ${queue}`

@@ -1,27 +1,27 @@
-/** How long the store takes, and how often it fails, as this process sees it. The store stays what it is: nothing waits because it is timed. */
+/** Store latency and failures as this process measures them. Timing adds no waits. */
 import { isJobmillError } from '../job/errors.ts'
 import { bucketOf, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Notifier, Store } from '../store/store.ts'
 
 export interface StoreTimings {
-  /** The same store, timed. */
+  /** Returns the same store with timing. */
   readonly around: <S extends Store<never>>(store: S) => S
-  /** What was counted since the last time this was asked. */
+  /** What was counted since the last call. */
   readonly take: () => MetricData
-  /** All that was counted since the start of this process. */
+  /** Totals since the start of this process. */
   readonly totals: () => StoreTotals
 }
 
 export interface StoreTotals {
-  /** By verb, those that were called. */
+  /** By verb, only those that were called. */
   readonly verbs: ReadonlyMap<string, VerbTimes>
   readonly failures: number
 }
 
 interface VerbTimes {
   readonly histogram: Readonly<Record<number, number>>
-  /** What the times come to, in ms. */
+  /** The sum of the times, in ms. */
   readonly sumMs: number
 }
 
@@ -30,7 +30,7 @@ type StoreClass = (typeof STORE_CLASSES)[number]
 
 type Untimed = 'name' | 'open' | 'close' | keyof Notifier
 
-/** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
+/** A record instead of a list, so that the compiler reports a store verb that is missing here. */
 const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   enqueue: 'write',
   stage: 'write',
@@ -117,7 +117,7 @@ export function storeTimings(platform: Platform): StoreTimings {
   function timed(store: Store<never>, verb: keyof typeof CLASS_OF): Verb {
     return (...args) => {
       const began = platform.monotonic()
-      // Called at once: in a user's transaction on SQLite the write has to happen inside the call.
+      // Called synchronously: in a user transaction on SQLite the write must happen inside the call.
       const call = (store[verb] as Verb)(...args)
       call.then(
         () => ended(verb, began),
@@ -132,7 +132,7 @@ export function storeTimings(platform: Platform): StoreTimings {
 
   return {
     around<S extends Store<never>>(store: S): S {
-      // On top of the store rather than a copy of it: a store of somebody else's may be a class, or have more to it.
+      // Inherits from the store instead of copying it: a custom store may be a class or have more members.
       const own = Object.create(store) as S
       const define = (key: string, value: unknown): void =>
         void Object.defineProperty(own, key, { value, enumerable: true })
@@ -154,7 +154,7 @@ export function storeTimings(platform: Platform): StoreTimings {
   }
 }
 
-/** A call that was refused for what it asked was answered as it should be. */
+/** A call that was refused because of its input counts as answered. */
 function isTrouble(error: unknown): boolean {
   return !isJobmillError(error) || error.retryable
 }

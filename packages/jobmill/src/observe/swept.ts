@@ -1,4 +1,4 @@
-/** Counts the rows that `retain` deleted in this process, by what they were. */
+/** Counts the rows that `retain` deleted in this process, by type. */
 import type { EventTable } from '../job/events.ts'
 import type { Tap } from './event-hub.ts'
 

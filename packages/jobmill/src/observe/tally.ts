@@ -1,4 +1,4 @@
-/** What is counted of which event: counters and times of one queue, which can be added up. */
+/** Defines what each event counts: the counters and latencies of one queue, which can be summed. */
 import type { EventTable, EventType } from '../job/events.ts'
 import { bucketOf, type MetricData } from '../job/metric-data.ts'
 import type { Tap } from './event-hub.ts'
@@ -20,19 +20,22 @@ export const COUNTERS = [
 ] as const
 export type Counter = (typeof COUNTERS)[number]
 
-/** Ready until claimed, the run of an attempt however it ended, and from enqueue to done. */
+/** From ready to claimed, the run of an attempt whatever its outcome, and from enqueue to done. */
 export const LATENCIES = ['waiting', 'running', 'total'] as const
 export type Latency = (typeof LATENCIES)[number]
 
-/** How an attempt that ran here ended: one word for each. */
+/** How an attempt of this process ended. */
 export type AttemptEnd = Exclude<Counter, 'enqueued' | 'replaced' | 'duplicate' | 'started' | 'reaped'>
 
 export interface Tally {
   readonly counters: Partial<Record<Counter, number>>
   readonly histograms: Partial<Record<Latency, Record<number, number>>>
-  /** What the times of each histogram come to, in ms. */
+  /** The sum of each histogram, in ms. */
   readonly sums: Partial<Record<Latency, number>>
-  /** The counters know a timed-out attempt twice, and jobs that died or were cancelled without one: this has each attempt once. */
+  /**
+   * Each attempt once. The counters count a timed-out attempt twice, and also jobs that failed or were
+   * cancelled without an attempt.
+   */
   readonly ended: Partial<Record<AttemptEnd, number>>
 }
 
@@ -40,7 +43,7 @@ export function newTally(): Tally {
   return { counters: {}, histograms: {}, sums: {}, ended: {} }
 }
 
-/** What is written of it. */
+/** The part that is written to the store. */
 export function dataOf({ counters, histograms }: Tally): MetricData {
   return Object.keys(histograms).length === 0 ? { counters } : { counters, histograms }
 }
@@ -60,9 +63,9 @@ function addNumbers(into: Record<string, number>, more: Readonly<Record<string, 
 }
 
 interface Counting {
-  /** The tally of a queue at this moment. */
+  /** The current tally of a queue. */
   readonly of: (queue: string) => Tally
-  /** The job whose attempt was just told as timed out: what became of it is told next, in the same breath. */
+  /** The job whose attempt was just reported as timed out. The event with its outcome follows immediately. */
   late: string | null
 }
 
@@ -74,7 +77,8 @@ export function tallies(of: Counting['of']): Tap {
 
 type Counted = { readonly [T in EventType]?: (event: EventTable[T], counting: Counting) => void }
 
-// The first three every job comes by. What they count is named where it is counted: by a name that varies it takes several times as long.
+// The first three run for every job. They use literal property names, because a variable name is several
+// times slower.
 const COUNTED: Counted = {
   enqueued({ queue, outcome }, { of }) {
     const { counters } = of(queue)
@@ -105,13 +109,13 @@ const COUNTED: Counted = {
   interrupted: (event, counting) => ended('interrupted', event, counting),
   'timed-out'({ queue, id }, counting) {
     add(counting.of(queue).counters, 'timedOut')
-    // How long it ran comes with what follows.
+    // The next event has its run time.
     counting.late = id
   },
   reaped({ jobs }, { of }) {
     for (const { queue, state } of jobs) {
       add(of(queue).counters, 'reaped')
-      // Of those that died `dead` tells; of these nobody else does.
+      // The `dead` event covers dead jobs. No other event covers cancelled ones.
       if (state === 'cancelled') add(of(queue).counters, 'cancelled')
     }
   },
@@ -129,7 +133,7 @@ function ended(how: AttemptEnd, { id, queue, ranMs }: EndedJob, counting: Counti
   const isLate = counting.late === id
   counting.late = null
   if (ranMs !== undefined) ran(tally, ranMs)
-  // One that is interrupted has run, whether its handler has ended by now or not.
+  // An interrupted attempt has run, whether or not its handler has ended.
   else if (how !== 'interrupted') return
   add(tally.ended, isLate ? 'timedOut' : how)
 }
@@ -140,7 +144,7 @@ function add<Name extends string>(counts: Partial<Record<Name, number>>, name: N
 
 function ran({ histograms, sums }: Tally, ms: number): void {
   note((histograms.running ??= {}), ms)
-  // A sum never goes down, also when a clock was set back meanwhile.
+  // A sum never decreases, even if a clock was set back.
   sums.running = (sums.running ?? 0) + Math.max(0, ms)
 }
 

@@ -1,4 +1,4 @@
-/** A log entry as text, for standard error: one line, and below it the stack of an error, indented. */
+/** A log entry as text for standard error: one line, with the indented stack of an error below it. */
 import type { AttemptRef } from '../job/events.ts'
 import { safeLine } from '../job/safe-text.ts'
 import { FROM_HANDLER } from './forward-log.ts'
@@ -24,7 +24,7 @@ function handlerLine(
   return `${kind} ${id} in ${queue}, attempt ${attempt} of ${maxAttempts}: ${message}${more}`
 }
 
-/** What cannot be JSON must not keep the message from being written. */
+/** Fields that cannot be JSON must not prevent the message from being written. */
 function jsonOf(fields: unknown): string {
   try {
     return JSON.stringify(fields, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
@@ -33,7 +33,7 @@ function jsonOf(fields: unknown): string {
   }
 }
 
-/** Without the first lines, which repeat the error that the message ends with. */
+/** Drops the first lines, which repeat the error at the end of the message. */
 function framesIn(stack: string): string {
   const lines = stack.split('\n')
   const first = lines.findIndex((line) => /^\s+at /.test(line))

@@ -1,4 +1,7 @@
-/** Keeps the events that no job and no attempt tells until they are written. When too many wait, further ones are dropped and counted. */
+/**
+ * Buffers events that are not part of a job or an attempt until they are written. When the buffer is full,
+ * further events are dropped and counted.
+ */
 import { DEFAULTS } from '../job/defaults.ts'
 import { errorText, storableText } from '../job/error-text.ts'
 import type { EventTable, EventType } from '../job/events.ts'
@@ -13,14 +16,14 @@ export interface KeptEvent extends Omit<NewTimelineEvent, 'agoMs'> {
 
 export interface Timeline {
   readonly keep: Tap
-  /** The oldest, at most so many. They are no longer here then. */
+  /** Removes and returns the oldest entries, up to this many. */
   readonly take: (most: number) => KeptEvent[]
   readonly isEmpty: () => boolean
-  /** How many did not fit, so far. */
+  /** The number of dropped events so far. */
   readonly dropped: () => number
 }
 
-/** A record and not a list: whoever adds an event has to say whether it is kept. */
+/** A record instead of a list, so that the compiler requires a decision for every new event. */
 const KEPT: Readonly<Record<EventType, boolean>> = {
   enqueued: false,
   'kind-unknown': true,
@@ -66,16 +69,16 @@ const KEPT: Readonly<Record<EventType, boolean>> = {
   'mill-stopped': true,
 }
 
-/** Rows about what somebody did by hand stand in the timeline too; no process tells them as an event. */
+/** Manual changes are stored in the timeline too, but are not emitted as events. */
 export const AUDIT = 'audit'
 
-/** The types of what stands in the timeline. */
+/** The types of timeline entries. */
 export const KEPT_TYPES: readonly string[] = [
   ...(Object.keys(KEPT) as EventType[]).filter((type) => KEPT[type]),
   AUDIT,
 ]
 
-/** Of a longer list only so many are kept. */
+/** The maximum number of list items kept. */
 const MOST_LISTED = 100
 
 export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffer): Timeline {
@@ -99,7 +102,10 @@ export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffe
   }
 }
 
-/** A process may die with thousands of jobs, and their attempts tell of each: here is how many there were, by queue. */
+/**
+ * A process may die with thousands of jobs. Their attempts have the details, so only counts by queue are kept
+ * here.
+ */
 function perQueue({ instances, jobs }: EventTable['reaped']): object[] {
   if (jobs.length === 0) return [{ instances, jobs: 0 }]
   const counts = new Map<string, number>()
@@ -112,7 +118,9 @@ function split(fields: object): Pick<KeptEvent, 'queue' | 'job' | 'data'> {
   return { queue, job, data: JSON.stringify(rest, storable) }
 }
 
-/** Now, not when it is written: an error may hold on to much, and must not make the writing fail. */
+/**
+ * Converts now, not when it is written: an error may reference large objects, and must not break the write.
+ */
 function storable(key: string, value: unknown): unknown {
   if (typeof value === 'string') return storableText(value)
   if (key === 'error') return errorText(value)

@@ -1,4 +1,6 @@
-/** What follows a written outcome in this process: whoever waits for the job, or for what it held, hears of it. */
+/**
+ * Runs in this process after an outcome is committed: wakes the callers and queues that depend on the job.
+ */
 import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
@@ -17,19 +19,22 @@ export interface WhenWrittenOptions {
   readonly served: () => readonly string[]
   readonly paces: Pick<Paces, 'ran'>
   readonly limits: Pick<Limits, 'ended'>
-  /** A job has ended here: whoever awaits it need not ask the database, and cannot for long where it is not kept. */
+  /**
+   * A job ended in this process. Callers that await it get the result without a query, even if the row is not
+   * kept.
+   */
   readonly jobEnded: (result: JobResult, isKept: boolean) => void
-  /** Its worker is free. */
+  /** The worker of this lease is free. */
   readonly leaseEnded: (lease: Lease) => void
-  /** It cooled its queue down. */
+  /** The attempt throttled its queue. */
   readonly settingsChanged: () => void
-  /** Its turn is free. */
+  /** The order lock of the job is free. */
   readonly stageSoon: () => void
   readonly wake: (queues: readonly string[]) => void
   readonly emit: Emit
 }
 
-/** For a while at least, so that the database can be asked. */
+/** Whether the job stays in the database for a while, so that callers can query it. */
 function isKept({ retainDoneMs, keepDone }: QueueSettings): boolean {
   return keepDone === null && (retainDoneMs === null || retainDoneMs > A_WHILE_MS)
 }
@@ -39,14 +44,14 @@ export function afterCommit(
 ): (attempt: Attempt, item: Finish, finished: Finished) => void {
   const { settings, emit } = options
 
-  /** Its own queue may go on, and so may others that draw on the same limit. */
+  /** Wakes the queue of the job and the other queues that use the same limit. */
   function permitsFreed({ lease }: Attempt): void {
     const { limit } = settings(lease.queue)
     options.limits.ended(lease, limit)
     if (limit !== null) options.wake(options.served().filter((queue) => settings(queue).limit === limit))
   }
 
-  /** Of a write that was sent twice the second answer names none: they were written with the first. */
+  /** If a write was sent twice, the second reply names no follow-ups: the first write stored them. */
   function emitFollowUps(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
     jobs.forEach(({ id: minted, kind, queue }, at) => {
       const { id = minted, outcome = 'enqueued' } = replies[at] ?? {}

@@ -1,6 +1,6 @@
 /**
- * Who changed what by hand: a row for each, in the timeline, so that it is kept, found and forgotten as all else that no job tells. What comes at the same time
- * shares a statement, and each is there before the caller hears of it.
+ * The audit log: one timeline row for each manual change. Concurrent changes share a statement, and each row
+ * is committed before the call that made it returns.
  */
 import { instantAt } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'
@@ -14,9 +14,9 @@ import { positionOf } from './observation.ts'
 export interface AuditEntry {
   readonly who: string
   readonly role: string
-  /** What was done: `jobs.retry`. */
+  /** The action: `jobs.retry`. */
   readonly what: string
-  /** To what: the id of a job, the name of a queue. */
+  /** The target: a job id, a queue name. */
   readonly target: string
   readonly queue?: string
   readonly job?: string
@@ -31,7 +31,7 @@ export interface AuditRecord extends Omit<AuditEntry, 'queue' | 'job'> {
 }
 
 export interface AuditPage {
-  /** The last one first. */
+  /** Newest first. */
   readonly entries: readonly AuditRecord[]
   readonly next: string | null
 }
@@ -69,7 +69,7 @@ export function audit({
   let next: Promise<void> | null = null
   let writing: Promise<void> = Promise.resolve()
 
-  /** One statement at a time; what comes meanwhile goes with the next one. */
+  /** Runs one statement at a time. Entries that arrive during a statement go into the next one. */
   function writeSoon(): Promise<void> {
     next ??= writing.then(async () => {
       const events = waiting
@@ -79,7 +79,7 @@ export function audit({
       const recording = { source, seq, deltas: [], own: [], events }
       const store = await opened()
       await store.record(recording).catch((error: unknown) => {
-        // Sent again with its number it is written once, also when the first answer was lost.
+        // The entry carries a number, so a resend after a lost reply writes it only once.
         if (isJobmillError(error) && error.retryable) return store.record(recording)
         throw error
       })

@@ -1,4 +1,4 @@
-/** Which jobs an act on many is about: those of a listing, those with one error, or those that are named. */
+/** Selects the jobs of a bulk action: by list filter, by error fingerprint, or by id. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { FINGERPRINT, fingerprintOf } from '../job/fingerprint.ts'
 import { checkObject } from '../job/known-keys.ts'
@@ -11,20 +11,27 @@ import type { Store } from '../store/store.ts'
 import { failed } from './errors.ts'
 import { inState, type ListedState, type ListFilter, splitFilter, storedState } from './list-filter.ts'
 
-/** Acts are jobs too, where somebody asks for them over HTTP; in a queue of their own, so that they do not wait behind the jobs that they are about. */
+/**
+ * Bulk actions requested over HTTP run as jobs. They have a queue of their own, so that they do not wait
+ * behind the jobs they act on.
+ */
 export const BULK_KIND = 'jobmill.bulk'
 export const BULK_QUEUE = 'jobmill'
 
 export interface BulkFilter extends ListFilter {
-  /** Jobs that are dead, scheduled or ready and whose last attempt failed with this error: `mill.errors()` tells it. */
+  /**
+   * Dead, scheduled or ready jobs whose last attempt failed with this error. Take it from `mill.errors()`.
+   */
   readonly fingerprint?: string
-  /** These jobs, 1 to 1,000; with them only `state` may stand. Those that are not there are passed over, and so are acts on many. */
+  /**
+   * These jobs, 1 to 1,000. Only `state` can be combined with it. Unknown ids and bulk actions are skipped.
+   */
   readonly ids?: readonly string[]
 }
 
 const MOST_IDS = 1_000
 const BATCH = 500
-/** Those that are named are read with their payloads. */
+/** Jobs given by id are read with their payloads, so the batch is small. */
 const NAMED_BATCH = 100
 
 export function checkBulkFilter(given: BulkFilter): BulkFilter {
@@ -53,12 +60,18 @@ function checkAlone(rest: object): void {
   })
 }
 
-/** An act on everything does not mean itself, and those that were before it: to cancel all jobs would end it half-way. */
+/**
+ * Whether the filter selects bulk actions themselves. Otherwise they are skipped: cancelling all jobs would
+ * cancel the bulk action halfway.
+ */
 export function isAboutActs({ kind, queue }: Pick<BulkFilter, 'kind' | 'queue'>): boolean {
   return namesOf(kind)?.includes(BULK_KIND) === true || namesOf(queue)?.includes(BULK_QUEUE) === true
 }
 
-/** A page at a time, however many rows have to be looked at for one. What an act takes out of its list is behind the cursor by then. */
+/**
+ * Yields one page at a time, however many rows a page has to scan. Jobs that the action removes from the list
+ * are behind the cursor by then.
+ */
 export async function* found(
   store: Store,
   filter: BulkFilter,
@@ -102,7 +115,7 @@ async function withError(
     .map(([job]) => job)
 }
 
-/** Payloads are read only of those that are in such a state. */
+/** Reads the payloads only of jobs in a matching state. */
 async function* named(
   store: Store,
   ids: readonly string[],

@@ -1,4 +1,7 @@
-/** One act on every job that a filter finds: counted first, then done in batches, and stopped when somebody asks for it. */
+/**
+ * Applies one action to every job that matches a filter: counts first, then works in batches, and stops on
+ * request.
+ */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
@@ -18,7 +21,7 @@ export { BULK_KIND, BULK_QUEUE, type BulkFilter, isAboutActs } from './bulk-filt
 export const BULK_ACTS = ['retry', 'run-now', 'cancel', 'delete'] as const
 export type BulkAct = (typeof BULK_ACTS)[number]
 
-/** On jobs of which states an act does something, in the order in which they are gone through. */
+/** The states each action applies to, in the order in which they are processed. */
 const STATES: Readonly<Record<BulkAct, readonly JobState[]>> = {
   retry: ['dead', 'cancelled'],
   'run-now': ['scheduled'],
@@ -29,18 +32,18 @@ const STATES: Readonly<Record<BulkAct, readonly JobState[]>> = {
 const OPTION_KEYS = ['signal', 'progress']
 
 export interface BulkOptions {
-  /** Ends it after the batch that is under way. */
+  /** Stops the action after the current batch. */
   readonly signal?: AbortSignal
-  /** Hears how many were looked at. */
+  /** Receives the number of jobs scanned so far. */
   readonly progress?: (looked: number) => void
 }
 
 export interface BulkRun extends BulkOptions {
-  /** For a cancel. */
+  /** Used by cancel. */
   readonly reason?: string
 }
 
-/** What an act would change. */
+/** What the action would change. */
 export interface BulkPreview {
   readonly jobs: number
   readonly byState: Readonly<Partial<Record<JobState, number>>>
@@ -49,15 +52,18 @@ export interface BulkPreview {
 export interface BulkReport {
   readonly looked: number
   readonly changed: number
-  /** Their state had changed meanwhile, or another job has their dedupe key. */
+  /** Jobs whose state changed in the meantime, or whose dedupe key another job holds. */
   readonly refused: number
 }
 
 export interface Bulk {
   preview(act: BulkAct, filter: BulkFilter, options?: BulkOptions): Promise<BulkPreview>
-  /** The filter, and of what it finds only what was enqueued up to now by the database's clock: for an act that begins later. */
+  /**
+   * Returns the filter restricted to jobs enqueued until now, by the database clock. Use it for an action
+   * that runs later.
+   */
   upToNow(filter: BulkFilter): Promise<BulkFilter>
-  /** Every job that was enqueued before now, once each. Jobs that come meanwhile are left alone. */
+  /** Processes every job that was enqueued before now, once each. Jobs enqueued later are not changed. */
   run(act: BulkAct, filter: BulkFilter, options?: BulkRun): Promise<BulkReport>
 }
 
@@ -66,7 +72,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
 
   async function upToNow(given: BulkFilter): Promise<BulkFilter> {
     const filter = checkBulkFilter(given)
-    // Those that are named are there already.
+    // Jobs given by id already exist.
     if (filter.ids !== undefined) return filter
     const now = await (await opened()).now()
     return { ...filter, enqueuedBefore: Math.min(filter.enqueuedBefore ?? Number.MAX_SAFE_INTEGER, now + 1) }
@@ -113,7 +119,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
     },
   }
 
-  /** What the same act on a single job does here beside the write. */
+  /** The side effects in this process that the same action on a single job has. */
   function tell(
     act: BulkAct,
     jobs: readonly JobSummary[],
@@ -133,7 +139,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
   }
 }
 
-/** Of which states the jobs are that an act changes; refused when the filter names one of which none is. */
+/** The states that the action changes. Throws if the filter names only states it cannot change. */
 export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly ListedState[] {
   const all = STATES[checkOneOf(act, 'act', BULK_ACTS)]
   const states = fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.includes(one))
@@ -152,7 +158,7 @@ export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): read
   )
 }
 
-/** Whether the counts of queues tell it, so that no job has to be looked at. */
+/** Whether the queue counts give the answer, so that no job has to be read. */
 function isCounted(filter: BulkFilter, states: readonly ListedState[]): states is readonly JobState[] {
   if (states.includes('retrying')) return false
   return Object.entries(filter).every(

@@ -1,4 +1,4 @@
-/** How an instance gets its jobs, wired together: what it has room for, the claims, what waits here for a worker, and what it is handed as it enqueues. */
+/** Wires together how an instance gets jobs: slots, claims, prefetch, direct dispatch and remote dispatch. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import { trouble } from '../job/trouble.ts'
@@ -19,14 +19,14 @@ import type { QueueWatch } from './queue-watch.ts'
 
 export interface ClaimingOptions {
   readonly store: Store
-  /** Its id. */
+  /** The id of this instance. */
   readonly instance: string
   readonly kinds: readonly string[]
   readonly served: () => readonly string[]
   readonly watch: Pick<QueueWatch, 'settings' | 'workers'>
   readonly workers: Pick<Workers, 'attempts' | 'run' | 'release'>
   readonly capacity: number | null
-  /** Tells whether the database is known to believe that this instance lives. */
+  /** Reports whether the database considers this instance alive. */
   readonly heartbeat: () => Pick<HeartbeatService, 'alive' | 'term'>
   readonly claimed: (leases: readonly Lease[]) => void
   readonly foundNothing: () => void
@@ -37,11 +37,11 @@ export interface ClaimingOptions {
 export interface Claiming {
   readonly ahead: Ahead
   readonly dispatcher: Dispatcher
-  /** Free workers for jobs that are about to be written here. */
+  /** Offers free workers for jobs that this process is about to write (direct dispatch). */
   readonly offer: MakeOffer
   readonly paces: Paces
   readonly slots: Slots
-  /** Free workers for jobs that other processes write. */
+  /** Offers free workers for jobs that other processes write (remote dispatch). */
   readonly standing: StandingBy
   readonly quarantine: Quarantine
 }
@@ -57,7 +57,8 @@ export function claiming(options: ClaimingOptions): Claiming {
     release,
     workers: (queue) => watch.workers().get(queue) ?? 0,
     idle: (queue) => slots.idle(queue),
-    // A budget is not spent on jobs that may go back; and where queues compete for workers, each of them is for the job that comes first in all.
+    // Prefetch is off for queues with a limit, because a returned job would waste a token. It is also off
+    // when queues compete for workers, so that each worker gets the job that comes first overall.
     mayWait: (queue) => !isLimited(queue) && !slots.isScarce,
     paces,
     platform,
@@ -70,7 +71,10 @@ export function claiming(options: ClaimingOptions): Claiming {
   })
   const quarantine = createQuarantine(() => platform.monotonic())
 
-  /** What was finished and not written piles up in memory, and would run again after a crash. */
+  /**
+   * Stops claiming when too many outcomes wait to be written: they use memory and would run again after a
+   * crash.
+   */
   function mayTake(): boolean {
     return options.heartbeat().alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
   }

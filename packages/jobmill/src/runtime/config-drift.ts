@@ -1,4 +1,7 @@
-/** Where what counts in the store differs from what the options of this process say: an operator overrode it, or another release started later. */
+/**
+ * Configuration drift: where settings in the store differ from the options of this process, because of an
+ * override or a later release.
+ */
 import { effectiveLimit } from '../job/limit-sources.ts'
 import { optionName, optionValue } from '../job/option-names.ts'
 import {
@@ -12,17 +15,17 @@ import { queueBase } from '../job/queue-sources.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
-/** The option and both values as they are written in code. */
+/** An option with both values, as written in code. */
 export interface ConfigDrift {
   readonly what: Overridable
   readonly name: string
   readonly field: string
-  /** What code says, or the default where it says nothing; and what counts. */
+  /** The value in code (or the default if code does not set it), and the stored value that applies. */
   readonly code: unknown
   readonly stored: unknown
-  /** Whether code names this option. */
+  /** Whether code sets this option. */
   readonly isInCode: boolean
-  /** Who overrode it, and when; null when nobody did, so that a process with other code started later. */
+  /** Who overrode it, and when. Null if a process with different code started later. */
   readonly override: Stamp | null
 }
 
@@ -51,7 +54,7 @@ export async function drift(
       const own = overrides.filter((one) => one.what === 'limit' && one.name === name)
       const set = Object.fromEntries(own.map(({ option, value, by, at }) => [option, { value, by, at }]))
       const follows = effectiveLimit({ code: named, overrides: set })
-      // A burst that nobody named follows an overridden rate, and is no difference of its own.
+      // A default burst follows an overridden rate, so it is not drift of its own.
       const options = Object.keys({ ...code, ...stored }).filter(
         (key) => key !== 'type' && (key in set || !isSameValue(valueOf(follows, key), valueOf(stored, key))),
       )
@@ -80,7 +83,7 @@ function deletion({ what, name, option, value, code, isInCode, by, at }: Overrid
 interface Compared {
   readonly what: Overridable
   readonly name: string
-  /** What code names of it. */
+  /** The options that code sets. */
   readonly named: object
   readonly code: object
   readonly stored: object

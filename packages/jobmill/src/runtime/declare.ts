@@ -1,14 +1,17 @@
-/** Writes what code declares to the database: limits, queues and schedules. What an operator overrode stays. */
+/** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
 import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
 type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules'>
 
-/** `missing`: only what a restored database lacks, so that the values of a later release stay. */
+/** `missing` writes only what a restored database lacks, so that the values of a later release stay. */
 export type Declares = 'all' | 'missing'
 
-/** When the store is opened, so that settings can be changed by a process that never starts. Queues may name limits, so those come first. */
+/**
+ * Runs when the store is opened, so that a process that never starts can change settings. Limits come first
+ * because queues refer to them.
+ */
 export async function declare(store: Store, options: Declared, which: Declares): Promise<void> {
   const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
   if (limits.length > 0) await store.declareLimits(limits)
@@ -21,7 +24,7 @@ export async function declare(store: Store, options: Declared, which: Declares):
     )
 }
 
-/** The store knows the limit that is missing, and not where code names it. */
+/** The store knows which limit is missing, but not where code names it. */
 function throwForQueue(error: unknown, declared: Declared['declared']): never {
   if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
   const queue = declared.find(({ settings }) => shown(settings?.limit) === error.value)
@@ -34,7 +37,7 @@ function throwForQueue(error: unknown, declared: Declared['declared']): never {
   })
 }
 
-/** The queues that an instance serves, whether its code declares them or not. */
+/** Declares the queues that an instance serves, even if code does not configure them. */
 export async function declareServed(store: Store, served: readonly string[]): Promise<void> {
   await store.declareQueues(served.map((name) => ({ name, settings: null })))
 }
@@ -47,7 +50,7 @@ async function missing(store: Store, options: Declared): Promise<Declared> {
   }
 }
 
-/** A schedule that an operator deleted is not missing: its row holds what the application last said of it. */
+/** A schedule deleted by an operator is not missing: its row still holds the declaration from code. */
 async function storedSchedules(store: Store): Promise<Named[]> {
   const overrides = await store.overrides()
   return [...(await store.schedules()), ...overrides.filter(({ what }) => what === 'schedule')]

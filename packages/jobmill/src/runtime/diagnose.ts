@@ -1,4 +1,7 @@
-/** What is wrong with the work on a database, whatever the store: nobody takes jobs, a duty is not done, a process died and nobody noticed. Changes nothing. */
+/**
+ * Store-independent checks of a running system: kinds without workers, overdue duties, dead processes.
+ * Read-only.
+ */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { counted } from '../job/count-text.ts'
 import { shown } from '../job/errors.ts'
@@ -12,7 +15,7 @@ import type { Operate } from './operate.ts'
 import type { Resolved } from './options.ts'
 import type { DutyView, DutyControl } from './duty-control.ts'
 
-/** What a finding is about, so that a page can lead there. */
+/** What a diagnostic is about, so that the dashboard can link to it. */
 export interface About {
   readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null
   readonly name: string | null
@@ -22,7 +25,7 @@ export interface MillDiagnostic extends Diagnostic {
   readonly about: About
 }
 
-/** What is asked of a mill. */
+/** The part of a mill that the checks read. */
 export interface DiagnosedMill
   extends
     Pick<Operate, 'instances' | 'unservedKinds' | 'queues'>,
@@ -32,13 +35,13 @@ export interface DiagnosedMill
 }
 
 export interface DiagnoseMillOptions {
-  /** Left out of what is said: payloads, which not everybody may see. */
+  /** Leaves payloads out of the texts, because not every role may see them. */
   readonly hidesPayloads?: boolean
 }
 
-/** Living instances see one that expired within seconds. */
+/** Running instances notice an expired one within seconds. */
 const REAPED_WITHIN_MS = 15_000
-/** For a duty of which nothing is known here. */
+/** Assumed for a duty whose period this process does not know. */
 const SOME_PERIOD_MS = 8 * 60 * 60_000
 
 export async function diagnoseMill(
@@ -64,7 +67,7 @@ export function about(
   return { ...diagnostic, about: { what, name } }
 }
 
-/** How often the duties that one process does for all have a pass, as far as the options tell. */
+/** The period of each cluster-wide duty, as far as the options say. */
 export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'>): Map<string, number> {
   return new Map([
     ['schedule', DEFAULTS.scheduleEveryMs],
@@ -78,16 +81,16 @@ export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'
 const isAlive = ({ state }: InstanceRecord): boolean => state === 'alive'
 const called = ({ label, id }: InstanceRecord): string => label ?? id
 
-/** By the clock of the database, as of the last time that somebody said to be alive; null when nobody does. */
+/** The latest heartbeat, by the database clock. Null when no instance is alive. */
 function lastSeenAt(instances: readonly InstanceRecord[]): number | null {
   const alive = instances.filter(isAlive)
   return alive.length === 0 ? null : Math.max(...alive.map(({ renewedAt }) => renewedAt))
 }
 
-/** Running jobs are looked at by so many, the oldest first, so that those of a dead process come early. */
+/** Scans at most this many pages of running jobs, oldest first, so that jobs of a dead process come early. */
 const LOOKED_AT_PAGES = 10
 
-/** The dead processes that still hold jobs. One that held none has left nothing to take back. */
+/** Dead processes that still hold jobs. A dead process without jobs needs no attention. */
 async function deadHolders(
   mill: DiagnosedMill,
   instances: readonly InstanceRecord[],
@@ -127,11 +130,10 @@ function served(
   unservedKinds: readonly UnservedKind[],
   instances: readonly InstanceRecord[],
 ): MillDiagnostic[] {
-  if (unservedKinds.length === 0)
-    return [about(well('served', 'every kind with waiting jobs has a worker'))]
+  if (unservedKinds.length === 0) return [about(well('served', 'every kind with waiting jobs has a worker'))]
   const nobody = !instances.some(isAlive)
   return unservedKinds.map(({ queue, kind, jobs }) => {
-    // No more are counted.
+    // The store stops counting at this number.
     const many = jobs >= UNSERVED_ROWS ? `${counted(jobs, 'job')} or more` : counted(jobs, 'job')
     const which = `${many} of kind ${shown(kind)} in queue ${shown(queue)}`
     const says = `${which} ${jobs === 1 ? 'has' : 'have'} no worker`
@@ -142,7 +144,7 @@ function served(
   })
 }
 
-/** Nobody can do a duty while nobody is at work. */
+/** Duties cannot run while no process is running, so nothing is reported then. */
 function duties(
   all: readonly DutyView[],
   instances: readonly InstanceRecord[],
@@ -159,10 +161,12 @@ function duties(
     const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
     return agoMs <= allowedMs ? [] : late(`duty ${shown(name)} last succeeded ${spanText(agoMs)} ago`)
   })
-  return diagnostics.length > 0 ? diagnostics : [about(well('duties', `all ${all.length} duties are on time`))]
+  return diagnostics.length > 0
+    ? diagnostics
+    : [about(well('duties', `all ${all.length} duties are on time`))]
 }
 
-/** For whoever wonders: somebody wanted it so. */
+/** Informational: an operator paused these queues. */
 function paused(queues: readonly QueueRecord[]): MillDiagnostic[] {
   const names = queues.filter((queue) => queue.paused).map(({ name }) => shown(name))
   return names.length === 0 ? [] : [about(well('paused', `paused: ${names.join(', ')}`))]
@@ -174,8 +178,7 @@ function settings(drift: readonly ConfigDrift[], hidesPayloads: boolean): MillDi
     .map((difference) => {
       const { what, name, field, override } = difference
       const says = driftText(difference, hidesPayloads)
-      const orElse =
-        field === 'deleted' ? 'remove the schedule from code' : 'set the value in code'
+      const orElse = field === 'deleted' ? 'remove the schedule from code' : 'set the value in code'
       const fix =
         override === null
           ? 'Restart the processes whose code should apply; a process with different code started later'

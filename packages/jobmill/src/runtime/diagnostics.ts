@@ -1,4 +1,6 @@
-/** `mill.diagnostics()`: everything that needs somebody, the worst first. Reads what costs little; doctor looks deeper. */
+/**
+ * `mill.diagnostics()`: everything that needs attention, most severe first. Runs only cheap checks; `jobmill db doctor` runs all.
+ */
 import { spanText } from '../job/span-text.ts'
 import { broken, type Diagnostic, type PinningSession, type SchemaStatus, warning } from '../store/admin.ts'
 import type { StoreTools } from '../store/tools.ts'
@@ -19,11 +21,11 @@ import type { Schedules } from './schedules.ts'
 import type { DutyView } from './duty-control.ts'
 
 export interface Diagnostics {
-  /** What needs somebody, and what to do about it: the worst first. Nothing in it is well. */
+  /** Problems that need attention and how to fix them, most severe first. Passed checks are left out. */
   diagnostics(): Promise<NeedsAttention[]>
 }
 
-/** A finding that is not well. */
+/** A diagnostic that is a warning or an error. */
 export interface NeedsAttention extends MillDiagnostic {
   readonly level: Exclude<Diagnostic['level'], 'ok'>
   readonly fix: string
@@ -37,7 +39,7 @@ interface AskedMill
 export interface DiagnosticsTools {
   readonly mill: () => AskedMill
   readonly options: Pick<Resolved, 'retain' | 'duties' | 'platform'>
-  /** Null for a store that has none. */
+  /** Null for a store without tools. */
   readonly tools: Pick<StoreTools, 'schema' | 'health'> | null
 }
 
@@ -92,7 +94,7 @@ async function database(tools: DiagnosticsTools['tools']): Promise<MillDiagnosti
     .map((diagnostic) => about(diagnostic, 'database'))
 }
 
-/** One that is not there is in memory: whoever asks has it open. */
+/** A schema that does not exist belongs to an in-memory store, which is always current. */
 function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
   if (!isThere) return []
   if (refused !== null) {
@@ -105,7 +107,7 @@ function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
   return [warning('schema', `pending migrations: ${names}`, fix)]
 }
 
-/** Without its statement, which not everybody may see. */
+/** Leaves the statement out, because not every role may see it. */
 function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
   return warning(
     'horizon',
@@ -114,13 +116,13 @@ function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
   )
 }
 
-/** The code is enough: what a database says may name hosts and users. */
+/** Reports only the error code: the message may contain host and user names. */
 function cannotLook(error: unknown): Diagnostic {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
   return warning('database', `the database check failed: ${code}`, 'Run jobmill db doctor for details')
 }
 
-/** As this process hears it: a pooler that refuses LISTEN, or a server that cannot be reached there. */
+/** Reports failures of this process to listen: a pooler refuses LISTEN, or the server cannot be reached. */
 function notifier(duties: readonly DutyView[]): MillDiagnostic[] {
   const failures = duties.find(({ name }) => name === 'listen')?.here?.failures ?? 0
   if (failures === 0) return []

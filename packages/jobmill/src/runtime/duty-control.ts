@@ -1,4 +1,4 @@
-/** Looking after the cluster by hand: what its duties are, who does them, and one pass of them now. */
+/** Manual control of duties: list them, see their leaders, and run one pass now. */
 import type { Emit } from '../job/events.ts'
 import { checkString } from '../job/names.ts'
 import type { Slot } from '../store/duty.ts'
@@ -12,26 +12,31 @@ import { reapAndEmit } from './upkeep.ts'
 
 export interface DutyView {
   readonly name: string
-  /** The instance that does it for the whole cluster; null when nobody does, or each instance does it for itself. */
+  /**
+   * The instance that runs it for the whole cluster. Null when there is none, or when each instance runs it
+   * for itself.
+   */
   readonly leader: string | null
-  /** When a pass last succeeded, or none was needed, as its leader told; null when that is not known. */
+  /** When a pass last succeeded or was not needed, as reported by the leader. Null when unknown. */
   readonly lastSuccessAt: number | null
-  /** Passes that failed in a row. */
+  /** Failed passes in a row. */
   readonly failures: number
-  /** As this process knows it; null for one that it does not have. */
+  /** The status in this process. Null if this process does not have the duty. */
   readonly here: DutyStatus | null
 }
 
 export interface DutyControl {
-  /** The duties of the cluster, and those of this process when it was started. */
+  /** The duties of the cluster and, if it is started, those of this process. */
   duties(): Promise<DutyView[]>
-  /** One pass of a duty of this process, whoever leads it. Tells what it did. */
+  /**
+   * Runs one pass of a duty in this process, even if another instance leads it. Returns what the pass did.
+   */
   runDuty(name: string): Promise<Counts>
-  /** How the workers of queues that have a total are split over the instances. */
+  /** How the workers of queues with a total are split over the instances. */
   slots(): Promise<Slot[]>
-  /** Takes back the jobs of processes that died, now. Works without a start. */
+  /** Reclaims the jobs of dead processes now. Works without a start. */
   recover(): Promise<Counts>
-  /** Deletes what is no longer kept, now. Works without a start. */
+  /** Deletes jobs and records past their retention now. Works without a start. */
   retain(): Promise<Counts>
 }
 

@@ -1,4 +1,4 @@
-/** Duties of an application: run by the same supervisor as our own. */
+/** Duties that an application defines. The supervisor that runs the built-in duties runs them too. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -9,19 +9,22 @@ import type { Problems } from './problems.ts'
 
 interface OwnPass {
   readonly signal: AbortSignal
-  /** There is more to do: the next pass comes right after this one. So each can be short. */
+  /** Requests another pass right after this one, so that each pass can be short. */
   readonly again: () => void
 }
 
 export interface OwnDuty {
   readonly name: string
-  /** How often, with some jitter; the first pass is made at the start. */
+  /** The period, with some jitter. The first pass runs at the start. */
   readonly every: Duration
-  /** One pass. Look at the signal between batches: it fires at the deadline, at a stop, and when another process took over. What is returned is told. */
+  /**
+   * One pass. Check the signal between batches: it fires at the deadline, at a stop, and when another process
+   * takes over. The returned counts are reported.
+   */
   readonly run: (context: OwnPass) => Promise<Counts | void>
   /** How long a pass may take (default 30 s). */
   readonly deadline?: Duration
-  /** True (the default): one process does it for all that have this duty. False: each for itself. */
+  /** True (the default): one process runs it for the whole cluster. False: each process runs its own. */
   readonly forAll?: boolean
 }
 
@@ -30,7 +33,7 @@ export type ResolvedDuty = Pick<DutyOptions, 'name' | 'everyMs' | 'deadlineMs' |
 const KEYS = ['name', 'every', 'run', 'deadline', 'forAll'] as const
 const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'flush', 'listen']
 
-/** A pass every few milliseconds is a loop, and nearly always a number that was meant in another unit. */
+/** A shorter period is almost always a number in the wrong unit. */
 const SHORTEST_MS = 100
 
 function periodMs(every: Duration, field: string): number {

@@ -1,4 +1,7 @@
-/** What runs between start and stop, wired together: the heartbeat, the dispatcher, the workers, the live settings and the upkeep. */
+/**
+ * Wires together everything that runs between start and stop: heartbeat, dispatcher, workers, live settings
+ * and duties.
+ */
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
@@ -38,7 +41,7 @@ export interface EngineOptions {
   readonly version: string | null
   readonly emit: Emit
   readonly enqueueFor: ContextTools['enqueueFor']
-  /** A job has ended here: whoever awaits it need not ask the database. */
+  /** A job ended in this process, so callers that await it need no query. */
   readonly jobEnded: (result: JobResult, isKept: boolean) => void
   readonly flush: UpkeepOptions['flush']
   readonly limits: Limits
@@ -47,31 +50,31 @@ export interface EngineOptions {
 export interface Engine {
   start(): Promise<void>
   stop(grace: Grace): Promise<StopReport>
-  /** A cancel was asked for in this process: the signal fires before this returns. */
+  /** A cancel was requested in this process. The signal fires before this returns. */
   cancelled(id: string, reason: string): void
   serve(queue: string, settings: Partial<QueueSettings> | null): Promise<void>
-  /** Free workers for jobs that are about to be written here. */
+  /** Offers free workers for jobs that this process is about to write. */
   readonly offer: MakeOffer
-  /** There may be something in these queues. */
+  /** These queues may have ready jobs. */
   look(queues: Iterable<string>): void
-  /** A line has a new job in it. */
+  /** An order queue got a new job. */
   stageSoon(): void
   scheduleSoon(): void
-  /** Also whoever serves these queues. */
+  /** Also notifies the other instances that serve these queues. */
   wake(queues: readonly string[]): void
   readonly served: readonly string[]
-  /** Handlers that run. */
+  /** The number of running handlers. */
   readonly running: number
-  /** Whether the lease of this instance lasts. */
+  /** Whether the lease of this instance is valid. */
   readonly alive: boolean
-  /** Its workers for each queue that it serves, and how many of them run something. */
+  /** The workers of this instance for each queue it serves, and how many of them are busy. */
   workers(): readonly { readonly queue: string; readonly workers: number; readonly busy: number }[]
   readonly duties: () => readonly DutyStatus[]
-  /** When it was last heard that jobs moved, in any process. */
+  /** When jobs last changed in any process, as far as this process knows. */
   readonly movedAt: () => number
-  /** Whether this instance does a duty. */
+  /** Whether this instance leads a duty. */
   readonly leads: (duty: string) => boolean
-  /** One pass of a duty by hand. */
+  /** Runs one pass of a duty now. */
   readonly runDuty: (name: string) => Promise<Counts>
 }
 
@@ -133,7 +136,7 @@ export function engine(given: EngineOptions): Engine {
     heartbeat: () => heartbeat,
     claimed: (leases) => refills.drawnOn(new Set(leases.map(({ queue }) => queue))),
     foundNothing() {
-      // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
+      // The notification was for a job that is not ready yet: it waits for its order lock or its due time.
       if (wasWoken) heartbeat.hurry()
       wasWoken = false
       wakeUpsHere.foundNothing()
@@ -179,7 +182,7 @@ export function engine(given: EngineOptions): Engine {
   const heartbeat = heartbeatService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
     register: registerAgain,
-    // Of a queue without workers nothing could be claimed.
+    // Nothing can be claimed from a queue without workers.
     queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
     duties: upkeep.bids,
     heard,
@@ -214,7 +217,10 @@ export function engine(given: EngineOptions): Engine {
     })
   }
 
-  /** The database does not know this instance: it was reaped, or the database is a backup that may lack what was declared since. */
+  /**
+   * The database does not know this instance: it was reaped, or the database is a backup that may lack recent
+   * declarations.
+   */
   async function registerAgain(stoodStill: boolean): Promise<void> {
     await declare(store, options, 'missing')
     await declareServed(store, served)
@@ -227,7 +233,7 @@ export function engine(given: EngineOptions): Engine {
     workers.heard(now.cancels)
     watch.heard(now)
     quarantine.seen(now.quarantined)
-    // Also queues without room now: when there is some, the best job of all of them comes first.
+    // Includes queues without a free slot: once there is one, the first job of all queues must win.
     if (now.ready) dispatcher.wake()
     else if (now.quarantined) dispatcher.poke()
     upkeep.heard(now)
@@ -268,7 +274,7 @@ export function engine(given: EngineOptions): Engine {
       if (!served.includes(queue)) served.push(queue)
       await watch.refresh()
       await register()
-      // Ends the wait at the notifier, which knows only the queues from before.
+      // Interrupts the wait for notifications, which covers only the previous queues.
       store.notify(served)
       dispatcher.wake()
     },
@@ -276,7 +282,8 @@ export function engine(given: EngineOptions): Engine {
       await declareServed(store, served)
       const sentAt = platform.monotonic()
       await register()
-      // Itself included: a newcomer takes its share, and never the whole.
+      // Reads the members including this instance, so that a new process takes its share and never all
+      // workers.
       await watch.refresh()
       heartbeat.start(sentAt)
       standing.start()

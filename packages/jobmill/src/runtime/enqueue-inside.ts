@@ -1,4 +1,6 @@
-/** `enqueue` and `enqueueMany` of a handler: as those of the mill, or together with the completion of its job. */
+/**
+ * `enqueue` and `enqueueMany` for handlers: like those of the mill, or committed together with the outcome of the job.
+ */
 import type { Client } from '../enqueue/client.ts'
 import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/context.ts'
 import { JobmillError } from '../job/errors.ts'
@@ -16,7 +18,10 @@ export interface Inside {
 
 type MakeHandle = (id: string) => JobHandle<never>
 
-/** Made for every attempt, and called by few: what they share is not made with it. `handle` makes something to wait for of an id. */
+/**
+ * Created for every attempt but used by few, so shared parts are created lazily. `handle` turns an id into a
+ * job handle.
+ */
 export function enqueueInside(attempt: Attempt, client: Client<unknown>, handle: MakeHandle): Inside {
   return {
     async enqueue(target: Target, payload: unknown, options: OptionsInside = {}) {
@@ -53,7 +58,7 @@ async function withCompletion(
   return jobs.map(({ id }) => handle(id))
 }
 
-/** What comes after the completion cannot be part of it any more. */
+/** A job enqueued after the completion can no longer be part of it. */
 function checkOpen(attempt: Attempt): void {
   checkLive(attempt)
   if (!attempt.completedInTx) return

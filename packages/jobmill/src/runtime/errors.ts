@@ -1,4 +1,4 @@
-/** What goes wrong: jobs that are dead or will be tried again, gathered by the fingerprints of their errors. */
+/** `mill.errors()`: dead and retrying jobs, grouped by error fingerprint. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { fingerprintOf, literalOf } from '../job/fingerprint.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -13,45 +13,50 @@ export interface ErrorsQuery {
 
 /** Jobs of one kind whose errors have the same shape. */
 export interface ErrorGroup {
-  /** Of the kind and the shape; `bulk` takes it as a filter. */
+  /** Identifies the kind and the shape. `bulk` accepts it as a filter. */
   readonly fingerprint: string
   readonly kind: string
-  /** The first line of their errors with what varies replaced: `<n>`, `<text>`, `<email>`, `<url>`, `<path>`. */
+  /**
+   * The first line of the error with variable parts replaced: `<n>`, `<text>`, `<email>`, `<url>`, `<path>`.
+   */
   readonly shape: string
-  /** The longest piece of the shape that all of their errors contain, to look for with `errorText`; empty when there is none. */
+  /**
+   * The longest part of the shape that all of the errors contain, for a search with `errorText`. Empty if
+   * there is none.
+   */
   readonly text: string
   readonly dead: number
-  /** Scheduled or ready, with a last attempt that failed. */
+  /** Scheduled or ready jobs whose last attempt failed. */
   readonly failing: number
-  /** When the last attempts ended: of the job that failed longest ago, and of the last one. */
+  /** When the earliest and the latest of these failures happened. */
   readonly firstAt: number
   readonly lastAt: number
-  /** By name. */
+  /** Sorted by name. */
   readonly queues: readonly string[]
-  /** The one that failed last. */
+  /** The most recent failure. */
   readonly example: { readonly id: string; readonly error: string }
-  /** How many of them failed when: 24 buckets, the same for all groups. */
+  /** Failures over time: 24 buckets, the same for all groups. */
   readonly over: readonly { readonly at: number; readonly jobs: number }[]
 }
 
 export interface ErrorReport {
-  /** Most jobs first, at most 200. */
+  /** Largest group first, at most 200. */
   readonly groups: readonly ErrorGroup[]
-  /** How many jobs were looked at. */
+  /** The number of jobs scanned. */
   readonly looked: number
-  /** False when there are more jobs, or more groups, than those. */
+  /** False when there are more jobs or groups than the report covers. */
   readonly complete: boolean
-  /** Where the first bucket begins; null without any group. */
+  /** The start of the first bucket. Null without groups. */
   readonly from: number | null
   readonly bucketMs: number
 }
 
 export interface Errors {
-  /** Looks at the newest 2,000 dead jobs, the first 2,000 scheduled and the first 1,000 ready ones. */
+  /** Scans the newest 2,000 dead jobs, the first 2,000 scheduled jobs and the first 1,000 ready jobs. */
   errors(query?: ErrorsQuery): Promise<ErrorReport>
 }
 
-/** The states that a fingerprint is found in, and how many jobs of each are looked at. */
+/** The states a fingerprint can match, and how many jobs of each are scanned. */
 const MOST_LOOKED = { dead: 2_000, scheduled: 2_000, ready: 1_000 } as const
 export const FAILED_STATES: readonly JobState[] = Object.keys(MOST_LOOKED) as (keyof typeof MOST_LOOKED)[]
 
@@ -64,7 +69,7 @@ interface Gathered {
   readonly kind: string
   readonly shape: string
   readonly queues: Set<string>
-  /** When each of its jobs failed. */
+  /** When each job of the group failed. */
   readonly at: number[]
   dead: number
   lastAt: number
@@ -100,7 +105,10 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
   }
 }
 
-/** Those whose last attempt failed. One that has not been tried yet, or that somebody retried since, need not be looked up. */
+/**
+ * Keeps the jobs whose last attempt failed. Jobs without an attempt since they were enqueued or retried are
+ * not looked up.
+ */
 export async function failed(
   store: Pick<Store, 'failures'>,
   jobs: readonly JobSummary[],
@@ -109,7 +117,7 @@ export async function failed(
   if (tried.length === 0) return []
   const failures = await store.failures(tried.map(({ id }) => id))
   return tried.flatMap((job, at) => {
-    // It may have gone on since it was listed.
+    // The job may have changed since it was listed.
     const failure = failures[at] ?? null
     return failure === null ? [] : [[job, failure] as const]
   })

@@ -24,7 +24,7 @@ export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string)
   throw new JobmillError('OPTION_INVALID', `there is no handler for ${kind}`)
 }
 
-/** Runs as a job like any other: retried when it fails, once for every death. */
+/** Runs as an ordinary job: retried when it fails, and enqueued once for each dead job. */
 function onDeadHandler(
   kind: string,
   onDead: (context: DeadContext) => unknown,

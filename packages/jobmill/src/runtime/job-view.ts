@@ -1,17 +1,20 @@
-/** Jobs as `get` and `history` tell them: JSON as values, logs as lines. */
+/** Jobs as `get` and `history` return them: JSON parsed, logs split into lines. */
 import type { AttemptRecord, JobRecord } from '../store/job-record.ts'
 import { type LogLine, readLog } from '../work/log-buffer.ts'
 
 export interface JobView extends Omit<JobRecord, 'payload' | 'metadata' | 'result' | 'progress' | 'log'> {
-  /** What counts when the job itself has no timeout; null when its kind has none, or this process does not have the kind. */
+  /**
+   * The timeout that applies when the job has none of its own. Null when its kind has none or is not defined
+   * in this process.
+   */
   readonly kindTimeoutMs: number | null
   readonly payload: unknown
   readonly metadata: Readonly<Record<string, unknown>> | null
-  /** Undefined unless it is done and returned something. */
+  /** Undefined unless the job is done and returned a value. */
   readonly result: unknown
-  /** Undefined unless it runs and noted any. */
+  /** Undefined unless the job is running and has reported progress. */
   readonly progress: unknown
-  /** Of the running attempt. */
+  /** The log of the running attempt. */
   readonly log: readonly LogLine[]
 }
 

@@ -1,4 +1,4 @@
-/** The kinds that there are: of processes that live, and of this one, which also knows what their payloads look like. */
+/** The kinds of all running processes, and of this one, which also knows their payload schemas. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { AnyJob } from '../job/definition.ts'
 import { onDeadKind } from '../job/on-dead.ts'
@@ -8,19 +8,19 @@ import { BULK_KIND } from './bulk.ts'
 
 export interface KindView {
   readonly kind: string
-  /** Where its jobs go, and how often they are tried, unless a job says otherwise; null for a kind that this process does not have. */
+  /** The default queue and max attempts of its jobs. Null for a kind that this process does not define. */
   readonly queue: string | null
   readonly maxAttempts: number | null
-  /** Whether a living process runs it. */
+  /** Whether a running process handles it. */
   readonly served: boolean
-  /** How many do. */
+  /** The number of processes that handle it. */
   readonly instances: number
-  /** What a payload has to look like, as JSON Schema (draft 2020-12); null when that is not known here. */
+  /** The payload schema as JSON Schema (draft 2020-12). Null when this process does not know it. */
   readonly schema: Readonly<Record<string, unknown>> | null
 }
 
 export interface Kinds {
-  /** By name, without those that the mill enqueues itself. */
+  /** Sorted by name, without the built-in kinds. */
   kinds(): Promise<KindView[]>
 }
 

@@ -1,4 +1,4 @@
-/** The name and version of an instance as operators see them: from code, else from the environment. */
+/** The label and version of an instance, from options or from the environment. */
 import { createHash } from 'node:crypto'
 import { BOUNDS } from '../job/defaults.ts'
 import { checkKey } from '../job/names.ts'
@@ -7,13 +7,15 @@ import type { Problems } from './problems.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 export interface InstanceOptions {
-  /** The whole label of this process, such as `mail-7`. Omitted: `prefix-worker-version-id` from the environment. */
+  /**
+   * The label of this process, such as `mail-7`. If omitted: `prefix-worker-version-id` from the environment.
+   */
   readonly label?: string
-  /** The version of your application. Omitted: JOBMILL_WORKER_VERSION. */
+  /** The version of your application. If omitted: JOBMILL_WORKER_VERSION. */
   readonly version?: string
 }
 
-/** What counts for this process: null where neither code nor environment says. */
+/** The resolved names. Null where neither options nor environment set one. */
 export interface InstanceNames {
   readonly labelOf: (instance: string) => string | null
   readonly version: string | null
@@ -40,7 +42,7 @@ function checked(options: InstanceOptions | undefined, found: Problems): Instanc
   return { ...text('label'), ...text('version') }
 }
 
-/** Null without a prefix. The version is left out when there is none; the id is four hex digits when none is given. */
+/** Null without a prefix. The version is left out if unset; a missing id becomes four hex digits. */
 export function labelFrom(
   env: Env,
   instance: string,
@@ -56,7 +58,7 @@ function versionFrom(env: Env): string | null {
   return setting(env, 'JOBMILL_WORKER_VERSION')
 }
 
-/** A blank variable is unset. */
+/** A blank variable counts as unset. */
 function setting(env: Env, name: string): string | null {
   const value = env[name]?.trim() ?? ''
   return value === '' ? null : value

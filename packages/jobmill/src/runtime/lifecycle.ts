@@ -1,4 +1,4 @@
-/** Opening, starting and stopping a mill, however the calls overlap. */
+/** Opens, starts and stops a mill, and keeps overlapping calls consistent. */
 import type { InstanceInfo } from '../job/context.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
@@ -17,34 +17,37 @@ export interface LifecycleOptions {
   readonly store: Store
   readonly options: Resolved
   readonly declares: boolean
-  /** As which it is started now. */
+  /** The identity of the current start. */
   readonly instance: InstanceInfo
   readonly emit: Emit
   readonly engine: () => Engine
   readonly results: { stop(error: unknown): void }
-  /** Whoever waits for a limit outside of handlers waits no longer. */
+  /** Rejects callers that wait for a limit outside of handlers. */
   readonly limits: { readonly stop: (error: unknown) => void }
-  /** Tells where the store differs from the options. */
+  /** Reports where the store differs from the options. */
   readonly differ: () => void
-  /** Measures this process from the start on, and writes what is left at the end. */
+  /** Measures this process from the start on and writes the remaining metrics at the end. */
   readonly observer: {
     readonly start: () => void
     readonly rest: () => void
     readonly stop: () => Promise<void>
   }
-  /** Resolves when listeners have heard everything. */
+  /** Resolves when listeners have received every event. */
   readonly delivered: () => Promise<void>
 }
 
 export interface StopOptions {
-  /** How long what runs may go on (default 25 s). */
+  /** How long running jobs may take to finish (default 25 s). */
   readonly grace?: Duration
-  /** Called once nothing runs any more, and waited for before the store is closed: the end of a server that uses the mill, for example. */
+  /**
+   * Called when no job is running any more, and awaited before the store closes. Use it to close a server
+   * that uses the mill.
+   */
   readonly beforeClose?: () => Promise<unknown>
 }
 
 export interface Lifecycle {
-  /** A promise while the store is not open; throws once the mill was stopped. */
+  /** A promise while the store is not open. Throws once the mill was stopped. */
   readonly open: () => Promise<void> | undefined
   readonly start: () => Promise<void>
   readonly stop: (options?: StopOptions) => Promise<StopReport>
@@ -53,13 +56,13 @@ export interface Lifecycle {
   readonly engine: Engine | null
   /** Whether the store is open. */
   readonly isOpen: boolean
-  /** Whether a start is under way. */
+  /** Whether a start is in progress. */
   readonly isStarting: boolean
-  /** Whether a stop was asked for. */
+  /** Whether a stop was requested. */
   readonly isStopping: boolean
 }
 
-/** How many mills of this process have a store open. */
+/** The number of mills in this process that have a store open. */
 const users = new WeakMap<Store, number>()
 
 const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
@@ -69,9 +72,9 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   const { platform } = options
   let engine: Engine | null = null
   let isOpen = false
-  // Until then what runs, and whoever else, may still enqueue.
+  // Until this is set, running jobs and other callers can still enqueue.
   let isClosing = false
-  /** Somebody else than the start has asked for the store. */
+  /** Whether a caller other than the start has used the store. */
   let isUsed = false
   let opening: Promise<void> | null = null
   let starting: Promise<void> | null = null
@@ -88,7 +91,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     if (isOpen) return undefined
     opening ??= openStore().then(
       async () => {
-        // A stop did not wait for it: the database has answered after its grace was over.
+        // The stop did not wait for this open: the database answered after the grace period.
         if (isClosing) {
           await letGo()
           throw stopped()
@@ -114,12 +117,12 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     }
   }
 
-  /** Two mills may share a store; the last one closes it. */
+  /** Two mills may share a store. The last one closes it. */
   async function letGo(): Promise<void> {
     const others = (users.get(store) ?? 1) - 1
     users.set(store, others)
     if (others > 0) return
-    // A statement that hangs is given up by the store itself, after a while; a stop does not wait for that.
+    // The store aborts a hanging statement after a while. A stop does not wait for that.
     const closing = within(platform, LAST_MS, 'the store', store.close())
     await closing.catch((error: unknown) => emit('store-failing', { part: 'close', error }))
   }
@@ -142,11 +145,11 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
         kinds: options.jobs.map(({ kind }) => kind),
       })
     } catch (error) {
-      // Undone as far as it got; what cannot be undone is not worth hiding the reason for.
+      // Undo as much as possible. A failure to undo must not hide the reason.
       const noGrace = createGrace(platform, 0)
       if (isOpen) await next.stop(noGrace).catch(() => {})
       await Promise.allSettled(services.map((service) => service.stop()))
-      // Whoever enqueues meanwhile still needs it.
+      // Other callers that enqueue still need the store.
       if (!isUsed || isClosing) await close()
       throw error
     }
@@ -160,8 +163,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   }
 
   async function end(beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
-    // A start on its way comes to its end first, so that nothing of it stays behind. One that waits for a silent database is not waited for
-    // beyond the grace: it undoes itself when the database answers.
+    // Let a start in progress finish first, so that nothing of it is left behind. The grace period bounds
+    // this wait; a start that is still waiting for the database undoes itself when the database answers.
     const begun = Promise.allSettled([starting, opening])
     await Promise.race([begun, grace?.over])
     const beganAt = platform.monotonic()
@@ -227,7 +230,10 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   }
 }
 
-/** The stop goes on. Whoever does not await it need not know: so this must not become an unhandled rejection. */
+/**
+ * The stop continues. The promise has a handler, because a caller that does not await it must not cause an
+ * unhandled rejection.
+ */
 function refusedInside(): Promise<never> {
   const refused = Promise.reject(
     new JobmillError(

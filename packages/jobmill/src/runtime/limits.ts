@@ -1,4 +1,4 @@
-/** Limits of a mill: what code declares, what an operator can see and do, and how handlers reach them. */
+/** The limits of a mill: declarations, operations, and access from handlers. */
 import { JobmillError } from '../job/errors.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import {
@@ -40,7 +40,10 @@ export function declaredLimits(
   })
 }
 
-/** A queue may draw on a limit that an operator made; one that is nearly the name of a declared limit is often a typo. One for each key is of no use to it. */
+/**
+ * A queue may use a limit that an operator created, but a name close to a declared one is often a typo. A
+ * queue cannot use a limit per key.
+ */
 export function checkQueueLimits(
   queues: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[],
   declared: readonly DeclaredLimit[],
@@ -78,35 +81,40 @@ function partsOf(options: LimitOptions, field: string): LimitParts {
   return limitParts(options, field)
 }
 
-/** What is left out stays as it is. */
+/** Omitted options stay unchanged. */
 export type LimitChange =
   | Partial<Extract<LimitOptions, { readonly rate: number }>>
   | { readonly concurrency: number }
 
 export interface MillLimits {
-  /** By name, with what could be taken now. */
+  /** Sorted by name, with what is available now. */
   list(): Promise<LimitRecord[]>
-  /** Refused with OPTION_CONFLICT when there is one of this name with other settings. */
+  /** Throws OPTION_CONFLICT when a limit of this name has other settings. */
   create(name: string, options: LimitOptions, how?: ByOption): Promise<LimitRecord>
-  /** Overrides what is named, at once in every process. No deploy undoes it: `mill.resetOverrides` does. */
+  /**
+   * Overrides the given options, immediately in every process. A deploy does not undo it;
+   * `mill.resetOverrides` does.
+   */
   change(name: string, change: LimitChange, how?: ByOption): Promise<LimitRecord>
-  /** False when there is none. Refused while a queue draws on it. */
+  /** False when there is none. Throws while a queue uses it. */
   delete(name: string): Promise<boolean>
-  /** Nothing is granted for a while: `{ retryAfter: '30s' }`; with `key`, to that key of a limit for each. */
+  /**
+   * Grants nothing for a while: `{ retryAfter: '30s' }`. With `key`, only for that key of a limit per key.
+   */
   drain(name: string, options?: DrainLimitOptions): Promise<LimitRecord>
 }
 
 export interface Limiting {
   readonly limits: MillLimits
-  /** A limit outside of handlers: the same budget. */
+  /** A limit outside of handlers, with the same budget. */
   readonly limit: (name: string, of?: LimitOf) => LimitHandle
 }
 
 export interface LimitsApiTools {
-  /** Opens it when that did not happen yet. */
+  /** Opens the store if it is not open yet. */
   readonly opened: () => Promise<Store>
   readonly limits: Limits
-  /** Who changes something unless the caller says. */
+  /** The author of a change unless the caller names one. */
   readonly by: () => string
 }
 
@@ -140,7 +148,7 @@ export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting 
   }
 }
 
-/** What is named, and nothing else: the rest stays as code or an operator says. */
+/** Only the given options. The rest stays as code or an override says. */
 function changedParts(name: string, before: LimitSettings, change: LimitChange): LimitParts {
   checkObjectKeys(change, 'limit', KEYS)
   const perKey = isPerKey(before)
@@ -153,13 +161,13 @@ function changedParts(name: string, before: LimitSettings, change: LimitChange):
   return { type: 'rate', ...rateRest(rest, 'limit') }
 }
 
-/** `limit` of a handler. `settings` are the live ones of queues. */
+/** `limit` of a handler. `settings` returns the live settings of a queue. */
 export function limitFor(
   attempt: Attempt,
   limits: Limits,
   settings: (queue: string) => QueueSettings,
 ): LimitInside {
-  // Most handlers never ask, and this is made for each of their attempts.
+  // Created lazily: most handlers never use a limit, and this runs for each attempt.
   return {
     acquire: (name, draw) => drawingFor(attempt, limits, settings).acquire(name, draw),
     tryAcquire: (name, draw) => drawingFor(attempt, limits, settings).tryAcquire(name, draw),
@@ -167,7 +175,7 @@ export function limitFor(
   }
 }
 
-/** What the attempt holds is known by its lease, however often this is asked. */
+/** Identifies what the attempt holds by its lease, however often this is called. */
 function drawingFor(
   attempt: Attempt,
   limits: Limits,

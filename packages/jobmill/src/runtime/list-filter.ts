@@ -1,4 +1,4 @@
-/** Which jobs `list`, `count` and `bulk` are about: the filter of the store, with several states and `retrying`. */
+/** The filter of `list`, `count` and `bulk`: the filter of the store, plus several states and `retrying`. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObject } from '../job/known-keys.ts'
 import { checkOneOf } from '../job/numbers.ts'
@@ -11,11 +11,11 @@ export const LISTED_STATES = [...JOB_STATES, 'retrying'] as const
 export type ListedState = (typeof LISTED_STATES)[number]
 
 export interface ListFilter extends Omit<JobFilter, 'state' | 'retrying'> {
-  /** In this state, or in any of these; `retrying` are scheduled jobs whose last attempt failed. */
+  /** One state or several. `retrying` means scheduled jobs whose last attempt failed. */
   readonly state?: ListedState | readonly ListedState[]
 }
 
-/** The filter without its states, checked; and its states, each once. Undefined: jobs of all states. */
+/** Splits a checked filter into its unique states and the rest. Undefined states mean all states. */
 export function splitFilter(given: ListFilter): {
   readonly filter: Omit<JobFilter, 'state' | 'retrying'>
   readonly states: readonly ListedState[] | undefined
@@ -26,12 +26,12 @@ export function splitFilter(given: ListFilter): {
   return { filter, states: state === undefined ? undefined : statesIn(state) }
 }
 
-/** One state as the store takes it. */
+/** One state in the form the store accepts. */
 export function inState(state: ListedState): Pick<JobFilter, 'state' | 'retrying'> {
   return state === 'retrying' ? { state: 'scheduled', retrying: true } : { state }
 }
 
-/** The state that jobs of a listed state have. */
+/** The job state behind a listed state. */
 export function storedState(state: ListedState): JobState {
   return state === 'retrying' ? 'scheduled' : state
 }
@@ -46,6 +46,6 @@ function statesIn(state: ListedState | readonly ListedState[]): readonly ListedS
     })
   const each = state.map((one: unknown, at) => checkOneOf(one, `filter.state[${at}]`, LISTED_STATES))
   const states = [...new Set(each)]
-  // Jobs that wait for a retry are scheduled, and no job is listed twice.
+  // Retrying jobs are scheduled too, and no job is listed twice.
   return states.includes('scheduled') ? states.filter((one) => one !== 'retrying') : states
 }

@@ -1,4 +1,6 @@
-/** `mill.list` and `mill.count`: jobs of one state or several, with their errors and, on request, their payloads and results. */
+/**
+ * `mill.list` and `mill.count`: jobs of one or several states, with their errors and, on request, payloads and results.
+ */
 import { BOUNDS } from '../job/defaults.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkArray, checkOneOf, checkWhole } from '../job/numbers.ts'
@@ -9,18 +11,21 @@ import type { Store } from '../store/store.ts'
 import { jobView, type JobView } from './job-view.ts'
 import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter } from './list-filter.ts'
 
-/** What a list carries on request: it may be large. */
+/** Parts that a list contains only on request, because they can be large. */
 export const INCLUDABLE = ['payload', 'metadata', 'result', 'progress'] as const
 export type Includable = (typeof INCLUDABLE)[number]
 
 export interface ListRequest extends Partial<PageRequest> {
-  /** What else each job of the page has. One more statement for the whole page. */
+  /** Additional parts of each job. Costs one more statement for the whole page. */
   readonly include?: readonly Includable[]
 }
 
-/** A job of a list. What `include` did not name is not there. */
+/** A job of a list. Parts that `include` did not name are absent. */
 export interface ListedJob extends JobSummary, Partial<Pick<JobView, Includable>> {
-  /** Of the last attempt, or why it was cancelled; null for done jobs, and for those that never failed. */
+  /**
+   * The error of the last attempt, or the reason of the cancel. Null for done jobs and jobs that never
+   * failed.
+   */
   readonly error: string | null
 }
 
@@ -34,14 +39,17 @@ export interface JobCount {
 }
 
 export interface CountOptions {
-  /** Ends the counting. */
+  /** Aborts the count. */
   readonly signal?: AbortSignal
 }
 
 export interface Listing {
-  /** One state in its own order, all states newest first, several states one after the other in the order given. */
+  /**
+   * One state in its own order, all states newest first, several states one after the other in the given
+   * order.
+   */
   list(filter?: ListFilter, page?: ListRequest): Promise<ListPage>
-  /** How many jobs a filter finds. Queues and states alone are counted without reading jobs. */
+  /** The number of jobs that match. A filter of only queues and states is answered without reading jobs. */
   count(filter?: ListFilter, options?: CountOptions): Promise<JobCount>
 }
 
@@ -84,7 +92,10 @@ async function pageOf(
   return pageOfStates(store, filter, states, page)
 }
 
-/** States one after the other: each by the index of its own order, which no order over several states would have. */
+/**
+ * Lists the states one after the other, each by the index of its own order. No index covers an order across
+ * states.
+ */
 async function pageOfStates(
   store: Store,
   filter: JobFilter,
@@ -129,12 +140,12 @@ function readCursor(
         return { state: known, inner: inner ?? undefined }
     }
   } catch {
-    // Not JSON, so not a cursor of ours: refused below.
+    // Not JSON, so not a cursor from `list`: the check below rejects it.
   }
   throw cursorInvalid(cursor)
 }
 
-/** At most one more statement for the whole page: records when their parts are asked for, else errors where there can be one. */
+/** Uses at most one more statement per page: full records if `include` needs them, else only the errors. */
 async function withDetails(
   store: Store,
   jobs: readonly JobSummary[],
@@ -142,7 +153,7 @@ async function withDetails(
 ): Promise<ListedJob[]> {
   if (include.length > 0) {
     const records = await store.get(jobs.map(({ id }) => id))
-    // A job that was deleted since it was listed is left out: nothing of it can be told.
+    // Skip a job that was deleted after it was listed.
     return jobs.flatMap((job, at) => {
       const record = records[at] ?? null
       if (record === null) return []
@@ -162,7 +173,7 @@ function mayHaveError({ state, attempt, crashes }: JobSummary): boolean {
   return state === 'dead' || state === 'cancelled' || attempt > 0 || crashes > 0
 }
 
-/** Whether the counts of queues tell it, so that no job has to be read. */
+/** Whether the queue counts give the answer, so that no job has to be read. */
 function isCounted(filter: JobFilter, states: readonly ListedState[] | undefined): boolean {
   return (
     states?.includes('retrying') !== true &&

@@ -1,4 +1,4 @@
-/** Where log lines go. */
+/** The option `log`: where log lines go. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
 import { consoleLogger } from '../observe/log-events.ts'
@@ -13,8 +13,9 @@ import {
 } from '../observe/logger.ts'
 
 /**
- * A level, for text on standard error; `silent`; a logger that takes the message first (as `console` and winston do); a pino or bunyan logger, which takes the
- * fields first and is recognized; `{ pino: logger }` for any other that takes the fields first; or a function.
+ * A level for text on standard error, `silent`, a function, or a logger. `console`, winston and other loggers
+ * take the message first. Pino and bunyan loggers take the fields first and are recognized. Wrap any other
+ * fields-first logger as `{ pino: logger }`.
  */
 export type LogOption = LogLevel | 'silent' | Logger | LogFunction | { readonly pino: FieldsFirstLogger }
 
@@ -35,13 +36,16 @@ export function loggerFor(log: LogOption = 'warn'): Logger | null {
   })
 }
 
-/** Which way round they take what they are given does not show. */
+/** The methods do not reveal the order of arguments that a logger expects. */
 function hasLevels(value: unknown): value is Logger & FieldsFirstLogger {
   if (typeof value !== 'object' || value === null) return false
   return LEVELS.every((name) => name in value && typeof value[name as never] === 'function')
 }
 
-/** By methods that loggers with the message first do not have: `bindings` of pino and its children, `addStream` of bunyan. */
+/**
+ * Detected by methods that message-first loggers do not have: `bindings` of pino and its children,
+ * `addStream` of bunyan.
+ */
 function takesFieldsFirst(logger: object): boolean {
   const has = (name: string): boolean => name in logger && typeof logger[name as never] === 'function'
   return has('child') && ((has('bindings') && has('isLevelEnabled')) || has('addStream'))

@@ -1,14 +1,16 @@
-/** Which buckets a window of time is read from: the finest that suit its length, and that are still kept for its beginning. */
+/**
+ * Chooses the buckets for a time window: the finest that suit its length and are still kept for its start.
+ */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { durationMs, instantAt } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { type Resolution, RESOLUTIONS } from '../store/metrics.ts'
 
 export interface MetricsWindow {
-  /** The beginning of its first bucket. */
+  /** The start of the first bucket. */
   readonly from: number
   readonly to: number | null
-  /** Buckets begin before this. */
+  /** Buckets start before this instant. */
   readonly before: number
   readonly resolution: Resolution
 }
@@ -16,7 +18,7 @@ export interface MetricsWindow {
 const HOUR = 60 * 60_000
 const [TEN_SECONDS, MINUTE, LARGEST] = RESOLUTIONS
 
-/** The longest window that is told in buckets of a size, and how long those are kept. */
+/** The longest window for each bucket size, and how long those buckets are kept. */
 const FINER = [
   { resolution: TEN_SECONDS, longestMs: HOUR, keptMs: DEFAULTS.retainTenSecondsMs },
   { resolution: MINUTE, longestMs: 48 * HOUR, keptMs: DEFAULTS.retainMinutesMs },
@@ -38,7 +40,7 @@ export function windowOf(
   }
   const resolution =
     query.resolution === undefined ? suiting(asked, until, now) : checkResolution(query.resolution)
-  // Open at the end, so that a clock that is behind the database's hides nothing.
+  // Open at the end, so that a clock behind the database clock hides nothing.
   return { from: asked - (asked % resolution), to, before: to ?? BOUNDS.lastInstantAt, resolution }
 }
 

@@ -1,4 +1,4 @@
-/** `jobmill(options)`: the one object that a user holds. */
+/** `jobmill(options)`: creates the mill, the one object that applications use. */
 import { type Client, client as createClient } from '../enqueue/client.ts'
 import { enqueuer as createEnqueuer } from '../enqueue/enqueuer.ts'
 import { jobHandle } from '../enqueue/job-handle.ts'
@@ -58,58 +58,69 @@ export interface Mill<Tx = unknown>
     CustomMetrics,
     System,
     ResourceReads {
-  /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
+  /** Opens the store without starting workers. Optional: every other call opens it when needed. */
   open(): Promise<void>
-  /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
+  /**
+   * Opens the store, registers this process and starts working. Calling it twice has no effect. A failed
+   * start undoes what it began.
+   */
   start(): Promise<void>
   /**
-   * Claims nothing more, lets what runs go on for the grace (default 25 s), hands the rest back without a lost attempt, and closes the store. Called again,
-   * it can only make the grace shorter.
+   * Graceful shutdown: stops claiming, lets running jobs finish within the grace period (default 25 s),
+   * returns the rest to the queue without spending an attempt, and closes the store. A second call can only
+   * shorten the grace period.
    */
   stop(options?: StopOptions): Promise<StopReport>
-  /** A job by its id, to wait for: of any process. With its definition, the result has its type. */
+  /** A handle for a job of any process, by id. Pass the definition to get a typed result. */
   job(id: string): JobHandle
   job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
-  /** Works on one more queue from now on. With settings, they count as those of the option `queues` do. */
+  /** Also works on this queue from now on. Settings apply like those of the option `queues`. */
   serve(queue: string, settings?: QueueOptions): Promise<void>
-  /** Looks for work at once: after the commit of a transaction of yours that enqueued something. */
+  /** Looks for work now. Call it after you commit a transaction that enqueued jobs. */
   wake(): void
-  /** One act on every job that a filter finds. */
+  /** Bulk actions: one action on every job that matches a filter. */
   readonly bulk: Bulk
-  /** Who changed what by hand. */
+  /** The audit log of manual changes. */
   readonly audit: Audit
-  /** Whether this process can do its work, for whoever decides to send it some. Never rejects. */
+  /** Whether this process can do its work, for health checks. Never rejects. */
   readonly readiness: () => Promise<Readiness>
-  /** Everything about schedules at run time. */
+  /** Schedules at run time. */
   readonly schedules: Schedules
-  /** Where what counts in the store differs from what the options of this process say. */
+  /** Configuration drift: where stored settings differ from the options of this process. */
   drift(): Promise<ConfigDrift[]>
   /**
-   * What this process counted since its start, and how queues, limits, instances and duties stand, in the text format of Prometheus (0.0.4), with the figures
-   * that `counter`, `gauge` and `histogram` registered. Never rejects: without the store it tells what the process knows.
+   * Metrics in the Prometheus text format (0.0.4): counters of this process, gauges of queues, limits,
+   * instances and duties, and metrics registered with `counter`, `gauge` and `histogram`. Never rejects:
+   * without the store it returns what the process knows.
    */
   prometheus(): Promise<string>
-  /** Hears what happens here. Listeners cannot slow the work down or break it. Returns what ends it. */
+  /**
+   * Subscribes to lifecycle events of this process. Listeners cannot slow down or break the work. Returns a
+   * function that unsubscribes.
+   */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
-  /** As which this process is known to others: another one when it is started again after a start that failed. */
+  /** The identity of this process. It changes when the mill is started again after a failed start. */
   readonly instance: InstanceInfo
   readonly queuesServed: readonly string[]
-  /** Never with a password. */
+  /** Never contains a password. */
   readonly storeName: string
-  /** What looks odd in the options, though it works. */
+  /** Suspicious but valid options. */
   readonly warnings: readonly Problem[]
   readonly eventCounts: EventCounts
 }
 
-/** Whoever leads this duty samples for all how queues and limits stand: it brings figures together anyway. */
+/**
+ * The leader of this duty samples queue and limit gauges for the cluster, because it aggregates metrics
+ * anyway.
+ */
 const SAMPLING = 'roll-up'
 
-/** Everything that is wrong with the options, and what looks odd, without making a mill. */
+/** Returns all errors and warnings in the options without creating a mill. */
 export function checkOptions(options: MillOptions): readonly Problem[] {
   return resolveOptions(options).problems
 }
 
-/** `declares: false` is for tools: their config may belong to another release than the processes that work. */
+/** `declares: false` is for tools, whose config may belong to another release than the running processes. */
 export function jobmill<S extends Store<never>, Inputs extends readonly unknown[] = readonly never[]>(
   given: MillOptions<S, Inputs>,
   { declares = true }: { readonly declares?: boolean } = {},
@@ -125,7 +136,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
   let starts = 0
   const hub = eventHub(platform)
   if (options.logger !== null) logEvents(hub, options.logger)
-  // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
+  // The return type lets callers pass exactly the transactions that the store accepts.
   const plain: Store = given.store
   const observer = createObserver({
     hub,
@@ -153,7 +164,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
 
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
   const handles = { results, platform }
-  /** Of a job that is not written yet. */
+  /** For a job that is not written yet. */
   const lateHandle = (job: string) => jobHandle<never>(job, handles, true)
   const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
   const enqueuer = createEnqueuer(store, {
@@ -177,7 +188,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
   })
   const handlers = handlersOf(options.jobs, store)
   const lifecycle = createLifecycle({
-    // Not the timed one: two mills that share a store must know that it is one.
+    // Not the timed store: two mills that share a store must recognize it as the same object.
     store: plain,
     options,
     declares,
@@ -191,11 +202,12 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     differ: () =>
       void drift(store, options)
         .then((all) => all.forEach((each) => hub.emit('settings-differ', each)))
-        // Not worth a word: whoever asks again learns it.
+        // Ignored here: the next call reports the error.
         .catch(() => {}),
     delivered: hub.delivered,
     engine() {
-      // One start is one instance: what a start that failed sent to undo itself may arrive when the next one works already.
+      // Each start is a new instance: the cleanup of a failed start may arrive after the next start
+      // succeeded.
       if (starts > 0) instance = newInstance()
       starts += 1
       return createEngine({

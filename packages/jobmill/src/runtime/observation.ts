@@ -1,4 +1,4 @@
-/** What was counted and what happened, in all processes, for whoever looks: figures over time, and the timeline. */
+/** `mill.metrics` and `mill.timeline`: metrics over time and recorded events of all processes. */
 import { type Duration, instantAt } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -23,28 +23,33 @@ import { windowOf } from './metrics-window.ts'
 type Instant = Date | number | string
 
 export interface MetricsQuery {
-  /** Only these. When only one of the three is given, nothing of the others is read. */
+  /** Only these queues. If only one of the three filters is given, the other two scopes are not read. */
   readonly queues?: readonly string[]
   /** By id. */
   readonly instances?: readonly string[]
   readonly limits?: readonly string[]
-  /** The last hour unless said otherwise. */
+  /** Default: the last hour. */
   readonly from?: Instant
   readonly to?: Instant
-  /** `'10s'`, `'1m'` or `'1h'`; left out, the finest that suits the window: up to an hour, up to two days, and beyond. */
+  /**
+   * `'10s'`, `'1m'` or `'1h'`. Default: the finest that suits the window (up to an hour, up to two days, longer).
+   */
   readonly resolution?: Duration
 }
 
 export interface Metrics {
   readonly from: number
-  /** Null when the window is open at its end. */
+  /** Null when the window has no end. */
   readonly to: number | null
   readonly resolutionMs: number
-  /** By name. Buckets in which nothing happened are left out, and of one that stays as it was there is one in five minutes. */
+  /**
+   * Sorted by name. Buckets without activity are left out; a queue that does not change has one bucket in
+   * five minutes.
+   */
   readonly queues: readonly QueueSeries[]
-  /** By id. */
+  /** Sorted by id. */
   readonly instances: readonly InstanceSeries[]
-  /** By name, those that were drawn on or not full. */
+  /** Sorted by name. Only limits that were used or not full. */
   readonly limits: readonly LimitSeries[]
 }
 
@@ -54,9 +59,9 @@ export interface TimelineRequest {
   readonly types?: readonly string[]
   readonly from?: Instant
   readonly to?: Instant
-  /** 1 to 500, 50 unless said otherwise. */
+  /** 1 to 500, default 50. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string
 }
 
@@ -65,30 +70,30 @@ export interface TimelineEntry {
   readonly n: number
   readonly at: number
   readonly type: string
-  /** Which instance told it. */
+  /** The instance that reported it. */
   readonly instance: string
   readonly queue: string | null
   readonly job: string | null
-  /** The other fields of the event; errors as text. */
+  /** The other fields of the event, with errors as text. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
 export interface TimelinePage {
-  /** The last written first. */
+  /** Newest first. */
   readonly events: readonly TimelineEntry[]
-  /** Where to go on; null at the end. */
+  /** The cursor of the next page. Null at the end. */
   readonly next: string | null
 }
 
 export interface Observation {
-  /** Counters, rates, percentiles and counts of queues, what limits gave, and what instances use, of all processes. */
+  /** Counters, rates, percentiles and gauges of queues, limits and instances, across all processes. */
   readonly metrics: (query?: MetricsQuery) => Promise<Metrics>
-  /** What happened that no job and no attempt tells, in all processes. */
+  /** Events of all processes that are not part of a job or an attempt. */
   readonly timeline: (query?: TimelineRequest) => Promise<TimelinePage>
 }
 
 export interface ObservationTools {
-  /** Opens it when that did not happen yet. */
+  /** Opens the store if it is not open yet. */
   readonly opened: () => Promise<Store>
   readonly platform: Platform
 }
@@ -153,7 +158,7 @@ function listed(value: readonly string[] = [], field: string): readonly string[]
   })
 }
 
-/** What stands behind the prefix of its scope, with all its records; in the order of the store. */
+/** Groups records by the part of the scope after the prefix, in the order of the store. */
 function byScope(records: readonly MetricRecord[], prefix: string): [string, MetricRecord[]][] {
   const groups = new Map<string, MetricRecord[]>()
   for (const record of records) {

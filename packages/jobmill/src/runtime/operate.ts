@@ -1,4 +1,4 @@
-/** What an operator can see and do, from any process. */
+/** What operators can see and do, from any process. */
 import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -12,7 +12,9 @@ import type { Store } from '../store/store.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
-/** `requested`: it runs, and its signal fires within a second, here before this is told. `finished`: it had ended before. */
+/**
+ * `requested`: the job is running, and its signal fires within a second (in this process, before the call returns). `finished`: it had already ended.
+ */
 export type CancelAnswer = 'cancelled' | 'requested' | 'finished' | 'unknown'
 
 export interface CancelOptions {
@@ -20,47 +22,53 @@ export interface CancelOptions {
   readonly reason?: string
 }
 
-/** What was done to a job; where it was refused, what to do instead. */
+/** The result of an operation on a job. If it was refused, `hint` says what to do instead. */
 export interface OperateAnswer extends Verdict {
   readonly hint?: string
 }
 
 export interface Operate {
   get(id: string): Promise<JobView | null>
-  /** The id of the job that holds this dedupe key (of the scope `global`), or null: what `enqueue` would be told. The job itself may be gone already. */
+  /**
+   * The id of the job that holds this dedupe key in the scope `global`, or null: what `enqueue` would report.
+   * The job itself may be deleted already.
+   */
   holder(dedupeKey: string): Promise<string | null>
   /** Its attempts, oldest first. */
   history(id: string): Promise<AttemptView[]>
   /** A string is short for `{ reason }`. */
   cancel(id: string, options?: CancelOptions | string): Promise<CancelAnswer>
-  /** A dead or cancelled job begins again: attempts and crashes at 0, history kept. */
+  /** Queues a dead or cancelled job again with a full set of attempts. Its history is kept. */
   retry(id: string): Promise<OperateAnswer>
-  /** A scheduled job is ready now. */
+  /** Makes a scheduled job ready now. */
   runNow(id: string): Promise<OperateAnswer>
-  /** With its history. Refused while it runs: cancel it first. */
+  /** Deletes a job with its history. Refused while it is running: cancel it first. */
   delete(id: string): Promise<OperateAnswer>
   queues(): Promise<QueueRecord[]>
   counts(): Promise<QueueCounts[]>
   instances(): Promise<InstanceRecord[]>
-  /** Kinds that wait although no living process takes them from their queue. */
+  /** Kinds with waiting jobs that no running process handles in their queue. */
   unservedKinds(): Promise<UnservedKind[]>
-  /** Nothing is claimed from it any more; what runs goes on. No deploy resumes it. */
+  /** Stops claims from the queue; running jobs continue. A deploy does not resume it. */
   pause(queue: string, how?: ByOption): Promise<QueueRecord>
   resume(queue: string, how?: ByOption): Promise<QueueRecord>
-  /** Overrides what is named, at once in every process. No deploy undoes it: `mill.resetOverrides` does. */
+  /**
+   * Overrides the given options, immediately in every process. A deploy does not undo it;
+   * `mill.resetOverrides` does.
+   */
   changeQueue(queue: string, change: QueueChange, how?: ByOption): Promise<QueueRecord>
 }
 
 export interface OperateTools {
-  /** Opens it when that did not happen yet. */
+  /** Opens the store if it is not open yet. */
   readonly opened: () => Promise<Store>
   readonly cancelledHere: (id: string, reason: string) => void
   readonly emit: Emit
-  /** Null when the kind has none, or is not of this process. */
+  /** Null when the kind has no timeout or is not defined in this process. */
   readonly kindTimeoutMs: (kind: string) => number | null
-  /** What is known of a job here is known no longer. */
+  /** Drops what this process has cached about these jobs. */
   readonly forget: (ids: readonly string[]) => void
-  /** Who changes something unless the caller says. */
+  /** The author of a change unless the caller names one. */
   readonly by: () => string
 }
 
@@ -74,7 +82,7 @@ export function operate(tools: OperateTools): Operate {
     const patch = prepareQueueChange(change)
     return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by)
   }
-  /** A job that waited is nobody's to tell of but ours. */
+  /** No worker will report the cancel of a waiting job, so emit the event here. */
   async function told(id: string, reason: string): Promise<void> {
     const [record] = await (await opened()).get([id]).catch(() => [])
     if (record === undefined || record === null) return

@@ -1,4 +1,4 @@
-/** The options of a mill: resolved once, frozen, unknown keys refused with the nearest match. */
+/** The options of a mill: resolved once, frozen, unknown keys rejected with the nearest match. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
@@ -26,52 +26,72 @@ import { declaredSchedules } from './schedule-declarations.ts'
 import { type InstanceNames, type InstanceOptions, instanceNames } from './label.ts'
 import { checkTracing } from './tracing-option.ts'
 
-/** `Inputs` are what the jobs of the schedules take, in their order: inferred, so that payloads are checked. */
+/**
+ * `Inputs` are the payload types of the schedules, in their order. They are inferred, so that payloads are checked.
+ */
 export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[] = readonly never[]> {
-  /** Where jobs live: `sqlite('jobs.db')` or `postgres(url)`. The mill opens it and closes it. */
+  /** Where jobs are stored: `sqlite('jobs.db')` or `postgres(url)`. The mill opens and closes it. */
   readonly store: S
-  /** What this process can run, made by `defineJob`. */
+  /** The jobs that this process can run, created with `defineJob`. */
   readonly jobs?: readonly AnyJob[]
-  /** Settings of queues. They count from the start of this process on, option by option, except where an operator overrode one. */
+  /**
+   * Queue settings. They apply from the start of this process on, except for options that an operator
+   * overrode.
+   */
   readonly queues?: Readonly<Record<string, QueueOptions>>
-  /** Budgets that handlers and queues draw on, over all processes. They count as `queues` do. */
+  /** Rate and concurrency limits for handlers and queues, across all processes. They apply like `queues`. */
   readonly limits?: Readonly<Record<string, LimitOptions>>
-  /** What is enqueued by the clock. They count as `queues` do. */
+  /** Cron and interval schedules. They apply like `queues`. */
   readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
-  /** The queues that this process works on. Left out: JOBMILL_QUEUES, else those that its kinds route to. */
+  /** The queues that this process works on. Default: JOBMILL_QUEUES, else the queues of its kinds. */
   readonly serve?: readonly string[]
-  /** Which queue a kind goes to when it does not say itself: by the longest prefix that fits, or a function. Else `default`. */
+  /**
+   * The queue of a kind that does not name one: by longest matching prefix, or a function. Default:
+   * `default`.
+   */
   readonly route?: Route
   readonly middleware?: readonly Middleware[]
-  /** Periodic tasks of yours, run by the supervisor that runs ours. */
+  /** Periodic tasks of your application, run like the built-in duties. */
   readonly duties?: readonly OwnDuty[]
-  /** How many jobs this process runs at once at most, over all queues; also what its share of a queue's total is measured by. */
+  /**
+   * The maximum number of jobs that this process runs at once, over all queues. Also the weight of its share
+   * of a queue's total.
+   */
   readonly capacity?: number
-  /** How long things beside jobs are kept, and how often what is too old is deleted. Of jobs: see `queues`. */
+  /** Retention of everything except jobs, and how often it runs. For jobs, see `queues`. */
   readonly retain?: RetainOptions
-  /** How long this process may be silent before its jobs are given to others (default 10 s). */
+  /** How long this process may miss heartbeats before other processes run its jobs (default 10 s). */
   readonly lease?: Duration
-  /** How often it says that it is alive (default 3 s). */
+  /** How often it renews its lease (default 3 s). */
   readonly renewEvery?: Duration
-  /** How long running jobs may go on after `stop` (default 25 s). */
+  /** How long running jobs may take to finish after `stop` (default 25 s). */
   readonly grace?: Duration
-  /** How long after it was told to stop a handler is reported as stuck (default 10 s). */
+  /** How long after its abort signal a handler is reported as stuck (default 10 s). */
   readonly stuckAfter?: Duration
-  /** A job that was running at so many crashes is dead (default 3). */
+  /** A job that was running during this many crashes is dead (default 3). */
   readonly crashesUntilDead?: number
   /** The largest payload, as JSON (default 1 MiB). */
   readonly payloadLimitBytes?: number
-  /** Where log lines go: a level (default `warn`, on standard error), `silent`, or a logger of yours: console, pino, winston, a function. */
+  /**
+   * Where log lines go: a level (default `warn`, on standard error), `silent`, or your logger: console, pino,
+   * winston, a function.
+   */
   readonly log?: LogOption
-  /** Whether what handlers say with `log` goes there too, from its level up (default true). It is kept with the attempt either way. */
+  /**
+   * Whether lines that handlers write with `log` go there too, subject to its level (default true). They are
+   * stored with the attempt either way.
+   */
   readonly forwardJobLogs?: boolean
-  /** Spans of what happens to jobs: `openTelemetry()` of jobmill/opentelemetry (default none). */
+  /** Tracing spans: `openTelemetry()` from jobmill/opentelemetry (default none). */
   readonly tracing?: Tracing
-  /** How operators see this process. What is omitted comes from JOBMILL_WORKER_PREFIX, JOBMILL_WORKER_VERSION and JOBMILL_WORKER_ID. */
+  /**
+   * The name of this process for operators. Omitted parts come from JOBMILL_WORKER_PREFIX,
+   * JOBMILL_WORKER_VERSION and JOBMILL_WORKER_ID.
+   */
   readonly instance?: InstanceOptions
-  /** Where JOBMILL_QUEUES and the parts of the label come from (default `process.env`). */
+  /** The source of JOBMILL_QUEUES and the parts of the label (default `process.env`). */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** For tests: clocks, timers, chance and ids. */
+  /** For tests: clocks, timers, random numbers and ids. */
   readonly platform?: Platform
 }
 
@@ -106,13 +126,13 @@ export interface Resolved {
   readonly declared: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[]
   readonly limits: readonly DeclaredLimit[]
   readonly schedules: readonly PreparedSchedule[]
-  /** Empty when there is none: then the mill can enqueue, and not start. */
+  /** Empty when there is none. The mill can then enqueue but not start. */
   readonly serve: readonly string[]
   readonly instance: InstanceNames
   readonly queueOf: (kind: string) => string
   readonly middleware: readonly Middleware[]
   readonly duties: readonly ResolvedDuty[]
-  /** Null: as many as its workers come to. */
+  /** Null: the sum of its workers. */
   readonly capacity: number | null
   readonly retain: ResolvedRetain
   readonly leaseMs: number
@@ -189,7 +209,7 @@ function capacityOf(capacity: number | undefined, found: Problems): number | nul
   return found.try('capacity', null, () => checkWhole(capacity, 'capacity', { ...BOUNDS.workers, least: 1 }))
 }
 
-/** On an older Node it would fail somewhere inside, and say nothing that helps. */
+/** An older Node would fail later with an error that does not help. */
 function checkNode(found: Problems): void {
   if ('withResolvers' in Promise) return
   found.add('error', 'STORE_UNSUPPORTED', 'node', `${process.version} is too old. Use Node 22.14 or newer`)
@@ -223,7 +243,7 @@ function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
 }
 
 function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
-  // A hole is something too: it is refused by its index.
+  // Keeps holes, so that they are rejected by index.
   if (Array.isArray(value)) return Array.from(value as unknown[])
   found.add('error', 'OPTION_INVALID', option, `is not an array (got ${shown(value)}). Put it into one`)
   return []
@@ -270,7 +290,7 @@ function whole(
     : found.try(option, otherwise, () => checkWhole(value, option, bounds))
 }
 
-/** Whoever can run `onDead` serves the queue that it runs in, unless this process only enqueues. */
+/** A process that defines `onDead` also serves the queue where it runs, unless the process only enqueues. */
 function withDeaths(serve: readonly string[], jobs: readonly AnyJob[]): readonly string[] {
   const isNeeded = serve.length > 0 && jobs.some(({ onDead }) => onDead !== undefined)
   return isNeeded ? [...new Set([...serve, ON_DEAD_QUEUE])] : serve

@@ -1,4 +1,4 @@
-/** Overrides as people look at them: every option that an operator set, beside what code says, and the way back. */
+/** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
@@ -7,35 +7,35 @@ import { optionKeys, optionName, optionNames, optionValue } from '../job/option-
 import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../job/overrides.ts'
 import type { Store } from '../store/store.ts'
 
-/** Options and values as they are written in code: `retain.done`, `'7d'`. */
+/** Options and values as written in code: `retain.done`, `'7d'`. */
 export interface OverrideView {
   readonly what: Overridable
   readonly name: string
   readonly option: string
-  /** What counts. */
+  /** The value that applies. */
   readonly value: unknown
-  /** What counts after a reset: the value in code, or the default. */
+  /** The value that applies after a reset: the value in code, or the default. */
   readonly code: unknown
-  /** False where code does not name the option, so that `code` is the default. */
+  /** False when code does not set the option, so that `code` is the default. */
   readonly isInCode: boolean
-  /** Null where an earlier release wrote it. */
+  /** Null when an earlier release wrote it. */
   readonly by: string | null
   readonly at: number | null
 }
 
-/** Which overrides: all of them, those of one queue, limit or schedule, or one option of it. */
+/** Selects overrides: all, those of one queue, limit or schedule, or one option of it. */
 export interface OverrideSelection {
   readonly what?: Overridable | undefined
   readonly name?: string | undefined
   readonly option?: string | undefined
 }
 
-/** Who makes a change, for the list of overrides (default: the label of this process). */
+/** The author of a change, for the list of overrides (default: the label of this process). */
 export interface ByOption {
   readonly by?: string | undefined
 }
 
-/** The name that a caller gave, which the store checks, or that of this process. */
+/** The author that the caller gave, which the store checks, or the label of this process. */
 export function byOf(how: ByOption | undefined, us: () => string): string {
   if (how === undefined) return us()
   checkObjectKeys(how, 'how', ['by'])
@@ -44,15 +44,21 @@ export function byOf(how: ByOption | undefined, us: () => string): string {
 }
 
 export interface OverridesApi {
-  /** Every option of queues, limits and schedules that an operator set. Code does not count there until it is reset. */
+  /**
+   * Every option of queues, limits and schedules that an operator set. The value in code is ignored until a
+   * reset.
+   */
   overrides(): Promise<OverrideView[]>
-  /** Uses the values in code again, at once in every process. Returns the overrides that are gone. Without a selection: all of them. */
+  /**
+   * Applies the values in code again, immediately in every process. Returns the removed overrides. Without a
+   * selection it removes all.
+   */
   resetOverrides(selection?: OverrideSelection): Promise<OverrideView[]>
 }
 
 export interface OverridesTools {
   readonly opened: () => Promise<Store>
-  /** A schedule may be due otherwise now. */
+  /** The next tick of a schedule may have changed. */
   readonly wake: () => void
 }
 

@@ -1,22 +1,22 @@
-/** What is wrong with the options of a mill, all of it at once: errors stop it, warnings do not. */
+/** Collects all problems in the options of a mill. Errors prevent its creation, warnings do not. */
 import { type ErrorCode, isJobmillError, JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys, unknownKeys } from '../job/known-keys.ts'
 
 export interface Problem {
   readonly level: 'error' | 'warning'
   readonly code: ErrorCode
-  /** Which option is meant, as a path. */
+  /** The path of the option. */
   readonly option: string
   readonly message: string
 }
 
 export interface Problems {
   readonly found: Problem[]
-  /** Runs a check; what it refuses becomes a problem, and `otherwise` stands in for its value. */
+  /** Runs a check. If it throws, the error becomes a problem and `otherwise` is returned. */
   try<T>(option: string, otherwise: T, check: () => T): T
-  /** All the keys that are no options. False when it is no object at all. */
+  /** Reports all unknown keys. Returns false for a value that is not an object. */
   keys(value: unknown, field: string, known: readonly string[]): value is object
-  /** An object with an entry for each name. False when it is none. */
+  /** Expects an object with an entry for each name. Returns false for anything else. */
   names(value: unknown, field: string, example: string): value is object
   add(level: Problem['level'], code: ErrorCode, option: string, message: string): void
 }
@@ -56,11 +56,11 @@ export function problems(): Problems {
   }
 }
 
-/** Throws when there is an error among them. */
+/** Throws if any problem is an error. */
 export function throwErrors(found: readonly Problem[]): void {
   const errors = found.filter(({ level }) => level === 'error')
   if (errors.length === 0) return
-  // The error ends in a full stop of its own.
+  // The error adds a period of its own.
   const lines = errors
     .map(({ message }) => `\n  ${message}`)
     .join('')

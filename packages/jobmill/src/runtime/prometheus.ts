@@ -1,6 +1,5 @@
 /**
- * `mill.prometheus()`: what this process counted since its start, how the store stands, and figures of the application's, as text for Prometheus. A scrape reads little, whatever the
- * store holds, and answers also when the store does not.
+ * `mill.prometheus()`: counters of this process, gauges of the store and metrics of the application. A scrape reads little, whatever the store holds, and answers even when the store does not.
  */
 import type { InstanceInfo } from '../job/context.ts'
 import type { EventCounts } from '../observe/event-hub.ts'
@@ -23,12 +22,12 @@ import type { Engine } from './engine.ts'
 import type { ReadDatabaseResources } from './resources.ts'
 
 export interface PrometheusTools {
-  /** Opens it when that did not happen yet. */
+  /** Opens the store if it is not open yet. */
   readonly opened: () => Promise<Store>
   readonly platform: Platform
   readonly observer: Pick<Observer, 'totals'>
   readonly events: EventCounts
-  /** Of the application's. */
+  /** Metrics that the application registered. */
   readonly own: Pick<CustomMetricTools, 'families'>
   readonly engine: () => Pick<Engine, 'workers' | 'duties'> | null
   /** The queues that this process works on. */
@@ -42,11 +41,11 @@ export interface PrometheusTools {
 
 interface Reading extends StoreView {
   readonly duties: readonly DutyRecord[] | null
-  /** Undefined for a store that knows none. */
+  /** Undefined for a store without this information. */
   readonly resources: DatabaseResources | null | undefined
 }
 
-/** Prometheus gives up after 10 s unless told otherwise, and then has nothing at all. */
+/** Prometheus times out after 10 s by default and would then get nothing. */
 const READ_MS = 5_000
 
 const NOTHING: Reading = {
@@ -62,7 +61,10 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
   const { opened, platform, observer } = tools
   let reading: Promise<Reading> | null = null
 
-  /** Not `unserved`: it looks at up to 10,000 jobs of each queue, which took PostgreSQL half a second with a million jobs in ten queues. The others take 1 ms or 2. */
+  /**
+   * Leaves out `unserved`: it scans up to 10,000 jobs of each queue, which took PostgreSQL 0.5 s with a
+   * million jobs in ten queues. The other reads take 1 to 2 ms.
+   */
   async function read(): Promise<Reading> {
     const store = await opened()
     const [counts, queues, instances, limits, duties, resources] = await Promise.all([
@@ -76,7 +78,7 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
     return { counts, queues, instances, limits, duties, resources }
   }
 
-  /** Scrapes that come at the same time share one, and none is begun beside one that hangs. */
+  /** Concurrent scrapes share one read, and a read that hangs is not started again. */
   function readOnce(): Promise<Reading> {
     reading ??= read().finally(() => (reading = null))
     return reading

@@ -1,4 +1,4 @@
-/** What keeps jobs from running, or makes them die, queue by queue and limit by limit. */
+/** Diagnostics of queues, limits and schedules: what blocks jobs or makes them fail permanently. */
 import { shown } from '../job/errors.ts'
 import { spanText } from '../job/span-text.ts'
 import type { InstanceRecord } from '../store/instance.ts'
@@ -16,9 +16,9 @@ export interface QueueScene {
 }
 
 const WAITS_LONG_MS = 5 * 60_000
-/** Shorter ones come and go, and nobody has to look. */
+/** A shorter cool-down needs no attention. */
 const COOLS_LONG_MS = 10_000
-/** So many deaths in that time are more than a few jobs that were wrong. */
+/** More failures than this in this time are more than a few bad jobs. */
 export const DEATHS_MS = 10 * 60_000
 const MOST_DEATHS = 10
 
@@ -32,19 +32,23 @@ export function queueDiagnostics({ queues, counts, instances }: QueueScene): Mil
   })
 }
 
-/** Somebody wanted it so, and may have forgotten that. */
+/** An operator paused the queue on purpose, and may have forgotten it. */
 function shut({ name, paused, workers }: QueueRecord, { ready }: QueueCounts): MillDiagnostic[] {
   if (ready === 0) return []
   const wait = ready === 1 ? '1 job is waiting' : `${ready} jobs are waiting`
   if (paused) {
     const says = `queue ${shown(name)} is paused, and ${wait}`
-    return [about(warning('paused', says, 'Resume the queue once the reason for the pause is resolved'), 'queue', name)]
+    return [
+      about(
+        warning('paused', says, 'Resume the queue once the reason for the pause is resolved'),
+        'queue',
+        name,
+      ),
+    ]
   }
   if (workers !== 0) return []
   const fix = 'Set workers to 1 or more, or to null for the default of each process'
-  return [
-    about(warning('workers', `queue ${shown(name)} has 0 workers, and ${wait}`, fix), 'queue', name),
-  ]
+  return [about(warning('workers', `queue ${shown(name)} has 0 workers, and ${wait}`, fix), 'queue', name)]
 }
 
 function cooling({ name, coolingMs, throttles }: QueueRecord): MillDiagnostic[] {
@@ -60,7 +64,7 @@ function slow(
   { oldestReadyMs }: QueueCounts,
   isServed: boolean,
 ): MillDiagnostic[] {
-  // Of the others it is told why already.
+  // Other diagnostics already explain these cases.
   if (!isServed || paused || workers === 0 || coolingMs > 0) return []
   if (oldestReadyMs === null || oldestReadyMs <= WAITS_LONG_MS) return []
   const says = `the oldest ready job in queue ${shown(name)} has waited for ${spanText(oldestReadyMs)}`
@@ -78,7 +82,7 @@ export function deathDiagnostics(series: readonly QueueSeries[]): MillDiagnostic
   })
 }
 
-/** Dead jobs wait for a decision, however few they are. Queues whose jobs die often have a finding of their own. */
+/** Dead jobs need a decision, even a single one. Queues with many failures have a diagnostic of their own. */
 export function deadJobDiagnostics(
   counts: readonly QueueCounts[],
   others: readonly MillDiagnostic[],
@@ -108,6 +112,12 @@ export function scheduleDiagnostics(schedules: readonly ScheduleView[]): MillDia
   return schedules.flatMap(({ name, error }) => {
     if (error === null) return []
     const says = `schedule ${shown(name)} failed to enqueue: ${error}`
-    return [about(warning('schedules', says, 'Fix the error. The schedule retries automatically'), 'schedule', name)]
+    return [
+      about(
+        warning('schedules', says, 'Fix the error. The schedule retries automatically'),
+        'schedule',
+        name,
+      ),
+    ]
   })
 }

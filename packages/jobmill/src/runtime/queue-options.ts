@@ -1,4 +1,4 @@
-/** The queues that code names: the options that it sets, and which of them this process serves. */
+/** The queues in the options: their settings, and which of them this process serves. */
 import { nearest } from '../job/known-keys.ts'
 import { checkName } from '../job/names.ts'
 import { prepareQueueChange, type QueueChange, type QueueSettings } from '../job/queue-settings.ts'
@@ -27,11 +27,11 @@ export function queueSettings(
 export interface Served {
   readonly serve: readonly string[] | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where the kinds of this process route to. */
+  /** The queues that the kinds of this process route to. */
   readonly routed: readonly string[]
 }
 
-/** The option counts before the variable, and that before what follows from the kinds. Repeats are dropped. */
+/** The option wins over the variable, which wins over the queues of the kinds. Duplicates are dropped. */
 export function servedQueues({ serve, env, routed }: Served, found: Problems): string[] {
   const variable = env['JOBMILL_QUEUES']
   if (serve !== undefined && !Array.isArray(serve)) {
@@ -64,7 +64,7 @@ function named(names: readonly unknown[], option: string, found: Problems): stri
   return [...new Set(checked)]
 }
 
-/** Settings for a queue that nothing of this process goes to, and that it does not serve, are often a typo. */
+/** Settings for a queue that this process neither routes to nor serves are often a typo. */
 export function warnOfStrays(
   declared: readonly { readonly name: string }[],
   used: readonly string[],

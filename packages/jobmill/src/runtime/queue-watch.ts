@@ -1,6 +1,6 @@
 /**
- * The live settings of queues as this process knows them: read when the heartbeat says that they changed, and kept as they are when they cannot be read. From
- * them follows how many workers it runs for each queue that it serves.
+ * Keeps a live copy of queue settings, refreshed when a heartbeat reports a change and kept when a read
+ * fails. Derives how many workers this process runs for each queue.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
@@ -15,15 +15,15 @@ import { serves, wantedSlots } from '../upkeep/rebalance.ts'
 
 export interface QueueWatch {
   readonly settings: (queue: string) => QueueSettings
-  /** Of this instance, for each queue that it serves. */
+  /** The workers of this instance for each queue it serves. */
   readonly workers: () => ReadonlyMap<string, number>
-  /** What the heartbeat brought: it reads what changed since the last one. */
+  /** Processes a heartbeat: reads again if a version changed. */
   readonly heard: (heartbeat: Pick<Heartbeat, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
-  /** Reads settings and members again, whatever is known. */
+  /** Reads settings and members again. */
   readonly refresh: () => Promise<void>
-  /** The settings of the limit that a queue draws on; null for none. */
+  /** The settings of the limit that a queue uses. Null for none. */
   readonly limit: (queue: string) => LimitSettings | null
-  /** Those alive who serve a queue, each with the workers that it has for it as far as all can tell. */
+  /** The running instances that serve a queue, each with its share of workers as all instances compute it. */
   readonly members: (queue: string) => readonly Member[]
   readonly stop: () => void
 }
@@ -39,7 +39,7 @@ export interface QueueWatchOptions {
   readonly served: () => readonly string[]
   readonly platform: Platform
   readonly emit: Emit
-  /** There may be something to claim that could not be claimed before. */
+  /** Called when jobs may have become claimable. */
   readonly changed: () => void
   readonly failing: (error: unknown) => void
   readonly working: () => void
@@ -50,7 +50,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   let known = new Map<string, QueueRecord>()
   let limits: ReadonlyMap<string, LimitSettings> = new Map()
   let alive: readonly InstanceRecord[] = []
-  /** As the heartbeat last brought it. */
+  /** From the latest heartbeat. */
   let heardSlots: ReadonlyMap<string, number> = new Map()
   let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
@@ -59,7 +59,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   let reading: Promise<void> | null = null
   const cooling = new Map<string, Timer>()
 
-  /** One read at a time: of two, the older could answer last and stand. Asked for meanwhile, it reads once more. */
+  /**
+   * Runs one read at a time, because of two the older could finish last and win. A request during a read
+   * causes one more.
+   */
   function refresh(): Promise<void> {
     asked += 1
     reading ??= readUntilNewest()
@@ -73,14 +76,14 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
         await read()
       }
     } finally {
-      // In the same step as the last look, so that nobody can ask in between and be forgotten.
+      // Cleared in the same step as the last check, so that no request is lost in between.
       reading = null
     }
   }
 
   async function read(): Promise<void> {
     const [records, instances] = await Promise.all([store.queues(), store.instances()])
-    // Most have none, and need not ask.
+    // Most systems use no limits and skip this read.
     const isLimited = records.some(({ limit }) => limit !== null)
     const all = isLimited ? await store.limits() : []
     limits = new Map(all.map(({ name, settings }) => [name, settings]))
@@ -94,8 +97,8 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   }
 
   /**
-   * What the leader is about to assign of totals that have changed: everybody comes to the same by themselves, and need not wait until it was written and
-   * another heartbeat brought it.
+   * The shares that the leader will assign for changed totals. Every instance computes the same result, so it
+   * need not wait for the assignment to be written and delivered by a heartbeat.
    */
   function foreseen(before: ReadonlyMap<string, QueueRecord>): [queue: string, workers: number][] {
     const changed = [...known.values()].filter(({ name, workers: total }) => {
@@ -119,7 +122,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     return Math.min(mine, total)
   }
 
-  /** Without an assignment an instance takes its share, rounded up, of those alive that serve the queue. */
+  /**
+   * Without an assignment an instance takes an equal share, rounded up, among the running instances that
+   * serve the queue.
+   */
   function shareOf(queue: string): number {
     const total = known.get(queue)?.workers ?? null
     if (total === null) return DEFAULTS.workers
@@ -163,10 +169,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
       }
       const next = `${settingsVersion} ${membersVersion}`
       if (next === version) return
-      // Also the first time: they may have changed since they were read at the start.
+      // Also on the first heartbeat: the settings may have changed since the start read them.
       version = next
       refresh().then(options.working, (error: unknown) => {
-        // Asked again with the next heartbeat; until then the last known ones stand.
+        // The next heartbeat retries. Until then the last known settings apply.
         version = null
         options.failing(error)
       })

@@ -1,4 +1,6 @@
-/** Whether this process can do its work: the store, the schema, its own loops. What is wrong elsewhere in the cluster is told apart. */
+/**
+ * `mill.readiness()`: whether this process can do its work (store, schema, loops). Problems elsewhere in the cluster are reported separately.
+ */
 import { DEFAULTS } from '../job/defaults.ts'
 import { spanText } from '../job/span-text.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -17,13 +19,13 @@ export interface Readiness {
   readonly ready: boolean
   readonly checks: {
     readonly store: ReadyCheck
-    /** Applied and checked as the store was opened. */
+    /** Applied and checked when the store was opened. */
     readonly schema: ReadyCheck
     /** The heartbeat of this instance. */
     readonly heartbeat: ReadyCheck
     readonly duties: ReadyCheck
   }
-  /** Duties of the cluster that are overdue: a problem, and not of this process. */
+  /** Overdue duties of the cluster: a problem, but not of this process. */
   readonly degraded: readonly string[]
 }
 
@@ -35,7 +37,9 @@ export interface ReadinessTools {
 }
 
 const DEADLINE_MS = 2_000
-/** On top of three periods; the longest of ours stands in for a period that this process does not know. */
+/**
+ * Added to three periods. The longest built-in period is assumed for a duty that this process does not know.
+ */
 const OVERDUE_MS = 120_000
 const FAILURES = 3
 
@@ -60,7 +64,7 @@ export function readiness({ opened, engine, lifecycle, platform }: ReadinessTool
 
 const check = (ok: boolean, says: string): ReadyCheck => ({ ok, says })
 
-/** The code is enough: what the database said may name hosts and users. */
+/** Reports only the error code: the message may contain host and user names. */
 async function look(
   opened: () => Promise<Store>,
   platform: Platform,

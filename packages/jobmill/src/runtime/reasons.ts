@@ -1,4 +1,4 @@
-/** What can stand in the way of a job, each reason by itself. */
+/** The reasons why a job is not running, each with a sentence. */
 import { counted } from '../job/count-text.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import { limitNamed } from '../job/limit.ts'
@@ -27,9 +27,9 @@ export type ReasonName = (typeof REASONS)[number]
 
 export interface Reason {
   readonly why: ReasonName
-  /** A sentence for people. */
+  /** A sentence for operators. */
   readonly says: string
-  /** When this will be over, where that is known. */
+  /** When the reason ends, if known. */
   readonly until: number | null
 }
 
@@ -38,14 +38,14 @@ export interface Scene {
   readonly now: number
   readonly queue: QueueRecord | undefined
   readonly limit: LimitRecord | undefined
-  /** The living processes that serve its queue. */
+  /** The running processes that serve its queue. */
   readonly serving: readonly InstanceRecord[]
-  /** Of kinds that somebody takes. */
+  /** Counts only jobs of kinds that a running process handles. */
   readonly ahead: number | null
   readonly last: AttemptRecord | undefined
-  /** How many jobs of its queue run. */
+  /** The number of running jobs in its queue. */
   readonly running: number
-  /** Of its queue, where its workers are a total that was split. */
+  /** The assigned shares of its queue, if the queue has a worker total. */
   readonly slots: readonly Slot[]
 }
 
@@ -55,7 +55,7 @@ const NEXT: Reason = {
   until: null,
 }
 
-/** What holds it up longest first. */
+/** The reason that blocks longest comes first. */
 export function reasonsIn(scene: Scene): Reason[] {
   const shut = [...waiting(scene), ...closed(scene), ...unservedKinds(scene), ...held(scene)]
   const found = [...shut, ...alone(scene), ...(shut.length === 0 ? busy(scene) : []), ...inLine(scene)]
@@ -64,20 +64,19 @@ export function reasonsIn(scene: Scene): Reason[] {
 
 const reason = (why: ReasonName, says: string, until: number | null = null): Reason => ({ why, says, until })
 
-/** Its own time, or its turn. */
+/** Its due time, or its order key. */
 function* waiting({ job, now, last }: Scene): Generator<Reason> {
   if (job.waitsForOrder)
-    yield reason('order', `Blocked by order key ${JSON.stringify(job.orderKey)}: an earlier job has not ended`)
+    yield reason(
+      'order',
+      `Blocked by order key ${JSON.stringify(job.orderKey)}: an earlier job has not ended`,
+    )
   if (job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   const limit = limitNamed(last?.error ?? null)
   if (limit !== null) {
     const whose = limit.key === null ? '' : ` for key ${JSON.stringify(limit.key)}`
-    yield reason(
-      'limit',
-      `Limit ${limit.limit} was empty${whose}: retrying in ${left}`,
-      job.dueAt,
-    )
+    yield reason('limit', `Limit ${limit.limit} was empty${whose}: retrying in ${left}`, job.dueAt)
     return
   }
   const after = last === undefined ? '' : `, because the last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
@@ -91,7 +90,7 @@ const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
   throttled: 'was throttled',
 }
 
-/** Doors of its queue that are shut. */
+/** Its queue is paused, has no workers, or is cooling down. */
 function* closed({ queue, now }: Scene): Generator<Reason> {
   if (queue?.paused === true) yield reason('paused', `Queue ${queue.name} is paused`)
   if (queue?.workers === 0) yield reason('no-workers', `Queue ${queue.name} has 0 workers`)
@@ -111,14 +110,13 @@ function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
     )
 }
 
-/** The budget that its queue draws on. */
+/** The limit of its queue. */
 function* held({ limit, now }: Scene): Generator<Reason> {
   if (limit === undefined || limit.available > 0) return
   if (limit.drainedMs > 0) {
     const says = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
     yield reason('limit', says, now + limit.drainedMs)
-  } else if (limit.nextInMs === null)
-    yield reason('limit', `All permits of limit ${limit.name} are in use`)
+  } else if (limit.nextInMs === null) yield reason('limit', `All permits of limit ${limit.name} are in use`)
   else {
     const says = `Limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
     yield reason('limit', says, now + limit.nextInMs)
@@ -133,7 +131,7 @@ function* alone({ job }: Scene): Generator<Reason> {
     )
 }
 
-/** Every worker that its queue has runs something. */
+/** All workers of its queue are busy. */
 function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason> {
   const workers = workersOf({ queue, serving, slots })
   if (job.state !== 'ready' || running < workers) return
@@ -144,7 +142,10 @@ function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason
   yield reason('busy', says)
 }
 
-/** A total as it was split, or as it will be; without one, what each process runs by itself. */
+/**
+ * The assigned shares of the total, or the total before it is split. Without a total, the default of each
+ * process.
+ */
 function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 'slots'>): number {
   const total = queue?.workers ?? null
   if (total === null) return serving.length * DEFAULTS.workers

@@ -1,12 +1,12 @@
 /**
- * After a claim from a queue with a rate limit: the next look when its budget has something again, without asking the database when that is. The heartbeat knows it too,
- * and is the truth; but it looks far less often than a fast limit refills.
+ * After a claim from a rate-limited queue, wakes the queue when its limit has refilled, without a query. The
+ * heartbeat reports refills too and is authoritative, but runs far less often than a fast limit refills.
  */
 import type { LimitSettings } from '../job/limit.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 
 export interface RefillOptions {
-  /** Of the limit that a queue draws on; null for none. */
+  /** The settings of the limit that a queue uses. Null for none. */
   readonly limitOf: (queue: string) => LimitSettings | null
   readonly wake: (queue: string) => void
   readonly platform: Platform
@@ -17,7 +17,7 @@ export interface RefillTimers {
   readonly stop: () => void
 }
 
-/** Several tokens are better taken together: nothing is lost by a wait that half the burst makes up for. */
+/** Several tokens per claim are cheaper: a wait of up to half the burst loses nothing. */
 const LONGEST_MS = 50
 
 export function refillTimers({ limitOf, wake, platform }: RefillOptions): RefillTimers {
@@ -28,7 +28,7 @@ export function refillTimers({ limitOf, wake, platform }: RefillOptions): Refill
       for (const queue of queues) {
         const limit = limitOf(queue)
         if (limit?.type !== 'rate') continue
-        // Of an earlier draw, it would come too early.
+        // The timer of an earlier claim would fire too early.
         timers.get(queue)?.cancel()
         const again = (): void => {
           timers.delete(queue)

@@ -1,4 +1,6 @@
-/** `mill.resources()`: how much room the database takes and has, and what this process uses. For pages and scrapes that look every few seconds. */
+/**
+ * `mill.resources()`: the space that the database uses and has, and the resources of this process. Cheap enough to poll every few seconds.
+ */
 import type { Observer } from '../observe/observer.ts'
 import { type GaugeReading, systemUsage, type Usage } from '../platform/gauges.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -8,11 +10,11 @@ import type { Store } from '../store/store.ts'
 import type { StoreTools } from '../store/tools.ts'
 
 export interface ResourcesView {
-  /** When this process was read, by its own clock. The database was read at most 5 s before. */
+  /** When this process was read, by its own clock. The database values are at most 5 s older. */
   readonly at: number
   /** Null for a store without tools. */
   readonly database: DatabaseResources | null
-  /** The process that answers. `loopLagMs` is null until it has been at work for 10 s. */
+  /** The process that answers. `loopLagMs` is null during its first 10 s. */
   readonly process: Usage & { readonly loopLagMs: GaugeReading['loopLagMs'] | null }
 }
 
@@ -27,7 +29,7 @@ export interface ResourceTools {
   readonly tools: Pick<StoreTools, 'resources'> | null
 }
 
-/** The size of a PostgreSQL database is added up from its files: too much for each of many scrapes and pages. */
+/** PostgreSQL computes the size from its files, which is too expensive for every scrape and refresh. */
 const REMEMBERED_MS = 5_000
 
 export type ReadDatabaseResources = () => Promise<DatabaseResources | null>

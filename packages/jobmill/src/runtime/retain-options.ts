@@ -1,4 +1,4 @@
-/** How long things beside jobs are kept. */
+/** The option `retain`: retention of everything except jobs. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -6,13 +6,16 @@ import type { RetainRequest } from '../store/replies.ts'
 import type { Problems } from './problems.ts'
 
 export interface RetainOptions {
-  /** How often a pass is made (default 5 min). */
+  /** How often a pass runs (default 5 min). */
   readonly every?: Duration
-  /** Events of the timeline (default 30 days). */
+  /** Timeline events (default 30 days). */
   readonly events?: Duration
-  /** Notes of which planned instants of schedules were served (default 30 days). */
+  /** Records of served schedule ticks (default 30 days). */
   readonly ticks?: Duration
-  /** Figures by the hour (default 30 days). Those by the minute and by 10 s are kept for a quarter and a hundredth of that, about. */
+  /**
+   * Hourly metrics (default 30 days). Metrics by the minute are kept for about a quarter of that, by 10 s for
+   * a hundredth.
+   */
   readonly metrics?: Duration
 }
 
@@ -21,7 +24,7 @@ export interface ResolvedRetain {
   readonly ages: Omit<RetainRequest, 'limit'>
 }
 
-/** More often would be a loop. */
+/** A shorter period would be a busy loop. */
 const SHORTEST_MS = 1_000
 
 function everyMs(every: Duration | undefined, found: Problems): number {
@@ -46,7 +49,7 @@ export function retainOptions(options: RetainOptions, found: Problems): Resolved
       : found.try(`retain.${key}`, otherwise, () => durationMs(value, `retain.${key}`))
   }
   const hoursMs = ms('metrics', DEFAULTS.retainHoursMs)
-  // Finer figures age in the same proportion.
+  // Finer metrics expire in the same proportion.
   const scaled = (of: number): number => Math.round((of * hoursMs) / DEFAULTS.retainHoursMs)
   return {
     everyMs: everyMs(given.every, found),

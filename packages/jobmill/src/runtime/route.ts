@@ -1,4 +1,4 @@
-/** Which queue a kind goes to: as the kind says, by a table of prefixes, by a function, or `default`. */
+/** The queue of a kind: from the kind itself, a table of prefixes, a function, or `default`. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { AnyJob } from '../job/definition.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -6,7 +6,7 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkName } from '../job/names.ts'
 import type { Problems } from './problems.ts'
 
-/** `{ 'email.': 'mail', 'github.': 'github' }`: the longest prefix that fits counts. */
+/** `{ 'email.': 'mail', 'github.': 'github' }`: the longest matching prefix wins. */
 export type Route = Readonly<Record<string, string>> | ((kind: string) => string)
 
 export function router(

@@ -1,4 +1,4 @@
-/** The option `schedules`: each checked at once, and all that is wrong told together. */
+/** The option `schedules`: checks each entry and reports all problems together. */
 import type { AnyJob } from '../job/definition.ts'
 import { nearest } from '../job/known-keys.ts'
 import { type PreparedSchedule, prepareSchedule, type ScheduleOptions } from '../job/schedule-options.ts'
@@ -10,7 +10,7 @@ export interface DeclarationTools {
   readonly payloadLimitBytes: number
 }
 
-/** A typo in a name makes jobs that wait for ever; a kind that others run is no typo. */
+/** A typo in a kind makes jobs that no worker runs. A kind that other processes define is not a typo. */
 function warnOfKind(kind: string, jobs: readonly AnyJob[], field: string, found: Problems): void {
   const kinds = jobs.map((job) => job.kind)
   const near = kinds.includes(kind) ? undefined : nearest(kind, kinds)

@@ -1,4 +1,7 @@
-/** Schedules as people look at them: what counts, in English too, what comes next, and what an operator made of what code says. */
+/**
+ * Schedules as `mill.schedules` returns them: the live definition, its text in English, the next run, and
+ * overrides.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { SCHEDULE_KEYS, type ScheduleDefinition } from '../job/schedule.ts'
 import { describeWhen } from '../job/when/describe-when.ts'
@@ -10,19 +13,22 @@ export interface ScheduleView extends Omit<ScheduleDefinition, 'payload'> {
   readonly payload: unknown
   /** When it runs, in English. */
   readonly text: string
-  /** Null when it is paused or over. */
+  /** Null when it is paused or has ended. */
   readonly nextAt: number | null
-  /** The last planned instant that was served, how, and the job: the new one, or for `skipped` the one that still waited or ran. */
+  /**
+   * The last tick that was served, its outcome, and its job. For `skipped`, the job that was still waiting or
+   * running.
+   */
   readonly lastAt: number | null
   readonly lastOutcome: TickOutcome | null
   readonly lastJob: string | null
-  /** Planned instants that were dropped over its life; of one long absence at most 10,000 are counted. */
+  /** Ticks dropped over its lifetime. At most 10,000 are counted for one long absence. */
   readonly missedRuns: number
-  /** Why it could not be served the last time; it is tried again all the same. */
+  /** Why the last tick failed. It is retried anyway. */
   readonly error: string | null
-  /** Null for one that was created at run time. */
+  /** Null for one created at run time. */
   readonly version: number | null
-  /** What an operator changed, and is not what code says. */
+  /** The fields where an override differs from code. */
   readonly differs: readonly (keyof ScheduleDefinition)[]
   readonly createdAt: number
 }
@@ -46,7 +52,7 @@ export function scheduleView(record: ScheduleRecord): ScheduleView {
   }
 }
 
-/** One that was just made or changed is not planned yet. */
+/** The next tick of a schedule that was just created or changed is not planned yet. */
 function nextAt({ live, planned, nextAt: known, createdAt, readAt }: ScheduleRecord): number | null {
   if (live.paused) return null
   return planned ? known : instantsOf(live, createdAt).after(readAt)
@@ -56,7 +62,7 @@ function differs({ code, live }: ScheduleRecord): (keyof ScheduleDefinition)[] {
   return code === null ? [] : SCHEDULE_KEYS.filter((key) => !isDeepStrictEqual(code[key], live[key]))
 }
 
-/** A newer release may have written what this one cannot read; the rest can still be shown. */
+/** A newer release may have stored values that this one cannot parse. The rest can still be shown. */
 function readable<T>(read: () => T, otherwise: T): T {
   try {
     return read()

@@ -1,4 +1,4 @@
-/** `mill.schedules`: everything about schedules at run time, from any process. */
+/** `mill.schedules`: manages schedules at run time, from any process. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
@@ -26,7 +26,7 @@ import { scheduledJob } from '../upkeep/plan-ticks.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
 
-/** `skipped`: the job of this id still waits or runs, and the schedule does not overlap. */
+/** `skipped`: the job with this id is still waiting or running, and the schedule does not overlap. */
 export interface Triggered {
   readonly outcome: TickOutcome
   readonly job: string
@@ -35,41 +35,49 @@ export interface Triggered {
 export type NewSchedule<Input> = Omit<ScheduleOptions<Input>, 'version'>
 
 export interface Schedules {
-  /** By name. */
+  /** Sorted by name. */
   list(): Promise<ScheduleView[]>
   get(name: string): Promise<ScheduleView | null>
-  /** SCHEDULE_EXISTS when there is one of this name. In place of a deleted one of code, what is given or differs from code is an override. */
+  /**
+   * Throws SCHEDULE_EXISTS if the name is in use. If it replaces a deleted schedule of code, given options
+   * and differences from code are overrides.
+   */
   create<Input>(options: NewSchedule<Input>, how?: ByOption): Promise<ScheduleView>
-  /** On top of what code says; a deploy does not undo it. */
+  /** Overrides the definition in code. A deploy does not undo it. */
   change(name: string, change: ScheduleChange, how?: ByOption): Promise<ScheduleView>
-  /** Nothing is planned meanwhile, and nothing is made up for afterwards. */
+  /** Stops planning ticks. Ticks missed during the pause are not made up for. */
   pause(name: string, how?: ByOption): Promise<ScheduleView>
   resume(name: string, how?: ByOption): Promise<ScheduleView>
-  /** One job now, also when it is paused. What is planned stays. */
+  /** Enqueues one job now, even if the schedule is paused. Planned ticks are unchanged. */
   trigger(name: string): Promise<Triggered>
-  /** False when there is none. Its jobs stay. One of code stays deleted until this override is reset (`mill.resetOverrides`). */
+  /**
+   * False when there is none. Its jobs stay. A schedule of code stays deleted until this override is reset
+   * (`mill.resetOverrides`).
+   */
   delete(name: string, how?: ByOption): Promise<boolean>
-  /** Instants, as milliseconds since 1970: of a schedule, paused or not, or of what could become one. */
+  /**
+   * The next ticks of a schedule, paused or not, or of a candidate definition, in milliseconds since 1970.
+   */
   nextRuns(
     schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
     count?: number,
   ): Promise<number[]>
-  /** In English: a schedule, or an expression and perhaps the zone that it is meant in. */
+  /** The schedule or expression in English, with an optional time zone for an expression. */
   describe(nameOrWhen: string, zone?: string): Promise<string>
-  /** The instants that were served, newest first. */
+  /** The served ticks, newest first. */
   history(name: string, limit?: number): Promise<TickRecord[]>
 }
 
 export interface SchedulesTools extends ScheduleTools {
-  /** Opens it when that did not happen yet. */
+  /** Opens the store if it is not open yet. */
   readonly opened: () => Promise<Store>
   readonly platform: Platform
   readonly emit: Emit
-  /** Written once, also when the first answer is lost. */
+  /** Writes the job once, even if the first reply is lost. */
   readonly enqueue: (job: NewJob) => Promise<Enqueued>
-  /** Something is to be planned now. */
+  /** Plans now. */
   readonly wake: () => void
-  /** Who changes something unless the caller says. */
+  /** The author of a change unless the caller names one. */
   readonly by: () => string
 }
 
@@ -110,7 +118,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     return scheduleView(record)
   }
 
-  /** Of a schedule those that are planned, of what could become one those after now. */
+  /** The planned ticks of a schedule, or the ticks after now of a candidate definition. */
   async function runsOf(
     schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
     count: number,
@@ -158,7 +166,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     nextRuns: async (schedule, count = 10) =>
       runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
     async describe(nameOrWhen, zone) {
-      // No name has a space in it or begins with @, and every expression does.
+      // No name contains a space or starts with @, and every expression does.
       if (/[\s@*]/.test(checkString(nameOrWhen, 'nameOrWhen')))
         return describeWhen(nameOrWhen, zone === undefined ? undefined : checkZone(zone, 'zone'))
       const { live } = await known(nameOrWhen)
@@ -166,7 +174,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     },
     async history(name, limit = LISTED) {
       const served = await (await opened()).ticks(name, limit)
-      // What was served stays known for a while after a schedule was deleted.
+      // Served ticks stay on record for a while after a schedule is deleted.
       if (served.length === 0) await known(name)
       return served
     },

@@ -1,4 +1,4 @@
-/** Figures as people read them: buckets of one scope put in order and merged, with rates and percentiles. */
+/** Metrics in readable form: the buckets of one scope sorted and merged, with rates and percentiles. */
 import { countOf, mergeData, type MetricData, percentile } from '../job/metric-data.ts'
 import { drawOf, type DrawCount, DRAWS } from '../observe/draws.ts'
 import { LIMIT_LEVELS, QUEUE_LEVELS } from '../observe/gauge-sampler.ts'
@@ -8,7 +8,7 @@ import { STORE_CLASSES } from '../observe/store-timings.ts'
 import type { MetricRecord } from '../store/metrics.ts'
 import type { MetricsWindow } from './metrics-window.ts'
 
-/** In ms, to within 4 %; null when nothing was counted. */
+/** In ms, accurate to 4 %. Null when nothing was counted. */
 export interface Percentiles {
   readonly count: number
   readonly p50: number | null
@@ -16,19 +16,24 @@ export interface Percentiles {
   readonly p99: number | null
 }
 
-/** `waiting`: ready until claimed. `running`: one attempt, however it ended. `total`: from enqueue to done. */
+/**
+ * `waiting`: from ready to claimed. `running`: one attempt, whatever its outcome. `total`: from enqueue to done.
+ */
 interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {
   readonly counters: Readonly<Record<Counter, number>>
   readonly perSecond: Readonly<Record<Counter, number>>
-  /** How it stood, by a sample every 10 s; null where there was none. `oldestReadyMs` is 0 while nothing is ready. */
+  /** Gauges, sampled every 10 s. Null without a sample. `oldestReadyMs` is 0 while nothing is ready. */
   readonly counts: Readonly<Record<(typeof QUEUE_LEVELS)[number], GaugeMetrics | null>>
 }
 
-/** What handlers were told. What a queue draws with its claims is not in it: `started` of that queue tells. */
+/**
+ * Requests of handlers. Tokens that a queue takes with its claims are not included; see `started` of the
+ * queue.
+ */
 type Draws = Readonly<Record<DrawCount, number>>
 
 interface LimitMetrics extends Draws {
-  /** Whole tokens, or permits, that could be taken, and permits that were out. */
+  /** Available tokens (whole) or permits, and permits in use. */
   readonly available: GaugeMetrics | null
   readonly held: GaugeMetrics | null
   readonly byKind: Readonly<Record<string, Draws>>
@@ -44,16 +49,16 @@ interface InstanceMetrics {
   readonly cpu: GaugeMetrics | null
   readonly rssBytes: GaugeMetrics | null
   readonly heapBytes: GaugeMetrics | null
-  /** How late the event loop came to its timers. */
+  /** Event-loop lag: how late timers fired. */
   readonly loopLagMs: GaugeMetrics | null
   readonly store: Readonly<Record<(typeof STORE_CLASSES)[number], Percentiles>> & {
     readonly failures: number
   }
-  /** Events for the timeline that did not fit into memory. */
+  /** Timeline events that were dropped because the buffer was full. */
   readonly eventsDropped: number
 }
 
-/** `at` is when the bucket began. */
+/** `at` is the start of the bucket. */
 type Point<Figures> = Figures & { readonly at: number }
 
 export interface QueueSeries {
@@ -84,7 +89,7 @@ export function queueSeries(queue: string, records: readonly MetricRecord[], sha
   return {
     queue,
     all: queueMetrics(merged(records), seconds(from, to ?? now)),
-    // Of the bucket that is still open, what there is of it.
+    // The current bucket is partial, so its rate uses the elapsed time.
     points: points.map(([at, data]) => ({ at, ...queueMetrics(data, seconds(at, at + resolution)) })),
   }
 }
@@ -109,7 +114,7 @@ function merged(records: readonly MetricRecord[]): MetricData {
   return records.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
 }
 
-/** By time; a store may tell of what was not rolled up yet apart. */
+/** Sorted by time. A store may return records that are not rolled up yet separately. */
 function pointsOf(records: readonly MetricRecord[]): [number, MetricData][] {
   const points = new Map<number, MetricData>()
   for (const { at, data } of records) points.set(at, mergeData(points.get(at) ?? {}, data))

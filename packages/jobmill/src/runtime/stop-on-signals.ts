@@ -1,18 +1,21 @@
-/** SIGTERM and SIGINT stop a mill as a deploy wants it; a second one cuts the grace short and ends the process. */
+/**
+ * SIGTERM and SIGINT stop a mill gracefully. A second signal cuts the grace period short and ends the
+ * process.
+ */
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from './mill.ts'
 
 type Signals = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 
-/** A person who means it twice is slower. */
+/** A second key press of a person takes longer than this. */
 const ECHO_MS = 250
-/** How long a process may take to end by itself after the stop that a second signal asked for. */
+/** How long a process may take to exit on its own after a second signal stopped the mill. */
 const END_MS = 100
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Returns what takes the listeners away again. `stopped` hears when the mill has stopped, and decides what becomes of the process; without it the process ends
- * by itself, and after a second signal in any case.
+ * Returns a function that removes the listeners. `stopped` runs after the mill has stopped and decides what
+ * to do with the process. Without it the process exits on its own, and after a second signal in any case.
  */
 export function stopOnSignals(
   mill: Pick<Mill, 'stop'>,
@@ -33,14 +36,14 @@ export function stopOnSignals(
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null
   const stop = (signal: NodeJS.Signals): void => {
     const at = systemPlatform.monotonic()
-    // One Ctrl-C comes twice where npm passes on what its whole group has got already.
+    // npm forwards a Ctrl-C that its whole process group already received, so one arrives twice.
     if (first?.signal === signal && at - first.at < ECHO_MS) return
     first ??= { signal, at }
     heard += 1
     const stopping = heard === 1 ? mill.stop({ beforeClose }) : mill.stop({ grace: 0 })
     if (heard === 1) stopping.then(() => (stopped ?? endSoon)(signal), failed).finally(remove)
   }
-  // A connection that waits for a silent database would keep the process alive until its own deadline.
+  // A connection that waits for an unresponsive database would keep the process alive until its own deadline.
   const endSoon = (signal: NodeJS.Signals): void => {
     if (heard > 1) systemPlatform.timer(END_MS, () => void target.kill(target.pid, signal), { unref: true })
   }

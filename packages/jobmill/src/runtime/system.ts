@@ -1,4 +1,4 @@
-/** `mill.system()`: what everything runs on, and how that is. */
+/** `mill.system()`: versions, database health, migrations, duties and store latency. */
 import { BOUNDS } from '../job/defaults.ts'
 import { mergeData, type MetricData } from '../job/metric-data.ts'
 import { VERSION } from '../job/version.ts'
@@ -14,23 +14,23 @@ import { type Percentiles, percentiles, recordOf } from './series.ts'
 import type { DutyView } from './duty-control.ts'
 
 export interface SystemDuty extends DutyView {
-  /** How often it has a pass; null for one that has none, or of which this process does not know. */
+  /** The period. Null for a duty without one, or unknown to this process. */
   readonly everyMs: number | null
 }
 
 export interface SystemView {
   readonly store: string
-  /** Of jobmill, and of Node. */
+  /** The versions of jobmill and Node. */
   readonly version: string
   readonly node: string
-  /** When this process began to work; null when it does not. */
+  /** When this process started working. Null when it is not started. */
   readonly startedAt: number | null
   /** Null for a store without tools. */
   readonly database: DatabaseHealth | null
-  /** Null for a store without tools, and for one in memory. */
+  /** Null for a store without tools and for an in-memory store. */
   readonly migrations: Omit<SchemaStatus, 'isThere'> | null
   readonly duties: readonly SystemDuty[]
-  /** How long the store took in the last hour, as all processes saw it. */
+  /** Store latency in the last hour, as all processes measured it. */
   readonly storeTimings: Readonly<Record<(typeof STORE_CLASSES)[number], Percentiles>>
 }
 
@@ -73,7 +73,7 @@ export function system(given: SystemTools): System {
           ...duty,
           everyMs: duty.here?.everyMs ?? periods.get(duty.name) ?? null,
         })),
-        // Those that ended are known for an hour, which is what is asked for.
+        // Stopped instances are kept for an hour, which is the window of this query.
         storeTimings: await timings(
           store,
           instances.map(({ id }) => id),

@@ -1,4 +1,4 @@
-/** Who traces what happens to jobs. */
+/** The option `tracing`. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Tracing } from '../job/tracing.ts'
 

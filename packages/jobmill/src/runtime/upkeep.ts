@@ -1,4 +1,4 @@
-/** The duties of an instance, each under its supervisor, and what the heartbeat tells them. */
+/** The duties of an instance, each under its supervisor, driven by the heartbeat. */
 import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -19,16 +19,19 @@ import type { Resolved } from './options.ts'
 
 export interface Upkeep {
   readonly heard: (heartbeat: Heartbeat) => void
-  /** This instance leads nothing any more. */
+  /** This instance no longer leads any duty. */
   readonly lost: () => void
   readonly bids: () => readonly DutyBid[]
   readonly stageSoon: () => void
-  /** A schedule was written here: if this instance leads them, it plans it at once. */
+  /** This process wrote a schedule. If this instance leads the duty, it plans it now. */
   readonly scheduleSoon: () => void
   readonly status: () => readonly DutyStatus[]
-  /** When a heartbeat last told of counters or figures that nobody has brought together yet: every process leaves some where jobs move. */
+  /**
+   * When a heartbeat last reported counters or metrics to aggregate. Every process leaves some when jobs
+   * change.
+   */
   readonly movedAt: () => number
-  /** One pass by hand. */
+  /** Runs one pass now. */
   readonly run: (name: string) => Promise<Counts>
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -38,10 +41,10 @@ export interface UpkeepOptions {
   readonly store: Store
   readonly options: Resolved
   readonly emit: Emit
-  /** These queues have something ready. */
+  /** These queues have ready jobs. */
   readonly staged: (queues: Iterable<string>) => void
   readonly reaped: () => void
-  /** False while this instance cannot tell those that crashed from those that an outage has cut off. */
+  /** False while this instance cannot tell crashed instances from instances cut off by an outage. */
   readonly mayReap: () => boolean
   readonly listen: (signal: AbortSignal, works: () => void) => Promise<void>
   readonly flush: { readonly pass: (signal: AbortSignal) => Promise<Counts>; readonly needed: () => boolean }
@@ -153,7 +156,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
   }
 }
 
-/** What others wait for is tried again within seconds, however long it failed. */
+/** Work that others wait for is retried within seconds, however long it has failed. */
 const SOON_MS = 2_000
 
 function bidOf({ name, succeededAgoMs, failures }: DutyStatus): DutyBid {

@@ -1,6 +1,6 @@
 /**
- * What a ring of the notifier means for this instance. As many workers are woken as there are jobs, and no more: who is not among the first of the order
- * leaves it to them; who is, and has too little room, hands the rest on.
+ * Decides how this instance reacts to a notification. Only as many workers wake as there are jobs: the first
+ * instances in a shared order take them, and forward the rest if they lack free workers.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import { chosen, type WakeUp } from '../store/wake-up.ts'
@@ -20,24 +20,24 @@ export interface WakeUpsOptions {
 
 export interface WakeUps {
   readonly receive: (wakeUps: readonly WakeUp[]) => void
-  /** A claim came back empty. */
+  /** A claim returned no jobs. */
   readonly foundNothing: () => void
   readonly stop: () => void
 }
 
-/** Where nobody hands a ring on, the others look when the first have had their chance. */
+/** Where notifications are not forwarded, the other instances look for jobs after this delay. */
 const LOOK_LATER_MS = 25
 
 export function wakeUps(options: WakeUpsOptions): WakeUps {
   const { me, store, platform } = options
   const later = new Map<string, Timer>()
-  /** Rings that this instance was chosen for, until it has looked. */
+  /** Notifications this instance was chosen for, until it has claimed. */
   const taken = new Map<string, { readonly receive: WakeUp; readonly skip: number }>()
 
   function hear(receive: WakeUp): boolean {
     const { jobs } = receive
     const members = options.members(receive.queue)
-    // Before it is known to itself it can only look.
+    // Until this instance is in its own member list it can only claim.
     if (jobs === null || !members.some(({ instance }) => instance === me)) return true
     const mine = chosen({ ...receive, jobs }, members, me)
     if (mine.jobs === 0) {
@@ -49,7 +49,7 @@ export function wakeUps(options: WakeUpsOptions): WakeUps {
       if (room < mine.jobs) store.forward({ ...receive, jobs: mine.jobs - room, skip: mine.skip })
       if (room > 0) taken.set(receive.queue, { receive: { ...receive, jobs: mine.jobs }, skip: mine.skip })
     }
-    // Also without room: when a worker is free, this queue is among those that are looked at.
+    // Also without a free worker: the queue is then checked when one becomes free.
     return true
   }
 
@@ -71,7 +71,7 @@ export function wakeUps(options: WakeUpsOptions): WakeUps {
     },
     foundNothing() {
       for (const { receive, skip } of taken.values()) {
-        // They may be of a kind that only others have a handler for.
+        // The jobs may be of a kind that only other instances handle.
         const others = options.members(receive.queue).flatMap(({ kinds }) => kinds)
         if (others.some((kind) => !options.kinds.includes(kind))) store.forward({ ...receive, skip })
       }

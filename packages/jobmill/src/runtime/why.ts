@@ -1,4 +1,4 @@
-/** Why a job is not running: everything that stands in its way, what holds it up longest first. */
+/** `mill.why()`: everything that blocks a job, the longest block first. */
 import { checkId } from '../job/names.ts'
 import type { JobState } from '../job/state.ts'
 import type { JobRecord } from '../store/job-record.ts'
@@ -9,12 +9,12 @@ export { type Reason, type ReasonName, REASONS } from './reasons.ts'
 
 export interface Why {
   readonly state: JobState
-  /** Empty for a job that runs or has ended. */
+  /** Empty for a job that is running or has ended. */
   readonly reasons: readonly Reason[]
 }
 
 export interface Explain {
-  /** Why a job is not running; null when there is no such job. */
+  /** Why a job is not running. Null when there is no such job. */
   why(id: string): Promise<Why | null>
 }
 
@@ -48,7 +48,7 @@ async function sceneOf(store: Store, job: JobRecord): Promise<Scene> {
     queue,
     limit: limits.find(({ name }) => name === queue?.limit),
     serving,
-    // What nobody takes stands in nobody's way.
+    // Jobs that no process handles do not block this one.
     ahead: await store.position(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
     last: attempts.at(-1),
     running: counts.find((one) => one.queue === job.queue)?.running ?? 0,

@@ -1,43 +1,44 @@
 /**
- * Leases that were claimed before a worker was free for them, so that one claim brings the work of many. They begin in their order as workers become free. One that
- * does not begin soon, or whose queue has fewer workers now, goes back as if it had never been claimed.
+ * The prefetch buffer: leases claimed before a worker is free, so that one claim serves many jobs. They start
+ * in order as workers become free. A lease that does not start soon, or whose queue lost workers, is released
+ * as if it had never been claimed.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import type { Paces } from './paces.ts'
 
-/** `waitedMs` is how long it was ready until `now`, on the monotonic clock. */
+/** `waitedMs` is how long the job was ready until `now`, on the monotonic clock. */
 export type RunLease = (lease: Lease, waitedMs: number, now: number) => void
 
 export interface AheadOptions {
   readonly run: RunLease
   readonly release: (leases: readonly Lease[]) => void
-  /** All workers of a queue, and those of them that have nothing to do. */
+  /** All workers of a queue, and the idle ones. */
   readonly workers: (queue: string) => number
   readonly idle: (queue: string) => number
-  /** Whether something of this queue may be claimed ahead at all. */
+  /** Whether this queue may be prefetched at all. */
   readonly mayWait: (queue: string) => boolean
   readonly paces: Paces
   readonly platform: Platform
 }
 
 export interface Ahead {
-  /** Begins with what has a worker, and keeps the rest. */
+  /** Starts the leases that have a worker and buffers the rest. */
   readonly take: (leases: readonly Lease[]) => void
   /** A worker may be free. */
   readonly begin: () => void
   /** The workers of queues may have changed. */
   readonly review: () => void
-  /** How many wait here, all or of one queue. */
+  /** The number of buffered leases, in all queues or in one. */
   readonly count: (queue?: string) => number
-  /** How many of a queue may wait here. */
+  /** The maximum number of buffered leases of a queue. */
   readonly most: (queue: string) => number
   readonly leases: () => Lease[]
-  /** Gives this job back, if it waits here: somebody wants to stop it. */
+  /** Releases this job if it is buffered, because a cancel was requested. */
   readonly giveBack: (id: string) => void
-  /** Nothing here is ours any more. */
+  /** This instance lost its leases. */
   readonly lost: () => void
-  /** Everything goes back, also what is brought later. */
+  /** Releases everything, including leases that arrive later. */
   readonly stop: () => void
 }
 
@@ -49,17 +50,22 @@ interface Waiting {
 
 interface Lane {
   readonly queue: string
-  /** Those before `begun` have begun: they are taken out many at once, since each would move all that come after it. */
+  /**
+   * Entries before `begun` have started. They are removed in batches, because each removal moves all later
+   * entries.
+   */
   waiting: Waiting[]
   begun: number
-  /** How many workers the queue had when the last of them came. */
+  /** The number of workers when the last entry was added. */
   workers: number
 }
 
 export const MOST_AHEAD = 1000
-/** Who waits longer than this goes back: the guess was wrong, and others may have a free worker. */
+/**
+ * A lease that waits longer is released: the estimate was wrong, and another instance may have a free worker.
+ */
 const LONGEST_MS = 250
-/** So many that have begun stay in a lane at most. */
+/** The maximum number of started entries kept in a lane. */
 const MOST_BEGUN = 64
 
 export function ahead(options: AheadOptions): Ahead {
@@ -89,7 +95,10 @@ export function ahead(options: AheadOptions): Ahead {
     }
   }
 
-  /** After a process stood still its timers are late as well: what it held may be somebody else's by now, and is not begun. */
+  /**
+   * After a stall the timers are late too: another instance may hold the lease by now, so an old one must not
+   * start.
+   */
   function beginOne({ lease, since }: Waiting): void {
     const now = platform.monotonic()
     const ms = now - since
@@ -114,7 +123,7 @@ export function ahead(options: AheadOptions): Ahead {
     watch()
   }
 
-  /** One timer for all: it looks when the oldest has waited long enough. */
+  /** One timer for all entries, set to the oldest one. */
   function watch(): void {
     if (timer !== null || total === 0) return
     const now = platform.monotonic()
@@ -131,7 +140,7 @@ export function ahead(options: AheadOptions): Ahead {
     for (const [queue, lane] of lanes) {
       const isOld = ({ since }: Waiting): boolean => since <= latest
       if (!waitingIn(lane).some(isOld)) continue
-      // Until a job of this queue has ended and says how long they take now.
+      // Prefetch stops until a job of this queue ends and provides a new run-time estimate.
       paces.forget(queue)
       sendBack(lane, isOld)
     }
@@ -174,7 +183,7 @@ export function ahead(options: AheadOptions): Ahead {
   }
 }
 
-/** Without those that have begun. */
+/** Excludes the entries that have started. */
 function waitingIn(lane: Lane): Waiting[] {
   if (lane.begun > 0) lane.waiting.splice(0, lane.begun)
   lane.begun = 0

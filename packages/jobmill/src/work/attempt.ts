@@ -1,4 +1,4 @@
-/** One attempt while it lives in this process: its lease, its signal, and what is still to be written of it. */
+/** One attempt in this process: its lease, its abort signal, and the data that is not written yet. */
 import { Interruption, type InterruptionCause } from '../job/interruption.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
@@ -8,32 +8,35 @@ import { type LogBuffer, logBuffer } from './log-buffer.ts'
 
 const NONE: readonly never[] = []
 
-/** A class, because every job makes one: what few attempts need is made when it is asked for. */
+/** A class, because there is one for every job: parts that few attempts need are created lazily. */
 export class Attempt {
   readonly lease: Lease
   /** On the monotonic clock. */
   readonly startedAt: number
-  /** How long it was ready before that. */
+  /** How long the job was ready before it started. */
   readonly waitedMs: number
-  /** Why it was asked to stop; the first reason stands. */
+  /** Why it was asked to stop. The first reason is kept. */
   interruption: Interruption | null = null
-  /** When that was, on the monotonic clock. */
+  /** When it was asked to stop, on the monotonic clock. */
   interruptedAt: number | null = null
-  /** The progress that was not written yet, as JSON text. */
+  /** Progress that is not written yet, as JSON text. */
   progress: string | undefined = undefined
-  /** `complete` was called: whether the job is done is for the user's transaction to say. */
+  /** `complete` was called: the transaction of the user decides whether the job is done. */
   completedInTx = false
-  /** A call of `complete` has not been answered yet. */
+  /** A call of `complete` is in progress. */
   isCompleting = false
-  /** The result that `complete` was called with, as JSON text. */
+  /** The result passed to `complete`, as JSON text. */
   completedWith: string | null | undefined = undefined
-  /** The handler has ended: nothing more can be written on behalf of this attempt by it. */
+  /** The handler has ended and can write nothing more for this attempt. */
   ended = false
-  /** Handed back although its handler goes on: the slot stays taken, the outcome is nobody's concern. */
+  /**
+   * Returned to the queue while its handler is still running: the worker stays busy and the outcome is
+   * ignored.
+   */
   abandoned = false
-  /** What events of it name, when it is traced. */
+  /** Trace ids for events, if the attempt is traced. */
   trace: TraceIds | null = null
-  /** Where it stands among the attempts of this process. */
+  /** Its index in the list of attempts. */
   place = -1
   #controller: AbortController | null = null
   #log: LogBuffer | null = null
@@ -64,7 +67,7 @@ export class Attempt {
     return this.#log?.text()
   }
 
-  /** How events name it. */
+  /** How events refer to it. */
   get ref(): AttemptRef {
     const { id, kind, queue, attempt, maxAttempts } = this.lease
     const { trace } = this
@@ -73,7 +76,10 @@ export class Attempt {
       : { id, kind, queue, attempt, maxAttempts, trace }
   }
 
-  /** Fires when it is asked to stop. Not made before: in many releases of Node it costs more than all the rest of a short job. */
+  /**
+   * Fires when it is asked to stop. Created lazily: in many Node releases it costs more than the rest of a
+   * short job.
+   */
   get signal(): AbortSignal {
     if (this.#controller !== null) return this.#controller.signal
     this.#controller = new AbortController()
@@ -99,7 +105,7 @@ const MESSAGE: Readonly<Record<InterruptionCause, string>> = {
   'lease-lost': 'the lease was lost: another process may have the job',
 }
 
-/** Fires the signal, once. Returns whether this was the call that did. */
+/** Fires the signal once. Returns whether this call fired it. */
 export function interrupt(
   attempt: Attempt,
   why: InterruptionCause,

@@ -1,31 +1,31 @@
-/** The attempts of this process: which handlers run, and which outcomes are still to be written. */
+/** The attempts of this process: running handlers, and outcomes that are not written yet. */
 import type { Attempt } from './attempt.ts'
 
 export interface Attempts {
   add(attempt: Attempt): void
-  /** The handler has ended: its slot is free. */
+  /** The handler has ended and its worker is free. */
   end(attempt: Attempt): void
-  /** Its outcome is written, or will never be. */
+  /** The outcome is written, or never will be. */
   forget(attempt: Attempt): void
-  /** Handlers that run, all or of one queue. */
+  /** Running handlers, in all queues or in one. */
   running(queue?: string): number
   readonly live: Iterable<Attempt>
-  /** Those whose outcome is not written yet. */
+  /** The number of attempts whose outcome is not written yet. */
   readonly unwritten: number
-  /** By job id: nearly always one, but a job that was taken back may be here twice. */
+  /** Attempts by job id. Almost always one, but a reclaimed job may be here twice. */
   find(id: string): Attempt[]
-  /** Resolves when no handler runs. */
+  /** Resolves when no handler is running. */
   idle(): Promise<void>
 }
 
 export function attempts(): Attempts {
   /**
-   * An array in which each knows its place: a map or a set that thousands of jobs per second pass through leaves tables behind that the garbage collector
-   * takes for alive, with all that stood in them.
+   * An array in which each attempt knows its index. A Map or Set under thousands of jobs per second leaves
+   * old tables behind that the garbage collector keeps alive with their contents.
    */
   const all: Attempt[] = []
   const perQueue = new Map<string, number>()
-  /** By id; made when somebody asks, which is rare, and good until the next change. */
+  /** By job id. Built on demand, which is rare, and valid until the next change. */
   let byId: Map<string, Attempt[]> | null = null
   let running = 0
   let awaited: (() => void)[] = []

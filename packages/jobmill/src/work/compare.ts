@@ -1,6 +1,6 @@
 /**
- * After a claim whose answer was lost, and now and then anyway: what the database believes this instance runs is compared with what it runs. Leases that
- * nobody here knows of are handed back.
+ * Compares the leases in the database with the jobs this instance knows, after a lost claim reply and
+ * periodically. Leases that this instance does not know are released.
  */
 import type { Held, Lease } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
@@ -11,26 +11,27 @@ export interface CompareOptions {
   readonly held: () => Promise<Held[]>
   readonly finish: (items: readonly Finish[]) => Promise<Finished[]>
   readonly attempts: Attempts
-  /** Claimed, and waiting for a worker. */
+  /** Leases in the prefetch buffer. */
   readonly ahead: () => readonly Lease[]
-  /** So many are handed back now. */
+  /** Reports how many leases are released. */
   readonly found: (jobs: number) => void
   readonly failing: (error: unknown) => void
   readonly working: () => void
 }
 
-/** When the database could not be asked. */
+/** The delay before a retry when the database did not answer. */
 const ASK_AGAIN_MS = 1_000
 
 /**
- * Must not run while a claim is on its way: its leases are not known here yet. Answers in how many milliseconds there may be more to find: what nobody knows
- * of and is too young to count as lost, or all of it when the database did not answer.
+ * Must not run during a claim, because its leases are not known yet. Returns the delay in ms until the next
+ * comparison: for unknown leases too young to count as lost, or after a database error.
  */
 export async function compare(options: CompareOptions): Promise<number | null> {
   const { held, finish, attempts, ahead, found, failing, working } = options
   const here = (): Set<string> =>
     new Set([...[...attempts.live].map(({ lease }) => lease), ...ahead()].map(keyOf))
-  // What ends while the database is asked was ours when it answered; and what was handed over may become known meanwhile.
+  // A job that ends during the query was ours when the database answered, and a dispatched job may arrive
+  // meanwhile: so check before and after.
   const before = here()
   try {
     const answer = await held()
@@ -57,7 +58,7 @@ function keyOf({ id, token }: { readonly id: string; readonly token: number }): 
   return `${id} ${token}`
 }
 
-/** As if it had never been claimed. */
+/** Releases the job as if it had never been claimed. */
 export function handedBack({ id, token }: { readonly id: string; readonly token: number }): Finish {
   return { id, token, outcome: null, transition: { to: 'ready' } }
 }

@@ -1,4 +1,4 @@
-/** `complete(tx)`: the fenced finish of an attempt, on a client of the user's. */
+/** `complete(tx)`: the fenced finish of an attempt in a transaction of the user. */
 import { decide, type Ended } from '../job/decide.ts'
 import { JobmillError } from '../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
@@ -18,7 +18,10 @@ interface Completion {
   readonly result: unknown
 }
 
-/** One at a time: on another connection the second would wait for the lock of the first, which waits for its handler. */
+/**
+ * Allows one call at a time. On another connection a second call would wait for the lock of the first, which
+ * waits for its handler.
+ */
 export async function completeInTx(
   attempt: Attempt,
   handler: Handler,
@@ -41,7 +44,7 @@ export async function completeInTx(
   }
 }
 
-/** Nothing is awaited before the write that need not be: on SQLite it must have happened when this returns. */
+/** Awaits nothing unnecessary before the write: on SQLite it must have happened when this returns. */
 async function write(
   attempt: Attempt,
   handler: Handler,
@@ -56,7 +59,7 @@ async function write(
   try {
     const [reply] = await finish([item], { tx })
     if (reply?.accepted === true) {
-      // What was rolled back in between is not `again`: then this completion counts.
+      // After a rollback in between, the reply is not `again`, and this completion counts.
       if (reply.again === true && before !== resultOf(item)) throw completedTwice(attempt)
       attempt.completedWith = resultOf(item)
       return
@@ -93,7 +96,8 @@ function itemFor(attempt: Attempt, ended: Ended, now: number): Finish {
     backoff: undefined,
     ageMs: 0,
     mayRetry: true,
-    // Also where nothing is kept: that it was written is asked for after the commit. Retention takes it a little later.
+    // Keeps the row even if retention is 0, because the commit is verified with a read. Retention deletes it
+    // later.
     queue: DEFAULT_QUEUE_SETTINGS,
     random: 0,
   })

@@ -1,24 +1,27 @@
 /**
- * For how long this instance has been in contact with the database, by its own monotonic clock. After an outage every instance has expired, and the first one
- * that comes back cannot tell those that crashed from those that were cut off like itself. One that has been in contact for a whole lease can: by then every
- * living instance has had the time to renew.
+ * Tracks how long this instance has been in contact with the database, by its monotonic clock. After an
+ * outage every instance has expired, so the first to reconnect cannot tell crashed instances from
+ * disconnected ones. After one full lease it can: every running instance had time to renew.
  */
 export interface Contact {
-  /** A heartbeat that was sent at this instant was answered. */
+  /** A heartbeat sent at this instant was answered. */
   answered(sentAt: number): void
   /**
-   * A heartbeat failed. Others may have fared worse: an outage that is too short for a gap of our own can swallow a heartbeat of theirs until its deadline, and
-   * the next outage the one after it.
+   * A heartbeat failed. Other instances may be worse off: an outage too short to notice here can cost them
+   * one heartbeat, and the next outage another.
    */
   failed(): void
-  /** Whether the contact has lasted for a lease. False right after a start: what happened before it is not known. */
+  /**
+   * Whether the contact has lasted for one lease. False right after a start, because earlier outages are
+   * unknown.
+   */
   readonly isSteady: boolean
 }
 
 export interface ContactOptions {
   readonly monotonic: () => number
   readonly leaseMs: number
-  /** The longest time between two heartbeats that were both answered while nothing is wrong. */
+  /** The longest normal time between two answered heartbeats. */
   readonly longestGapMs: number
 }
 
@@ -33,7 +36,7 @@ export function contact({ monotonic, leaseMs, longestGapMs }: ContactOptions): C
     failed: () => void (since = null),
     get isSteady() {
       const now = monotonic()
-      // A process that stood still has not heard of anything since, whatever it heard before.
+      // A process that stalled has missed everything since, whatever it received before.
       return since !== null && now - since >= leaseMs && now - lastSentAt <= longestGapMs
     },
   }

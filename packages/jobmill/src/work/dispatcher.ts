@@ -1,6 +1,7 @@
 /**
- * One per process: fills the free workers of all its queues with as few claims as possible. It claims when there is a free worker and a sign that
- * its queue has something: a notifier, the heartbeat, or a claim that brought as much as there was room for.
+ * One per process: fills the free workers of all its queues with as few claims as possible. It claims when a
+ * worker is free and its queue probably has jobs: after a notification, a heartbeat, or a claim that filled
+ * all free slots.
  */
 import { BOUNDS } from '../job/defaults.ts'
 import { isJobmillError } from '../job/errors.ts'
@@ -12,30 +13,36 @@ import type { Quarantine } from './quarantine.ts'
 
 export interface DispatcherOptions {
   readonly claim: (request: Omit<ClaimRequest, 'instance' | 'kinds'>) => Promise<Lease[]>
-  /** Gives back what was claimed and will not be run. */
+  /** Releases leases that will not run. */
   readonly release: (leases: readonly Lease[]) => Promise<void>
-  /** What was claimed: to be run at once, or when a worker is free for it. */
+  /** Receives claimed leases, to run now or when a worker is free. */
   readonly take: (leases: readonly Lease[]) => void
   readonly served: () => Iterable<string>
-  /** Whether claims from it draw on a limit. */
+  /** Whether claims from the queue use a limit. */
   readonly isLimited: (queue: string) => boolean
   readonly slots: Slots
   readonly quarantine: Quarantine
-  /** What runs, and what was claimed and waits for a worker. */
+  /** The number of running jobs and prefetched leases. */
   readonly inHand: () => number
-  /** False while claiming makes no sense: the instance is not known to be alive, or too many outcomes wait to be written. */
+  /**
+   * False while this instance must not claim: it is not known to be alive, or too many outcomes wait to be
+   * written.
+   */
   readonly mayClaim: () => boolean
   /** See the heartbeat. */
   readonly term: () => () => boolean
-  /** A claim came back empty although there was a sign of work. */
+  /** A claim returned nothing although work was expected. */
   readonly foundNothing: () => void
   /**
-   * Compares what the database believes with what runs here; between claims, so that none is on its way. Answers in how many milliseconds there may be more to
-   * find; null when all is known.
+   * Compares the leases in the database with the jobs of this instance, never during a claim. Returns the
+   * delay in ms until the next comparison, or null if nothing is left to check.
    */
   readonly compare: () => Promise<number | null>
   readonly compareEveryMs: number
-  /** Whether other processes may lease a job to this instance at any moment: one that is not brought here is found by comparing. */
+  /**
+   * Whether other processes may lease a job to this instance (remote dispatch). A job lost on the way is
+   * found by comparing.
+   */
   readonly isOffered: () => boolean
   readonly platform: Platform
   readonly failing: (error: unknown) => void
@@ -44,40 +51,49 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   start(): void
-  /** These queues may have something; all of them when none is named. */
+  /** These queues may have ready jobs; all queues if none is given. */
   wake(queues?: Iterable<string>): void
-  /** Look again: a worker is free, or something else changed here. Costs no statement unless there is a sign of work. */
+  /**
+   * Checks again, because a worker became free or something else changed. Costs no statement without a sign
+   * of work.
+   */
   poke(): void
-  /** Jobs may have been leased to this instance without its knowing: compare, once they are old enough. */
+  /**
+   * Jobs may be leased to this instance without its knowledge. Schedules a comparison once such leases are
+   * old enough.
+   */
   unsure(): void
   /** From now on another process may lease a job to this instance. */
   offered(): void
-  /** The claim on its way, if it is likely to leave nothing ready in this queue. */
+  /** The claim in flight, if it will probably leave nothing ready in this queue. */
   emptying(queue: string): Promise<unknown> | undefined
-  /** Whether jobs may be taken on beside claims: not while a suspect runs alone, or while it goes quiet for one. */
+  /**
+   * Whether jobs may be accepted outside of claims. False while a quarantined job runs or the instance drains
+   * for one.
+   */
   readonly isOpen: boolean
-  /** Resolves when no claim is on its way and what it brought was released. No claim begins after the call. */
+  /** Resolves when no claim is in flight and its leases are released. No claim starts after the call. */
   stop(): Promise<void>
 }
 
-/** How old a lease must be before it counts as one whose answer was lost. */
+/** The age at which an unknown lease counts as one whose reply was lost. */
 export const LOST_AFTER_MS = 2_000
-/** A statement may have been done a little after it was sent. */
+/** A statement may execute slightly after it was sent. */
 const DONE_WITHIN_MS = 500
-/** For so long after an answer was lost it is looked for what it was about. */
+/** How long to look for leases after a lost reply. */
 const UNSURE_MS = 30_000
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { platform, slots, quarantine } = options
   const maybe = new Set<string>()
-  /** Queues whose last claim brought less than there was room for. */
+  /** Queues whose last claim returned less than was requested. */
   const nearlyEmpty = new Set<string>()
   const stopping = new AbortController()
   const pause = pauses(platform, { firstMs: 100, longestMs: 5_000 })
   let compareAt = platform.monotonic() + options.compareEveryMs
   let comparedAt = platform.monotonic()
   let unsureUntil = Number.NEGATIVE_INFINITY
-  /** The last comparison has left something open. */
+  /** Whether the last comparison left something to check. */
   let isMore = false
   let claimedAt = Number.NEGATIVE_INFINITY
   let loop: Promise<void> = Promise.resolve()
@@ -88,7 +104,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   let rouse: (() => void) | null = null
 
   function poke(): void {
-    // While it rests: jobs end by the thousand, and a look in vain after each would cost more than the jobs.
+    // Checked while resting: thousands of jobs end per second, and a useless check after each would cost more
+    // than the jobs.
     if (rouse !== null && !mayBeWorthIt()) return
     woken = true
     rouse?.()
@@ -100,7 +117,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return false
   }
 
-  /** Until something happens, or the time has come to compare. */
+  /** Waits for a wake-up or for the next comparison. */
   async function rest(ms: number): Promise<void> {
     if (!woken && !stopping.signal.aborted) {
       let timer: Timer | undefined
@@ -114,7 +131,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     woken = false
   }
 
-  /** Claims once if there is reason to; how long to rest then, or null to look again at once. */
+  /** Claims once if there is a reason. Returns how long to rest, or null to check again at once. */
   async function turn(): Promise<number | null> {
     const now = platform.monotonic()
     if (now >= compareAt) {
@@ -136,7 +153,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return Math.min(untilCompare, next.inMs ?? untilCompare)
   }
 
-  /** Only a claim can have made a lease that is not known here; an idle instance need not ask. Now and then it does all the same. */
+  /**
+   * Whether unknown leases are possible: only a claim can create one, so an idle instance compares rarely.
+   */
   function mayDiffer(now: number): boolean {
     return (
       isMore ||
@@ -148,7 +167,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /**
-   * A store takes from queues without a limit first. Where not all fits at once, they take turns with the others, or those would never have theirs.
+   * The store takes from queues without a limit first. If not all fit into one claim, the two groups
+   * alternate, so that limited queues are not starved.
    */
   function inTurns(queues: ReturnType<Slots['room']>): ReturnType<Slots['room']> {
     if (total(queues) <= Math.min(BOUNDS.claimLimit, slots.free())) return queues
@@ -162,7 +182,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const queues = inTurns(slots.room().filter(({ queue }) => maybe.has(queue)))
     if (queues.length === 0) return false
     const limit = Math.min(BOUNDS.claimLimit, slots.free(), total(queues))
-    // A wake-up that comes while the claim is on its way must not be lost.
+    // Cleared before the claim, so that a wake-up during the claim is not lost.
     for (const { queue } of queues) maybe.delete(queue)
     const release = slots.reserve(queues)
     const leases = await claim({ queues, limit, quarantined: 'skip' }).finally(release)
@@ -177,7 +197,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return true
   }
 
-  /** Alone: nothing else runs, and nothing is claimed until it has ended. */
+  /** Runs a quarantined job: nothing else runs, and nothing is claimed until it has ended. */
   async function claimQuarantined(): Promise<boolean> {
     const queues = slots.room().map(({ queue }) => ({ queue, room: 1 }))
     if (queues.length === 0) return true
@@ -187,7 +207,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return alone
   }
 
-  /** Null after an error, when it has waited a while. */
+  /** Returns null after an error and a pause. */
   async function claim(request: Parameters<typeof options.claim>[0]): Promise<Lease[] | null> {
     if (stopping.signal.aborted) return []
     claimedAt = platform.monotonic()
@@ -198,13 +218,14 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       const leases = await answer.finally(() => (claiming = null))
       pause.reset()
       options.working()
-      // An answer may be so late that others have these jobs by now: the process stood still, or the way back was slow.
+      // A late reply may carry leases that expired: the process stalled, or the network was slow.
       if (stopping.signal.aborted) await options.release(leases)
       else if (isOurs()) options.take(leases)
       else void options.release(leases)
       return leases
     } catch (error) {
-      // Jobs may be leased to us without our knowing: they are found by comparing, once they are old enough.
+      // Jobs may be leased to this instance without its knowledge. A comparison finds them once they are old
+      // enough.
       if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') unsure()
       options.failing(error)
       await pause.wait(stopping.signal)
@@ -218,12 +239,12 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     compareAt = Math.min(compareAt, soonest())
   }
 
-  /** When a lease of now would be old enough. */
+  /** When a lease created now would be old enough. */
   function soonest(): number {
     return platform.monotonic() + LOST_AFTER_MS + DONE_WITHIN_MS
   }
 
-  /** Out of its rest, so that it rests no longer than until then. */
+  /** Ends the rest, so that the next one is not longer than until then. */
   function restNoLonger(): void {
     woken = true
     rouse?.()

@@ -1,4 +1,7 @@
-/** The events that follow a written outcome. What the database says became of the job counts, not what was asked for. */
+/**
+ * Emits the events after an outcome is written. The state that the database reports counts, not the one
+ * requested.
+ */
 import type { Decision, Ended } from '../job/decide.ts'
 import type { Emit } from '../job/events.ts'
 import type { Finished } from '../store/finish.ts'
@@ -12,7 +15,7 @@ export interface Told {
   readonly ranMs: number
   /** Since it was enqueued. */
   readonly totalMs: number
-  /** Why it was cancelled. */
+  /** The reason of the cancel. */
   readonly reason: string
 }
 
@@ -24,7 +27,7 @@ export function emitOutcome(emit: Emit, attempt: Attempt, told: Told): void {
   switch (finished.state) {
     case 'done': {
       const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
-      // By name, not spread: every job comes by here.
+      // Named fields instead of a spread, because this runs for every job.
       const { id, kind, queue, attempt: number, maxAttempts } = attempt.lease
       const event = { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept }
       return emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })

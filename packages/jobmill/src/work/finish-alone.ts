@@ -1,7 +1,8 @@
 /**
- * Outcomes that keep failing although others are written: each is tried by itself, so that none waits for it. A refusal is blamed on the job only with proof, whatever
- * the database says: a constraint that refuses every row is reported as an error in the data too. The proof has two parts. Outcomes of the same shape were written
- * after the first refusal, and it was refused again after them. Or, for an error in the data, the same write succeeds without the job's own data.
+ * Retries outcomes that keep failing while others are written, each on its own. A refusal is blamed on the
+ * job only with proof, because a constraint that refuses every row also looks like a data error. Proof:
+ * outcomes of the same shape were written between two refusals; or, for a data error, the write succeeds
+ * without the job's own data.
  */
 import { isDataError, isJobmillError } from '../job/errors.ts'
 import { errorText } from '../job/error-text.ts'
@@ -17,21 +18,21 @@ import { type Moment, shapeOf, shapeToWrite, writtenShapes } from './written-sha
 /** An outcome that waits to be written. */
 export interface Waiting {
   item: Finish
-  /** `written` is what was written, which may be plainer than what was asked for. */
+  /** `written` is the stored form, which may be smaller than the requested one. */
   readonly done: (finished: Finished | null, written: Finish) => void
   readonly asFailed: AsFailed | undefined
 }
 
-/** From the first refusal of a batch until it is known which of its items are refused alone. */
+/** Lasts from the first refusal of a batch until the items that fail on their own are known. */
 export interface Watch {
   add(one: Waiting): void
   end(): void
 }
 
 export interface Alone {
-  /** This batch was refused: what is written from now on tells something of its items. */
+  /** This batch was refused. Outcomes written from now on are evidence about its items. */
   watch(error: unknown): Watch
-  /** These were written. */
+  /** These outcomes were written. */
   wrote(batch: readonly Waiting[], replies: readonly Finished[]): void
   readonly isIdle: boolean
   /** Resolves when none is left. */
@@ -39,39 +40,45 @@ export interface Alone {
 }
 
 export interface AloneOptions {
-  /** Undefined when it was written, or given up. */
+  /** Undefined when it was written or abandoned. */
   readonly attempt: (batch: readonly Waiting[]) => Promise<unknown>
-  /** What this instance runs, as the database has it. */
+  /** The leases of this instance according to the database. */
   readonly held: () => Promise<readonly Held[]>
   readonly platform: Platform
   readonly signal: AbortSignal
   readonly failing: (error: unknown) => void
 }
 
-/** How often an outcome has to be refused, for one and the same reason, and how many of its shape have to be written in between. */
+/**
+ * How often an outcome must be refused for the same reason, and how many of its shape must be written in
+ * between.
+ */
 const PROOF = { refusals: 15, written: 8 }
-/** The same when the database blames the data. So an error that passes costs no result. */
+/**
+ * The same for an error that the database calls a data error. Several refusals are required, so that a
+ * transient error costs no result.
+ */
 const DATA_PROOF = { refusals: 5, written: 3 }
-/** After so many failures in a row there is a pause. */
+/** The number of failures in a row before a pause. */
 const MOST_IN_A_ROW = 20
-/** So many proofs are remembered. */
+/** The number of proofs remembered. */
 const MOST_PROVEN = 1_000
 const PAUSES = { firstMs: 50, longestMs: 2_000 }
-/** While others of the same shape are written the database is not in trouble, and the proof is to be had soon. */
+/** While outcomes of the same shape are written the database works, so short pauses lead to proof soon. */
 const SHORT_PAUSES = { firstMs: 500, longestMs: 500 }
 
 interface Suspect {
   readonly waiting: Waiting
-  /** Why it was refused the last time, without what varies in the text. */
+  /** The reason of the last refusal, without the variable parts of its text. */
   reason: string
-  /** How often in a row for this reason, and what was written before the first time. */
+  /** The number of refusals in a row for this reason, and what was written before the first. */
   refusals: number
   since: Moment
-  /** Of its job, once that was asked for. */
+  /** What its job holds, once it was read. */
   holdings: readonly Holding[] | undefined
-  /** It was proven that a refusal for this reason is about this job. */
+  /** The reason for which it was proven that the refusal is about this job. */
   provenReason: string | undefined
-  /** There is no form left to write it in. */
+  /** No smaller form is left to write. */
   isLastForm: boolean
 }
 
@@ -79,7 +86,10 @@ export function finishAlone(options: AloneOptions): Alone {
   const { attempt, platform, signal, failing } = options
   const quarantine = new Set<Suspect>()
   const written = writtenShapes()
-  /** For the next attempts of these jobs: which shape was proven to be refused because of the job, and for which reason. */
+  /**
+   * Remembered for later attempts of these jobs: which shape was refused because of the job, and for which
+   * reason.
+   */
   const proven = new Set<string>()
   let watches = 0
   let running: Promise<void> = Promise.resolve()
@@ -115,12 +125,12 @@ export function finishAlone(options: AloneOptions): Alone {
   }
 
   async function isWritten(one: Suspect): Promise<boolean> {
-    // Only what was written before this try says something of its refusal.
+    // Only outcomes written before this try are evidence about its refusal.
     const before = written.now()
     const error = await attempt([one.waiting])
     if (error === undefined) return true
     failing(error)
-    // Another transaction has its row, which says nothing of what is written.
+    // Another transaction holds the row, which is no evidence about the data.
     if (isJobmillError(error) && error.code === 'STORE_BUSY') return false
     refused(one, error, before)
     const needed = isDataError(error) ? DATA_PROOF : PROOF
@@ -132,7 +142,7 @@ export function finishAlone(options: AloneOptions): Alone {
     return reply === 'written'
   }
 
-  /** A refusal for another reason is another story: what was written before it proves nothing. */
+  /** A refusal for another reason starts over: earlier writes prove nothing about it. */
   function refused(one: Suspect, error: unknown, before: Moment): void {
     const reason = reasonOf(error)
     if (reason !== one.reason) {
@@ -145,7 +155,8 @@ export function finishAlone(options: AloneOptions): Alone {
 
   async function hasProof(one: Suspect, before: Moment, count: number): Promise<boolean> {
     const { item } = one.waiting
-    // The form before this one was proven to be refused for the same reason, and all that it would lose is its record.
+    // The previous form was proven to be refused for the same reason, and only the attempt record would be
+    // lost.
     if (one.provenReason === one.reason && isRecordLeft(item)) return true
     if (proven.has(proofOf(one))) return true
     if (countWritten(one, before, []) < count) return false
@@ -158,7 +169,9 @@ export function finishAlone(options: AloneOptions): Alone {
     return shape === null ? 0 : written.between(one.since, upTo, shape)
   }
 
-  /** Undefined when the database does not tell, or the lease is lost: then the next try tells what became of it. */
+  /**
+   * Undefined if the database does not answer or the lease is lost. The next try then shows what happened.
+   */
   async function holdingsOf({ id, token }: Finish): Promise<readonly Holding[] | undefined> {
     try {
       const own = (await options.held()).find((one) => one.id === id && one.token === token)
@@ -175,7 +188,10 @@ export function finishAlone(options: AloneOptions): Alone {
     return now.size > 0 && [...quarantine].some(isNear)
   }
 
-  /** That the same write succeeds with less of its data shows that the data was at fault. When it does not, the outcome stays as it was. */
+  /**
+   * If the write succeeds with less of the job's data, the data was at fault. Otherwise the outcome stays as
+   * it was.
+   */
   async function writeTrimmed(
     { waiting }: Suspect,
     error: unknown,
@@ -193,7 +209,10 @@ export function finishAlone(options: AloneOptions): Alone {
     return 'refused'
   }
 
-  /** When there is no other form it is tried on: its lease is held, so that no handler runs twice, and a person has to look. */
+  /**
+   * Without a smaller form it is retried. Its lease is kept, so that no handler runs twice, until an operator
+   * intervenes.
+   */
   function blame(one: Suspect, error: unknown): void {
     const { waiting } = one
     remember(one)
@@ -255,7 +274,7 @@ export function finishAlone(options: AloneOptions): Alone {
   }
 }
 
-/** One after the other, again and again, those that are added meanwhile too, until none is left. */
+/** Iterates over the set again and again, including entries added later, until it is empty. */
 function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
   while (all.size > 0) yield* all
 }
@@ -264,7 +283,7 @@ function proofOf({ waiting, reason }: Suspect): string {
   return [waiting.item.id, shapeOf(waiting.item), reason].join(' ')
 }
 
-/** Two refusals for one reason differ in numbers and quoted values at most. */
+/** Two refusals with the same reason differ only in numbers and quoted values. */
 function reasonOf(error: unknown): string {
   return errorShape(errorText(error))
 }

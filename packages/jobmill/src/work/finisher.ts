@@ -1,6 +1,7 @@
 /**
- * Writes outcomes, many in one statement: those of one turn of the event loop share a write, and so do those that arrive while one is on its way. A write that fails is
- * made again until the database answers, whatever it says; the fence decides whether it still counts. Items that fail by themselves are judged in finish-alone.ts.
+ * Writes outcomes in batches: those of one event-loop turn, and those that arrive during a write, share a
+ * statement. A failed write is retried until the database answers; the lease token decides whether it still
+ * counts. finish-alone.ts handles items that keep failing on their own.
  */
 import { isDataError, isJobmillError } from '../job/errors.ts'
 import { type Pauses, pauses } from '../platform/pauses.ts'
@@ -11,29 +12,29 @@ import { finishAlone, type Waiting, type Watch } from './finish-alone.ts'
 import type { AsFailed } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
-/** After so many failures in a row its halves are written apart. */
+/** After this many failures in a row the halves of a batch are written separately. */
 const TRIES_TOGETHER = 3
 
 export interface Finisher {
-  /** Null when it was given up: after `giveUp`, or when the store is closed. */
+  /** Null when it was abandoned: after `giveUp`, or when the store is closed. */
   readonly add: (item: Finish) => Promise<Finished | null>
-  /** The same without a promise, for what every job comes by. `done` must not throw. `asFailed`: see plainer.ts. */
+  /** The same without a promise, for the hot path. `done` must not throw. For `asFailed`, see plainer.ts. */
   readonly put: (item: Finish, done: Waiting['done'], asFailed?: AsFailed) => void
-  /** Ends the tries of whatever could not be written. */
+  /** Ends the retries of everything that could not be written. */
   readonly giveUp: () => void
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when no outcome waits to be written. */
   readonly idle: () => Promise<void>
 }
 
 export interface FinisherOptions {
   readonly finish: (items: readonly Finish[]) => Promise<Finished[]>
-  /** What this instance runs, as the database has it: asked for only after outcomes were refused again and again. */
+  /** The leases of this instance according to the database. Read only after repeated refusals. */
   readonly held: () => Promise<readonly Held[]>
   readonly platform: Platform
-  /** How many items one write may have (default 500), and how many writes may be on their way at once (default 1). */
+  /** The maximum number of items per write (default 500), and of concurrent writes (default 1). */
   readonly perWrite?: number
   readonly width?: number
-  /** Whoever waited for some of them has heard (default: nobody wants to know). */
+  /** Called after callers were notified of written outcomes. */
   readonly wrote?: () => void
   readonly failing: (error: unknown) => void
   readonly working: () => void
@@ -52,7 +53,7 @@ export function finisher(options: FinisherOptions): Finisher {
     wrote()
   }
 
-  /** One try. Undefined when nothing is left to do: it was written, or will never be. */
+  /** One try. Undefined when nothing is left to do: it was written, or never will be. */
   async function attempt(batch: readonly Waiting[]): Promise<unknown> {
     try {
       const replies = await finish(batch.map(({ item }) => item))
@@ -80,11 +81,12 @@ export function finisher(options: FinisherOptions): Finisher {
     let failure = error
     for (let tries = 1; failure !== undefined; tries += 1, failure = await fails(batch, pause)) {
       const isData = isDataError(failure)
-      // Those that are written one by one make nobody wait.
+      // Items that are written one by one delay no others.
       if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue
       const left = await apart(batch, pause)
       const isNoneWritten = !isData && left.length === batch.length && batch.length > 1
-      // Nothing got through: the database is in trouble, and no item is at fault. The next time others come first.
+      // Nothing was written: the database is in trouble, and no item is at fault. Next time other items come
+      // first.
       if (isNoneWritten && !(await isNextWritten(pause))) {
         batch = [...batch.slice(1), ...batch.slice(0, 1)]
         continue
@@ -94,7 +96,10 @@ export function finisher(options: FinisherOptions): Finisher {
     }
   }
 
-  /** One try; the error when it fails. After trouble that may pass there is a pause; after an error in the data none, because its neighbours can be written at once. */
+  /**
+   * One try. Returns the error if it fails. A transient error is followed by a pause; a data error is not,
+   * because the other items can be written at once.
+   */
   async function fails(batch: readonly Waiting[], pause: Pauses): Promise<unknown> {
     const error = await attempt(batch)
     if (error === undefined) {
@@ -106,7 +111,10 @@ export function finisher(options: FinisherOptions): Finisher {
     return error
   }
 
-  /** Whether an outcome that came later is written. Then the database works, and those before it must not hold up the rest. */
+  /**
+   * Whether a later outcome can be written. If so, the database works, and the items before it must not delay
+   * the rest.
+   */
   async function isNextWritten(pause: Pauses): Promise<boolean> {
     const next = queue.shift()
     if (next === undefined) return false
@@ -115,7 +123,10 @@ export function finisher(options: FinisherOptions): Finisher {
     return false
   }
 
-  /** Writes the halves apart, so that one item does not stop its neighbours. Returns those that still fail: all of them when nothing got through. */
+  /**
+   * Writes the halves separately, so that one item does not block the others. Returns the items that still
+   * fail, or all if none was written.
+   */
   async function apart(batch: readonly Waiting[], pause: Pauses): Promise<readonly Waiting[]> {
     if (batch.length === 1) return batch
     const [first, second] = halves(batch)
@@ -124,12 +135,12 @@ export function finisher(options: FinisherOptions): Finisher {
     if (!isFirstLeft) return isSecondLeft ? apart(second, pause) : []
     const left = await apart(first, pause)
     if (!isSecondLeft) return left
-    // One way down is enough to see that nothing gets through.
+    // One path down is enough to see that nothing can be written.
     if (left.length === first.length) return batch
     return (await fails(second, pause)) === undefined ? left : [...left, ...(await apart(second, pause))]
   }
 
-  /** Jobs that begin together mostly end together, a moment after the first of them. */
+  /** Jobs that start together mostly end together, a moment after the first. */
   const turn = (): Promise<void> => new Promise((resolve) => platform.nextTurn(resolve))
 
   async function pump(): Promise<void> {
@@ -144,7 +155,7 @@ export function finisher(options: FinisherOptions): Finisher {
     if (pumping.size >= width) return
     const one: Promise<void> = pump().finally(() => {
       pumping.delete(one)
-      // Added after the pump looked for the last time, and before it was gone.
+      // Items were added after the last check of the pump and before it ended.
       if (queue.length > 0) start()
     })
     pumping.add(one)

@@ -1,12 +1,12 @@
-/** The time that running jobs get at a stop. It can only be made shorter, by a second stop. */
+/** The grace period of running jobs at a stop. A second stop can only shorten it. */
 import type { Platform, Timer } from '../platform/platform.ts'
 
 export interface Grace {
-  /** Resolves when it is over. */
+  /** Resolves when the period is over. */
   readonly over: Promise<void>
-  /** Ends at most this long from now. */
+  /** Ends it at most this long from now. */
   shorten(ms: number): void
-  /** Nobody waits for it any more. */
+  /** Cancels the timer. */
   cancel(): void
 }
 

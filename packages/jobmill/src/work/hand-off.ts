@@ -1,6 +1,6 @@
 /**
- * Offers free workers to jobs that are about to be written here: those that the store accepts the offer for are running as soon as they exist, without a claim. Whoever
- * enqueued them hears of it before they begin.
+ * Direct dispatch: offers free workers to jobs that this process is about to write. Jobs for which the store
+ * accepts the offer are inserted as running, without a claim. The enqueue call returns before they start.
  */
 import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -15,16 +15,16 @@ export interface HandOffsOptions {
   readonly instance: string
   readonly kinds: readonly string[]
   readonly slots: Pick<Slots, 'roomFor' | 'free' | 'reserve'>
-  /** False while this instance takes on nothing. */
+  /** False while this instance accepts no jobs. */
   readonly mayTake: () => boolean
   readonly take: (leases: readonly Lease[]) => void
   /** See the heartbeat. */
   readonly term: () => () => boolean
-  /** The claim on its way, if it is likely to leave nothing ready in this queue. */
+  /** The claim in flight, if it will probably leave nothing ready in this queue. */
   readonly emptying: (queue: string) => Promise<unknown> | undefined
-  /** Gives back what came too late. */
+  /** Releases leases that arrived too late. */
   readonly release: (leases: readonly Lease[]) => void
-  /** The answer was lost: jobs may be leased to us without our knowing. */
+  /** The reply was lost, so jobs may be leased to this instance without its knowledge. */
   readonly unsure: () => void
   readonly platform: Platform
 }
@@ -33,24 +33,24 @@ interface Offer {
   readonly handOff: HandOff
   /** The write was committed. */
   readonly accepted: (replies: readonly Enqueued[]) => void
-  /** It was not, or that is not known. */
+  /** The write failed, or its outcome is unknown. */
   readonly failed: (error: unknown) => void
 }
 
-/** Undefined when there is nothing to offer; a promise when that will be known in a moment. */
+/** Undefined when there is nothing to offer. A promise when that is known in a moment. */
 export type MakeOffer = (jobs: readonly NewJob[]) => Offer | undefined | Promise<Offer | undefined>
 
-/** What was accepted has begun by then. */
+/** Accepted jobs have started within this time. */
 const BEGUN_WITHIN_MS = 500
 
-/** However long a claim takes, a write waits no longer for it. */
+/** A write waits at most this long for a claim in flight. */
 const LONGEST_WAIT_MS = 20
 
 export function handOffs(options: HandOffsOptions): MakeOffer {
   const { instance, slots, platform } = options
   const kinds = new Set(options.kinds)
 
-  /** For each queue no more than the call can use, so that a claim meanwhile has the rest. */
+  /** Offers no more per queue than the call can use, so that a concurrent claim gets the rest. */
   function rooms(jobs: readonly NewJob[]): Room[] {
     const wanted = new Map<string, number>()
     for (const job of jobs)
@@ -67,8 +67,8 @@ export function handOffs(options: HandOffsOptions): MakeOffer {
   }
 
   /**
-   * With something ready nothing can be handed over, and what is not must be claimed: under a steady load it would stay so for ever, one behind the other. When the
-   * claim on its way takes the last of it, to wait for that is less than to claim once more.
+   * Direct dispatch is impossible while the queue has ready jobs. Under steady load that would never clear,
+   * so the write waits for a claim in flight that will empty the queue. That is cheaper than another claim.
    */
   function emptied(jobs: readonly NewJob[]): Promise<unknown> | undefined {
     const [first] = jobs
@@ -95,14 +95,14 @@ export function handOffs(options: HandOffsOptions): MakeOffer {
       accepted(replies) {
         const leases: Lease[] = []
         for (const { lease } of replies) if (lease !== undefined) leases.push(lease)
-        // So old that they may have been taken for lost, and handed back; or are, before they begin.
+        // So old that a comparison may have released them as lost, or will before they start.
         const isLate = platform.monotonic() - sentAt >= LOST_AFTER_MS - BEGUN_WITHIN_MS
         if (leases.length === 0 || isLate) {
           release()
           if (leases.length > 0) options.release(leases)
           return
         }
-        // In a turn of its own: the calls that wait for this write are answered first.
+        // In a turn of its own, so that the calls waiting for this write return first.
         platform.nextTurn(() => {
           release()
           if (isOurs()) options.take(leases)

@@ -1,4 +1,4 @@
-/** What runs the jobs of one kind, as this layer sees it. */
+/** The handler of one kind, as the dispatch code sees it. */
 import type { JobContext } from '../job/context.ts'
 import type { JobDefinition } from '../job/definition.ts'
 
@@ -6,9 +6,12 @@ export interface Handler extends Pick<
   JobDefinition,
   'kind' | 'payload' | 'result' | 'timeoutMs' | 'backoff' | 'retryIf' | 'run' | 'hasOwnTimeout'
 > {
-  /** Whether a death is followed by the job that runs `onDead`. */
+  /** Whether a job runs `onDead` after a permanent failure. */
   readonly followsDeaths: boolean
 }
 
-/** Around every handler, the first one outermost. Calls `next` to go on; returns, or changes, what it gives. */
+/**
+ * Wraps every handler, the first middleware outermost. Calls `next` to continue, and returns or replaces its
+ * result.
+ */
 export type Middleware = (context: JobContext, next: () => Promise<unknown>) => unknown

@@ -1,7 +1,7 @@
 /**
- * The heartbeat of an instance, on a timer of its own whatever the work does: one statement that renews the instance when that is due and brings
- * back all that it must know. An instance that could not renew for the length of its lease, by its own monotonic clock, considers
- * itself lost without waiting to be told.
+ * The heartbeat of an instance, on its own timer: one statement that renews the lease when due and returns
+ * everything the instance must know. An instance that could not renew for one lease, by its own monotonic
+ * clock, considers itself lost without asking the database.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
@@ -13,13 +13,16 @@ export interface HeartbeatOptions {
   readonly renew: (
     request: Pick<HeartbeatRequest, 'leaseMs' | 'renewEveryMs' | 'queues' | 'duties'>,
   ) => Promise<Heartbeat>
-  /** Makes the instance known again after it was lost. `stoodStill`: because this process did. */
+  /** Registers the instance again after it was lost. `stoodStill`: because this process stalled. */
   readonly register: (stoodStill: boolean) => Promise<void>
   readonly queues: () => readonly string[]
-  /** What it would lead. */
+  /** The duties this instance can lead. */
   readonly duties: () => readonly DutyBid[]
   readonly heard: (heartbeat: Heartbeat) => void
-  /** Nothing that this instance holds is its own any more. `blocked`: not because the database was away, but because this process stood still. */
+  /**
+   * This instance lost all its leases. `blocked`: because this process stalled, not because the database was
+   * unreachable.
+   */
   readonly lost: (blocked: boolean) => void
   readonly back: () => void
   readonly leaseMs: number
@@ -31,33 +34,35 @@ export interface HeartbeatOptions {
 }
 
 export interface HeartbeatService {
-  /** The instance has just been registered. `sentAt`, on the monotonic clock, is when that was sent. */
+  /** The instance was just registered. `sentAt` is when that was sent, on the monotonic clock. */
   start(sentAt: number): void
-  /** Brings the next beat forward. */
+  /** Brings the next heartbeat forward. */
   hurry(): void
   stop(): Promise<void>
-  /** False once the lease is over, until it was renewed: by the clock, since the timer that says so may be late. */
+  /**
+   * False from the end of the lease until it is renewed. Based on the clock, because the timer may be late.
+   */
   readonly alive: boolean
-  /** Whether this instance may judge others by their silence: see contact.ts. */
+  /** Whether this instance may consider silent instances dead. See contact.ts. */
   readonly isSteady: boolean
   /**
-   * To ask of what will be leased to this instance from now on: whether that can still be its own. Not after the lease of the instance was over, also
-   * when it lives again.
+   * Returns a check for leases granted from now on: whether this instance can still own them. False once the
+   * lease of the instance ended, even if it was renewed later.
    */
   readonly term: () => () => boolean
 }
 
-/** What comes due one after the other shares a beat. */
+/** Events due within this time share a heartbeat. */
 const LEAST_DUE_MS = 25
 
-/** However often it is hurried. */
+/** The minimum distance between heartbeats, however often one is requested. */
 const LEAST_APART_MS = 100
 
 export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   const { platform, leaseMs } = options
   const deadlineMs = Math.ceil(leaseMs / 3)
   const monotonic = (): number => platform.monotonic()
-  // The slowest heartbeat that still counts as answered, and the pause after it.
+  // The slowest heartbeat that still counts as answered, plus the pause after it.
   const contact = createContact({ monotonic, leaseMs, longestGapMs: deadlineMs + options.everyMs * 1.5 })
   let renewedAt = 0
   let alive = true
@@ -72,7 +77,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   let gapMs = 0
   let nextAt = Number.POSITIVE_INFINITY
 
-  /** What is written is known by when it was sent: the lease lasts at least from then. */
+  /** A renewal counts from when it was sent: the lease lasts at least from then. */
   function renewed(sentAt: number): void {
     renewedAt = sentAt
     end?.cancel()
@@ -92,8 +97,9 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   }
 
   /**
-   * While the database is away beats are sent all the same, each with a deadline of its own. Here none was sent for longer than that can take; the last one
-   * may have been sent a moment ago, when the timers that were due meanwhile all came at once.
+   * Whether this process stalled. During an outage heartbeats are still sent, each with a deadline. Here none
+   * was sent for longer than that takes, although the last may be recent, because overdue timers fire
+   * together.
    */
   function stoodStill(): boolean {
     const longestMs = Math.max(leaseMs * 0.6, deadlineMs + options.everyMs * 1.5)
@@ -111,7 +117,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       queues: options.queues(),
       duties: options.duties(),
     }
-    // A statement that hangs must not cost the lease: another connection may be well.
+    // A hanging statement must not cost the lease: another connection may work.
     const heartbeat = await within(
       platform,
       deadlineMs,
@@ -135,7 +141,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
 
   function nextIn(dueMs: number | null): void {
     const { everyMs } = options
-    // Not all processes at once.
+    // Jitter, so that the processes do not send at once.
     const ms = everyMs * (0.95 + platform.random() / 10)
     again(hurried ? soonMs() : Math.min(ms, dueMs === null ? ms : Math.max(dueMs, LEAST_DUE_MS)))
   }
@@ -152,7 +158,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
     next = platform.timer(ms, run)
   }
 
-  /** Never later than it was to be. */
+  /** Never postpones the next heartbeat. */
   function sooner(): void {
     const ms = soonMs()
     if (platform.monotonic() + ms < nextAt) again(ms)
@@ -168,7 +174,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       })
       .finally(() => {
         beating = null
-        // Asked for when the next beat was set already.
+        // Requested after the next heartbeat was already scheduled.
         if (hurried) sooner()
       })
   }
@@ -206,7 +212,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   }
 }
 
-/** When there is something to do that no bell rings for. */
+/** When the next work is due for which no notification is sent. */
 function soonest({ stageInMs, budgetInMs, scheduleInMs, leads }: Heartbeat): number | null {
   const times = [stageInMs, budgetInMs, leads.includes('schedule') ? scheduleInMs : null]
   const ahead = times.filter((ms): ms is number => ms !== null && ms > 0)

@@ -1,6 +1,7 @@
 /**
- * Whether the caller is a handler of this process, or something that a handler awaits. V8 knows who awaits whom and puts it into the stack of an error, so
- * this costs nothing until it is asked. A handler that is not awaited all the way is not found, and neither is one in a bundle that renames functions.
+ * Detects whether the caller is a handler of this process or code that a handler awaits. V8 adds async
+ * callers to the stack of an error, so this costs nothing until it is called. It misses handlers that are not
+ * awaited all the way, and bundles that rename functions.
  */
 const FRAME = /\bat (?:async )?runAttempt(?:Inside)? \(/
 const MOST_FRAMES = 200

@@ -1,20 +1,20 @@
-/** Waits at the notifier for as long as the process works. */
+/** Waits for notifications as long as the process works. */
 import type { WakeUp } from '../store/wake-up.ts'
 import type { Notifier } from '../store/store.ts'
 
 const ROUND_MS = 60_000
-/** The first round is short: after an outage it is what tells that all is well again. */
+/** The first wait is short, because its success reports the recovery after an outage. */
 const FIRST_ROUND_MS = 1_000
 
 export interface ListenOptions {
   readonly store: Pick<Notifier, 'wait'>
   readonly queues: () => readonly string[]
   readonly wasWoken: (wakeUps: readonly WakeUp[]) => void
-  /** It listens. */
+  /** Called when it is listening. */
   readonly works: () => void
 }
 
-/** Ends with the signal, or rejects. */
+/** Resolves when the signal fires, or rejects. */
 export async function listen(
   { store, queues, wasWoken: receive, works }: ListenOptions,
   signal: AbortSignal,

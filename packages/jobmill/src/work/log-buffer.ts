@@ -1,4 +1,4 @@
-/** What a handler logs, as lines of JSON that fit in a row. The first lines are kept, and how many did not fit. */
+/** The log of an attempt, as JSON lines that fit into one row. Keeps the first lines and counts the rest. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { LogLevel } from '../job/context.ts'
 import { jsonText } from '../job/json-text.ts'
@@ -11,7 +11,7 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** Kept free for the line that says how many are missing. */
+/** Reserved for the line that says how many are missing. */
 const RESERVE_CHARS = 200
 const LONGEST_MESSAGE = 4_096
 
@@ -40,7 +40,7 @@ export class LogBuffer {
     this.#chars += text.length + 1
   }
 
-  /** Everything so far; undefined when nothing was logged. */
+  /** All lines so far. Undefined when nothing was logged. */
   text(): string | undefined {
     if (this.#lines.length + this.#dropped === 0) return undefined
     if (this.#dropped === 0) return this.#lines.join('\n')
@@ -49,14 +49,14 @@ export class LogBuffer {
     return [...this.#lines, JSON.stringify(last)].join('\n')
   }
 
-  /** True when something was added since it was last asked. */
+  /** Whether lines were added since the last call. */
   takeChanged(): boolean {
     const was = this.#changed
     this.#changed = false
     return was
   }
 
-  /** What was taken did not arrive. */
+  /** The lines taken last were not written. */
   changedAgain(): void {
     this.#changed = true
   }
@@ -66,7 +66,7 @@ export function logBuffer(limit: number = DEFAULTS.logLimitChars): LogBuffer {
   return new LogBuffer(limit)
 }
 
-/** What cannot be kept as JSON must not end a job that only wanted to log it. */
+/** A value that cannot be stored as JSON must not fail a job that only logs it. */
 function lineText({ at, level, message, fields }: LogLine): string {
   const short = textOf(message).slice(0, LONGEST_MESSAGE).replaceAll('\u0000', '\u{fffd}').toWellFormed()
   if (fields === undefined) return JSON.stringify({ at, level, message: short })
@@ -77,7 +77,7 @@ function lineText({ at, level, message, fields }: LogLine): string {
   }
 }
 
-/** A text by type only: plain JavaScript may pass anything. */
+/** Typed as a string, but plain JavaScript may pass anything. */
 function textOf(message: unknown): string {
   try {
     return String(message)
@@ -86,7 +86,7 @@ function textOf(message: unknown): string {
   }
 }
 
-/** The lines of a stored log. */
+/** Parses the lines of a stored log. */
 export function readLog(text: string | null): LogLine[] {
   if (text === null || text === '') return []
   return text.split('\n').flatMap((line) => {

@@ -1,4 +1,7 @@
-/** The context of one attempt. What it writes goes through the fence of the lease; after the attempt has ended it writes nothing. */
+/**
+ * The context of one attempt. Its writes are fenced by the lease token and rejected after the attempt has
+ * ended.
+ */
 import type {
   EnqueueInside,
   EnqueueManyInside,
@@ -19,28 +22,31 @@ import type { Lease } from '../store/claim.ts'
 import type { Attempt } from './attempt.ts'
 import type { LogLine } from './log-buffer.ts'
 
-/** What an attempt can reach. */
+/** What an attempt can use. */
 export interface ContextTools {
   readonly platform: Platform
   readonly instance: InstanceInfo
   readonly changed: (attempt: Attempt) => void
-  /** Hands a line of its log to the logger of the application; null when there is none. */
+  /** Forwards a log line to the logger of the application. Null without a logger. */
   readonly forwardLog:
     | ((attempt: Attempt, level: LogLevel, message: string, fields: LogLine['fields']) => void)
     | null
-  /** Enqueue as users call it, on behalf of this attempt. */
+  /** The public enqueue functions, bound to this attempt. */
   readonly enqueueFor: (attempt: Attempt) => {
     readonly enqueue: EnqueueInside
     readonly enqueueMany: EnqueueManyInside
   }
-  /** Draws on limits on behalf of this attempt. */
+  /** Uses limits on behalf of this attempt. */
   readonly limitFor: (attempt: Attempt) => LimitInside
-  /** The error of the last attempt that ended, as `get` tells it. */
+  /** The error of the last ended attempt, as `get` returns it. */
   readonly previousError: (attempt: Attempt) => Promise<string | null>
   readonly complete: (attempt: Attempt, tx: unknown, result: unknown) => Promise<void>
 }
 
-/** Everything is a property of its own that works without `this`: handlers take the context apart, and spread it. */
+/**
+ * Every member is an own property that works without `this`, because handlers destructure and spread the
+ * context.
+ */
 export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTools): JobContext {
   const { enqueue, enqueueMany } = tools.enqueueFor(attempt)
   const context: Omit<JobContext, 'signal'> & Interruptible = {
@@ -65,7 +71,7 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
       return tools.complete(attempt, tx, result)
     },
   }
-  // Not in the literal: with a name that is computed, its fields would be put in one by one.
+  // Assigned separately: with a computed key in the literal, V8 would add its fields one by one.
   context[ATTEMPT] = attempt
   return withSignal(context)
 }
@@ -80,20 +86,20 @@ function withSignal<T extends Interruptible>(context: T): T & Pick<JobContext, '
   return Object.defineProperty(context, 'signal', SIGNAL) as T & Pick<JobContext, 'signal'>
 }
 
-/** Made when it is first read. The same getter for all contexts: with one for each, no two of them would have the same shape. */
+/** Created on first read. All contexts share one getter, so that they have the same hidden class. */
 const SIGNAL = {
   enumerable: true,
   configurable: true,
   get(this: Interruptible): AbortSignal {
     return (this[ATTEMPT] as Attempt).signal
   },
-  /** A middleware may put another one in its place. */
+  /** A middleware may replace the signal. */
   set(this: object, value: AbortSignal): void {
     Object.defineProperty(this, 'signal', { value, enumerable: true, configurable: true, writable: true })
   },
 }
 
-/** Attempts that were handed back are not counted, so that a crash is the only other way to have run before. */
+/** Returned attempts are not counted, so only a failure or a crash can have come before. */
 function mayHaveFailed({ attempt, crashes }: Lease): boolean {
   return attempt > 1 || crashes > 0
 }

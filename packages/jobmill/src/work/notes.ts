@@ -1,4 +1,6 @@
-/** Progress and logs of running attempts: written together, at most twice a second, and only when there is something new. */
+/**
+ * Writes progress and logs of running attempts: batched, at most twice a second, and only when they changed.
+ */
 import { isDataError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
@@ -6,7 +8,7 @@ import type { Progress } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
 
 export interface Notes {
-  /** Something of this attempt is to be written soon. */
+  /** Schedules a write for this attempt. */
   readonly changed: (attempt: Attempt) => void
   stop(): void
 }
@@ -16,7 +18,7 @@ export interface NotesOptions {
   readonly platform: Platform
   readonly everyMs: number
   readonly emit: Emit
-  /** The database says that somebody else has this job. */
+  /** Another instance holds this job, according to the database. */
   readonly stale: (attempt: Attempt) => void
 }
 
@@ -35,7 +37,7 @@ export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): 
   }
 
   async function flush(): Promise<void> {
-    // What has ended carries its log in its finish.
+    // Ended attempts store their log with the outcome.
     const due = [...dirty].filter((attempt) => !attempt.ended)
     dirty.clear()
     if (due.length > 0) await send(due.map((attempt) => ({ attempt, item: noteOf(attempt) })))
@@ -53,12 +55,12 @@ export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): 
       })
     } catch (error) {
       if (!isDataError(error)) return due.forEach(keep)
-      // One of them will never be taken. Apart the others are, and that one is left out until it changes.
+      // The database rejects one of them. Write each on its own, and skip the bad one until it changes.
       if (due.length > 1) for (const one of due) await send([one])
     }
   }
 
-  /** Told by the other parts; what is newer than this stays, what was lost is written with the next change. */
+  /** Restores notes that were not written. A newer value stays, and the next write includes the lost ones. */
   function keep({ attempt, item: { value, log } }: Note): void {
     attempt.progress ??= value
     if (log !== undefined) attempt.log.changedAgain()
@@ -87,7 +89,7 @@ function noteOf(attempt: Attempt): Progress {
     id,
     token,
     ...(value === undefined ? {} : { value }),
-    // The whole of it, so that a note that was lost is made up for by the next one.
+    // The whole log, so that the next write makes up for a lost one.
     ...(value === undefined || attempt.log.takeChanged() ? { log: attempt.log.text() ?? '' } : {}),
   }
 }

@@ -1,4 +1,4 @@
-/** What becomes of an attempt that has ended: the decision, and the item that is written of it. */
+/** Decides what happens after an attempt, and builds the item to write. */
 import { decide, type Decision, done, type Ended } from '../job/decide.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -15,25 +15,25 @@ import { stackOf } from './stack-of.ts'
 export interface DecideTools {
   readonly platform: Platform
   readonly settings: (queue: string) => QueueSettings
-  /** Of the application, as JOBMILL_WORKER_VERSION says it. */
+  /** The version of the application, from JOBMILL_WORKER_VERSION. */
   readonly version: string | null
 }
 
-/** What most jobs do needs no policy: it is decided without asking for the settings of the queue, or for chance. */
+/** The common case needs no policy: it is decided without queue settings or random numbers. */
 export function decided(ended: Ended, attempt: Attempt, handler: Handler, tools: DecideTools): Decision {
   if (ended.how === 'returned') return done(ended, tools.settings(attempt.lease.queue))
   logStack(ended, attempt, tools.platform.now())
   return decide(namingProcess(ended, tools), circumstances(ended, attempt, handler, tools))
 }
 
-/** The error that is stored tells what; the log of the attempt tells where. */
+/** The stored error says what failed, and the attempt log says where. */
 function logStack(ended: Ended, { log }: Attempt, at: number): void {
-  // Whoever throws Dead has decided so: its reason is enough.
+  // Dead is thrown on purpose, so its reason is enough.
   const stack = ended.how === 'failed-permanently' ? undefined : stackOf(ended)
   if (stack !== undefined) log.add({ at, level: 'error', message: 'the handler failed', fields: { stack } })
 }
 
-/** Another release may know this payload: so the error says which one does not. */
+/** Another release may accept this payload, so the error names the version that did not. */
 function namingProcess(ended: Ended, { version }: DecideTools): Ended {
   if (ended.how !== 'unfit') return ended
   const what = `the payload does not fit the schema of the process that claimed the job (version ${version ?? 'not set'})`
@@ -58,18 +58,18 @@ function mayRetry(ended: Ended, lease: Lease, { retryIf }: Handler): boolean {
   try {
     const answer: unknown = retryIf(ended.error, jobInfo(lease))
     if (!(answer instanceof Promise)) return answer !== false
-    // It cannot be waited for, and must not end the process when it rejects.
+    // It cannot be awaited, and its rejection must not end the process.
     answer.catch(() => {})
     return true
   } catch {
-    // A question that cannot be answered must not kill a job.
+    // A failing `retryIf` must not kill a job.
     return true
   }
 }
 
 export function followUps(attempt: Attempt, decision: Decision, handler: Handler): readonly NewJob[] {
   const { to } = decision.transition
-  // What was handed to a transaction of the user's was written there.
+  // The transaction of the user already wrote the follow-ups.
   if (to === 'done' && !attempt.completedInTx) return attempt.followUps
   if (to !== 'dead' || !handler.followsDeaths) return []
   const { id, kind, queue, orderKey, token } = attempt.lease
@@ -82,7 +82,7 @@ export function finishOf(
   ranMs: number,
   jobs: readonly NewJob[],
 ): Finish {
-  // Each of its fields by name, also those that it has not: all items of a write have one shape then.
+  // Lists every field, even absent ones, so that all items of a write have one hidden class.
   return {
     id: attempt.lease.id,
     token: attempt.lease.token,

@@ -1,24 +1,24 @@
 /**
- * How long the jobs of a queue take and how large they are, as measured here. From that follows how many may be claimed before a worker is free for them, and
- * nothing is claimed ahead of what was not measured.
+ * Run-time and size estimates for the jobs of a queue, as measured in this process. They decide how many jobs
+ * to prefetch; without a measurement there is no prefetch.
  */
 
 export interface Paces {
-  /** A job of this queue ran for so long. */
+  /** A job of this queue ran for this long. */
   readonly ran: (queue: string, ms: number) => void
-  /** A job of this queue was claimed, with so long a payload. */
+  /** A job of this queue was claimed, with a payload of this length. */
   readonly claimed: (queue: string, payloadChars: number) => void
-  /** What was measured turned out to be wrong. */
+  /** Drops an estimate that was wrong. */
   readonly forget: (queue: string) => void
-  /** How many jobs of a queue so many workers begin with in a moment. */
+  /** How many jobs of a queue this many workers will start soon. */
   readonly soon: (queue: string, workers: number) => number
 }
 
-/** What is claimed ahead should begin within this time. */
+/** Prefetched jobs should start within this time. */
 const SOON_MS = 100
-/** And should not take more memory than this. */
+/** Prefetched payloads should not exceed this size. */
 const MOST_CHARS = 8 * 1024 * 1024
-/** Shorter ones are not told apart. */
+/** Shorter run times are treated as equal. */
 const SHORTEST_MS = 0.05
 
 interface Pace {
@@ -39,7 +39,8 @@ export function paces(): Paces {
     ran(queue, ms) {
       const pace = paceOf(queue)
       if (pace.ms === Number.POSITIVE_INFINITY) pace.ms = ms
-      // Up at once and down slowly: too few claimed ahead cost a statement, too many make jobs wait that others could run.
+      // The estimate rises fast and falls slowly. Too little prefetch costs a statement; too much delays jobs
+      // that other instances could run.
       else pace.ms += (ms - pace.ms) * (ms > pace.ms ? 0.5 : 0.1)
     },
     claimed(queue, payloadChars) {

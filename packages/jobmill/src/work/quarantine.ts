@@ -1,18 +1,21 @@
 /**
- * When to make room for a suspect: a job that was there at two crashes and therefore runs alone. A busy process is rarely empty by itself, so it goes
- * quiet: it claims nothing for a while, then works as long, then is quiet for twice as long. Whatever its jobs take, the suspect
- * gets its turn in the end, and the others keep half of the time.
+ * Decides when to run a quarantined job: one that was running at two crashes and therefore runs alone. A busy
+ * process is rarely idle, so it drains: it claims nothing for a while, then works as long, then drains twice
+ * as long. The job runs eventually, and other jobs keep half of the time.
  */
 const FIRST_QUIET_MS = 1_000
 
 export interface Quarantine {
-  /** The heartbeat says whether one waits. */
+  /** Whether a quarantined job is waiting, according to the heartbeat. */
   seen(waits: boolean): void
-  /** Whether one waits, as far as this process knows. */
+  /** Whether a quarantined job is waiting, as far as this process knows. */
   readonly waits: boolean
-  /** What the dispatcher may do now: claim the suspect, claim others, or nothing. `inMs` is when to ask again. */
+  /**
+   * What the dispatcher may claim now: the quarantined job, other jobs, or nothing. `inMs` is when to ask
+   * again.
+   */
   next(idle: boolean): { readonly claim: 'quarantined' | 'others' | 'nothing'; readonly inMs?: number }
-  /** The suspect was claimed, or was gone. */
+  /** The quarantined job was claimed, or no longer exists. */
   settled(): void
 }
 

@@ -1,4 +1,4 @@
-/** Runs the handler of one attempt. Every way a handler can end is one of the ways in job/decide.ts. */
+/** Runs the handler of one attempt. Every way a handler can end maps to one of the ways in job/decide.ts. */
 import type { JobContext } from '../job/context.ts'
 import type { Ended } from '../job/decide.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -17,7 +17,10 @@ export interface RunTools {
   readonly contextFor: (attempt: Attempt, payload: unknown) => JobContext
 }
 
-/** Calls `end` once, in a later microtask; it must not throw. A call and not a promise, because every job comes by here. */
+/**
+ * Calls `end` once, in a later microtask; it must not throw. A callback instead of a promise, because this
+ * runs for every job.
+ */
 export async function runAttempt(
   attempt: Attempt,
   handler: Handler,
@@ -27,7 +30,7 @@ export async function runAttempt(
   const timer = timeoutFor(attempt, handler, tools.platform)
   let how: Ended
   try {
-    // Whatever is not awaited here costs nothing: most jobs have neither a schema nor a middleware around them.
+    // Avoids needless awaits: most jobs have neither a schema nor middleware.
     const stored: unknown = JSON.parse(attempt.lease.payload)
     const payload = handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt)
     const context = tools.contextFor(attempt, payload)
@@ -39,23 +42,24 @@ export async function runAttempt(
     how = outcome instanceof Promise ? await outcome : outcome
   } catch (error) {
     how = ended(attempt, error)
-    // Also of a handler that throws at once: whoever began it counts free workers, and must be through with that before another is free.
+    // Defers even a handler that throws synchronously: the caller counts free workers and must finish before
+    // one becomes free.
     await Promise.resolve()
   }
   timer?.cancel()
   end(how)
 }
 
-/** A payload that its schema refuses; the handler never ran. */
+/** The schema rejected the payload, and the handler did not run. */
 class Unfit extends Error {}
 
-/** A schema may ask somebody, and must not hold the worker longer than the handler might. */
+/** A schema may be async, and must not hold the worker longer than the handler may. */
 async function validated(stored: unknown, schema: Schema, attempt: Attempt): Promise<unknown> {
   try {
     const fitting = fitted(schema, stored, 'payload')
     return fitting instanceof Promise ? await orAborted(fitting, attempt.signal) : fitting
   } catch (error) {
-    // A schema that breaks says nothing of the payload: that is a failure like any other.
+    // A schema that throws says nothing about the payload, so it counts as an ordinary failure.
     if (isJobmillError(error) && error.code === 'PAYLOAD_INVALID') throw new Unfit('', { cause: error })
     throw error
   }
@@ -70,7 +74,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** From the start of the attempt here: what it waited before is not its time. */
+/** Counts from the start of the attempt in this process, without its wait. */
 function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
   const ms = attempt.lease.timeoutMs ?? kindTimeout(attempt, handler)
   if (ms === undefined) return undefined
@@ -79,12 +83,15 @@ function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
   )
 }
 
-/** Only handlers that run programs have timeouts in their payloads: no other payload is parsed twice. */
+/** Only handlers that run programs have timeouts in their payloads, so no other payload is parsed twice. */
 function kindTimeout({ lease }: Attempt, { timeoutMs, hasOwnTimeout }: Handler): number | undefined {
   return hasOwnTimeout?.(JSON.parse(lease.payload)) === true ? undefined : timeoutMs
 }
 
-/** Awaits the handler under a name that inside-handler.ts looks for: what middleware does with the promise hides the frames outside of it. */
+/**
+ * Awaits the handler under a name that inside-handler.ts looks for, because middleware promises hide the
+ * outer frames.
+ */
 function insideMiddleware(handler: Handler, context: JobContext): () => Promise<unknown> {
   return async function runAttemptInside() {
     return await handler.run(context)
@@ -102,20 +109,23 @@ function through(
   )()
 }
 
-/** A middleware that goes on twice would run the job twice in one attempt. */
+/** A middleware that calls next twice would run the job twice in one attempt. */
 function once(next: () => Promise<unknown>): () => Promise<unknown> {
   let called = false
   return () => {
     if (called) return Promise.reject(new JobmillError('HANDLER_INVALID', 'a middleware called next() twice'))
     called = true
     const going = next()
-    // A middleware that does not wait for it must not make a failure an unhandled one.
+    // A middleware that does not await it must not cause an unhandled rejection.
     going.catch(() => {})
     return going
   }
 }
 
-/** The work happened, whatever its result looks like. A promise only when the schema of the result gives one. */
+/**
+ * The work is done, even if its result cannot be stored. Returns a promise only if the result schema is
+ * async.
+ */
 export function kept(returned: unknown, schema: Schema | undefined): Ended | Promise<Ended> {
   try {
     const result = schema === undefined ? returned : fitted(schema, returned, 'result')
@@ -146,7 +156,7 @@ function notKept(error: unknown): Ended {
   return { how: 'returned', result: null, notKept: errorText(error) }
 }
 
-/** `complete` was called. If the user committed, what is sent now is refused as written before; if not, it counts. */
+/** `complete` was called. If the user committed, this write is refused as already done; if not, it counts. */
 function rolledBack(): Ended {
   const error = new JobmillError(
     'TX_ROLLED_BACK',
@@ -162,7 +172,7 @@ function ended(attempt: Attempt, error: unknown): Ended {
   try {
     return endedBy(attempt, error)
   } catch {
-    // A proxy that was revoked, for example: the worker and the job must not be lost to it.
+    // Reading the error failed, for example on a revoked proxy. The worker and the job must survive that.
     return { how: 'failed', error }
   }
 }

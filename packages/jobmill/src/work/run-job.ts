@@ -1,4 +1,4 @@
-/** One job, from its lease to its written outcome: run, decide, finish, tell. */
+/** Runs one job from its lease to its written outcome: run, decide, finish, emit. */
 import type { Decision, Ended } from '../job/decide.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { Emit, EventTable } from '../job/events.ts'
@@ -18,22 +18,24 @@ import { finishTraced, runTraced, thrownIn } from './traced.ts'
 export interface RunJobTools extends RunTools, DecideTools {
   readonly attempts: Attempts
   readonly handler: (kind: string) => Handler
-  /** The second one for outcomes that may have to wait for a transaction of a user's. */
+  /** The second is for outcomes that may have to wait for a transaction of the user. */
   readonly finish: Finisher['put']
   readonly finishAfterTx: Finisher['put']
   readonly emit: Emit
   readonly tracing: Tracing | null
-  /** Why a job was cancelled, as the database tells it. */
+  /** Why a job was cancelled, from the database. */
   readonly cancelReason: (id: string) => Promise<string>
   /** A worker is free. */
   readonly freed: () => void
   /** The outcome is written. */
   readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
-  /** Something broke here that is no handler's fault. */
+  /** An internal failure that is not the fault of a handler. */
   readonly failing: (error: unknown) => void
 }
 
-/** `waitedMs` is how long it was ready: also here, when it was claimed before a worker was free for it. `now` is on the monotonic clock. */
+/**
+ * `waitedMs` is how long the job was ready, including its time in the prefetch buffer. `now` is on the monotonic clock.
+ */
 export function runJob(lease: Lease, tools: RunJobTools, waitedMs: number, now: number): void {
   const handler = tools.handler(lease.kind)
   const attempt = newAttempt(lease, now, waitedMs)
@@ -52,7 +54,7 @@ interface Run {
   readonly attempt: Attempt
   readonly handler: Handler
   readonly trace: AttemptTrace | undefined
-  /** Another one when what the handler returned can never be written. */
+  /** Replaced if the returned value can never be written. */
   ended: Ended
   decision: Decision | null
   ranMs: number
@@ -71,13 +73,13 @@ function finishRun(run: Run, tools: RunJobTools): void {
   run.ranMs = tools.platform.monotonic() - attempt.startedAt
   tools.attempts.end(attempt)
   tools.freed()
-  // Handed back at the end of a stop: somebody else may run it by now.
+  // Returned to the queue at the end of a stop: another instance may run it by now.
   if (attempt.abandoned) {
     trace?.ended('interrupted', undefined)
     return tools.attempts.forget(attempt)
   }
   const decision = (run.decision = decided(ended, attempt, handler, tools))
-  // Of one that was completed in a transaction of the user's only the database knows how it ended.
+  // If a transaction of the user completed it, only the database knows the outcome.
   if (!attempt.completedInTx) trace?.ended(decision.outcome, thrownIn(ended))
   const item = finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
   const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
@@ -89,7 +91,10 @@ function finishRun(run: Run, tools: RunJobTools): void {
     .then(tools.freed, tools.failing)
 }
 
-/** What it returned can never be written, so the attempt has failed: as if it had thrown, and `retryIf` has no say in what the handler did not throw. */
+/**
+ * The result can never be written, so the attempt fails as if it had thrown. `retryIf` is not asked, because
+ * the handler did not throw.
+ */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   const { attempt, handler } = run
   const error = new JobmillError(
@@ -105,7 +110,7 @@ function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
 }
 
-/** Called for many, one after the other, by whoever wrote them: it must not throw. */
+/** Called in a loop by the finisher, so it must not throw. */
 function outcomeWritten(run: Run, item: Finish, finished: Finished | null, tools: RunJobTools): void {
   const { attempt, trace, decision } = run
   try {
@@ -125,7 +130,7 @@ function outcomeWritten(run: Run, item: Finish, finished: Finished | null, tools
   }
 }
 
-/** A result that the database did not take is told of as one that was not kept. */
+/** A result that the database refused is reported as not kept. */
 function keptOf(ended: Ended, { transition, error }: Finish): Ended {
   const isLost =
     ended.how === 'returned' &&
@@ -135,7 +140,7 @@ function keptOf(ended: Ended, { transition, error }: Finish): Ended {
   return isLost ? { how: 'returned', result: null, notKept: error ?? 'could not be written' } : ended
 }
 
-/** When another process asked for it so late that the handler never heard of it, the database knows why. */
+/** If another process cancelled too late for the handler to notice, the database has the reason. */
 function emitCancelled(attempt: Attempt, told: Told, tools: RunJobTools): void {
   const tell = (reason: string): void => emitOutcome(tools.emit, attempt, { ...told, reason })
   const reason = attempt.interruption?.message
@@ -149,7 +154,10 @@ function startedEvent({ lease, trace, waitedMs }: Attempt): EventTable['started'
   return trace === null ? event : { ...event, trace }
 }
 
-/** From its enqueue to now: up to the claim by the database's clock, from there by ours, so that the two are never compared. */
+/**
+ * From enqueue to now: by the database clock until the claim, then by the local clock, so that the two are
+ * never compared.
+ */
 function totalOf({ lease, waitedMs, startedAt }: Attempt, now: number): number {
   return lease.readyAt - lease.enqueuedAt + waitedMs + (now - startedAt)
 }

@@ -1,29 +1,32 @@
-/** How many jobs of each queue this instance may run and claim: its workers. Shrinking means not claiming; what runs is never interrupted. */
+/**
+ * How many jobs of each queue this instance may run and claim. Fewer workers means fewer claims; running jobs
+ * are never interrupted.
+ */
 import type { Ahead } from './ahead.ts'
 import type { Attempts } from './attempts.ts'
 
 export type Room = { readonly queue: string; readonly room: number }
 
 export interface Slots {
-  /** Queues that it is worth claiming from, and for how many jobs there is room in each: free workers, and what begins soon after. */
+  /** Queues worth a claim, and how many jobs to claim from each: free workers plus prefetch. */
   room(): Room[]
   /** Whether a claim from this queue is worth its statement. */
   isWorthIt(queue: string): boolean
-  /** For how many jobs of this queue there is room, whether it is worth a claim or not. */
+  /** Free capacity of this queue, whether or not it is worth a claim. */
   roomFor(queue: string): number
-  /** How many more jobs there is room for, over all queues. */
+  /** Free capacity over all queues. */
   free(): number
-  /** Workers of a queue that have nothing to do. */
+  /** Idle workers of a queue. */
   idle(queue: string): number
   /** All workers of this instance. */
   total(): number
-  /** Queues compete for workers: it may run fewer jobs at once than its queues have workers. */
+  /** Whether queues compete for workers, because the capacity is below the sum of their workers. */
   readonly isScarce: boolean
-  /** How many jobs may be claimed before a worker is free for them. */
+  /** How many jobs may be prefetched. */
   soon(): number
-  /** Room that a write on its way may fill. Returns what ends that. */
+  /** Reserves capacity for a write in flight. Returns a function that releases it. */
   reserve(rooms: readonly Room[]): () => void
-  /** How much room is reserved, over all queues. */
+  /** Reserved capacity over all queues. */
   readonly reserved: number
 }
 
@@ -31,7 +34,7 @@ export interface SlotsOptions {
   readonly workers: () => ReadonlyMap<string, number>
   readonly attempts: Pick<Attempts, 'running'>
   readonly ahead: () => Pick<Ahead, 'count' | 'most'>
-  /** The most that it runs at once, over all queues; null for what its workers come to. */
+  /** The maximum number of concurrent jobs over all queues. Null for the sum of its workers. */
   readonly capacity: number | null
 }
 
@@ -49,7 +52,7 @@ export function slots({ workers, attempts, ahead, capacity }: SlotsOptions): Slo
     return Math.max(0, idle(queue) + most(queue) - count(queue) - (reserved.get(queue) ?? 0))
   }
 
-  /** With enough in hand it is not: a few at a time would cost a statement each. */
+  /** Not with enough jobs in hand: claims of a few jobs would cost a statement each. */
   function isWorthIt(queue: string): boolean {
     const { count, most } = ahead()
     return idle(queue) > count(queue) || count(queue) <= most(queue) / 2

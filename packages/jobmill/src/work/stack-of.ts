@@ -1,4 +1,4 @@
-/** Where a handler failed: the stack of what it threw, with those of its causes. */
+/** The stack of the error a handler threw, including the stacks of its causes. */
 import type { Ended } from '../job/decide.ts'
 import { isJobmillError } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
@@ -6,7 +6,7 @@ import { storableText } from '../job/error-text.ts'
 const MOST_CAUSES = 5
 const LONGEST_CHARS = 16_384
 
-/** Undefined where there is none, and for an interruption that the handler only passed on. */
+/** Undefined without a stack, and for an interruption that the handler only rethrew. */
 export function stackOf(ended: Ended): string | undefined {
   try {
     const thrown = thrownBy(ended)
@@ -17,7 +17,7 @@ export function stackOf(ended: Ended): string | undefined {
     }
     return stacks.length === 0 ? undefined : storableText(stacks.join('\ncaused by: '), LONGEST_CHARS)
   } catch {
-    // What was thrown comes from anywhere, and reading it may throw.
+    // The thrown value can be anything, and reading it may throw.
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Offers a free worker to other processes. After a job that another process rang for, when there is nothing else to do, that process is told: the next
- * such job is leased to this instance as it is written, and begins when it arrives, without a claim.
+ * Remote dispatch: offers an idle worker to another process. After a job that the other process notified
+ * about, it may lease its next job of that kind to this instance on insert. The job starts when it arrives,
+ * without a claim.
  */
 import type { Platform } from '../platform/platform.ts'
 import type { HandedOver, Lease } from '../store/claim.ts'
@@ -9,18 +10,18 @@ import type { Notifier } from '../store/store.ts'
 export interface StandByOptions {
   readonly instance: string
   readonly store: Pick<Notifier, 'standBy' | 'receive'>
-  /** Nothing runs, waits or is on its way here, and more may be taken on. */
+  /** Nothing is running, buffered or in flight here, and jobs may be accepted. */
   readonly isIdle: () => boolean
-  /** Nothing is leased to anybody but by a claim there. */
+  /** Jobs of limited queues are leased only by claims. */
   readonly isLimited: (queue: string) => boolean
-  /** Whether a job of this queue could begin at once. */
+  /** Whether a job of this queue could start at once. */
   readonly mayBegin: (queue: string) => boolean
   /** See the heartbeat. */
   readonly term: () => () => boolean
   readonly take: (leases: readonly Lease[]) => void
-  /** Gives back what comes too late, or finds no worker: somebody else may have one. */
+  /** Releases leases that arrive too late or find no free worker, so that another instance can run them. */
   readonly release: (leases: readonly Lease[]) => void
-  /** From now on a job may be leased to this instance without its knowing. */
+  /** From now on a job may be leased to this instance without its knowledge. */
   readonly told: () => void
   readonly platform: Pick<Platform, 'monotonic'>
 }
@@ -29,21 +30,24 @@ export interface StandingBy {
   readonly start: () => void
   /** A job of this queue and kind has ended here. */
   readonly ended: (lease: Pick<Lease, 'queue' | 'kind'>) => void
-  /** Whether a job may be on its way, or have been lost on it: an offer was made a while ago at most. */
+  /** Whether a dispatched job may be in flight or lost: an offer was made recently. */
   readonly isOffered: boolean
-  /** Leases that nobody here knew of went back: what is brought now may be one of them. */
+  /** Unknown leases were released, and a job that arrives now may be one of them. */
   readonly forget: () => void
   readonly stop: () => void
 }
 
-/** Who makes many offers and gets nothing for them: others are quicker. The oldest are taken for used up. */
+/** An instance whose offers are never used is slower than the others. The oldest offers count as used. */
 const MOST_OFFERS = 100
-/** An offer is used within ten seconds or not at all; a job that was leased with the last of them and is not brought is old enough to be found within six more. */
+/**
+ * An offer is valid for ten seconds. A job leased at the end of it and lost is found by comparing within six
+ * more.
+ */
 const GOOD_FOR_MS = 16_000
 
 export function standBy(options: StandByOptions): StandingBy {
   const { instance, store, platform } = options
-  /** Whether a lease under an offer can be ours, for each that was made and not used yet. */
+  /** For each open offer, whether a lease under it can still be owned. */
   const offers = new Map<number, () => boolean>()
   let last = 0
   let lastAt = Number.NEGATIVE_INFINITY

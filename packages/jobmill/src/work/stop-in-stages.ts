@@ -1,6 +1,6 @@
 /**
- * Stopping: no claim any more, what was claimed and not started goes back at once, what runs gets the grace, then its signal fires and what
- * does not end goes back all the same. Nothing here costs an attempt.
+ * Graceful shutdown: stop claiming, release leases that have not started, give running jobs the grace period,
+ * then fire their signals and return the rest to the queue. No stage spends an attempt.
  */
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -12,11 +12,11 @@ import type { Attempts } from './attempts.ts'
 import type { Grace } from './grace.ts'
 
 export interface StopReport {
-  /** Jobs that ended by themselves during the stop. */
+  /** Jobs that ended on their own during the stop. */
   readonly finished: number
-  /** Claimed, not started, and given back. */
+  /** Claimed but not started, and returned to the queue. */
   readonly handedBack: number
-  /** Told to stop, and given back with the attempt refunded. */
+  /** Asked to stop, and returned to the queue with the attempt refunded. */
   readonly interrupted: number
   readonly tookMs: number
 }
@@ -34,15 +34,16 @@ export interface Stages {
   readonly releasedUnstarted: () => number
 }
 
-/** What handlers get to unwind in once their signal has fired: others wait for their jobs. */
+/** How long handlers may unwind after their signal fired. Other processes wait for their jobs. */
 const UNWIND_MS = 500
-/** What each of the last writes gets: a database that is away must not keep a process from ending. */
+/** The deadline of each of the last writes: an unreachable database must not keep a process alive. */
 export const LAST_MS = 5_000
 
 export async function stopInStages(stages: Stages): Promise<StopReport> {
   const { platform, attempts, grace } = stages
   const startedAt = platform.monotonic()
-  // A claim that hangs must not take the grace away from what runs; what it brings is handed back when the instance ends.
+  // A claim that hangs must not use up the grace period. Its leases are released when the instance
+  // deregisters.
   const stopped = within(platform, LAST_MS, 'the last claim', stages.stopClaiming()).catch(() => {})
   const began = attempts.running()
   await Promise.race([attempts.idle(), grace.over])
@@ -59,7 +60,7 @@ export async function stopInStages(stages: Stages): Promise<StopReport> {
   if (late.length > 0)
     stages.emit('grace-expired', { jobs: late.map(({ ref, ended }) => ({ ...ref, isAbandoned: !ended })) })
   const last = Promise.all([stopped, ...stillRunning.map((attempt) => abandon(attempt, stages))])
-  // What cannot be written now is handed back when the instance ends, or by whoever finds it dead.
+  // Jobs whose outcome cannot be written now are released by the deregistration or by the reaper.
   await within(platform, LAST_MS, 'the last outcomes', last.then(stages.written)).catch(stages.giveUp)
   const interrupted = late.filter(isInterrupted).length
   return {
@@ -70,7 +71,9 @@ export async function stopInStages(stages: Stages): Promise<StopReport> {
   }
 }
 
-/** Its handler goes on and cannot be ended; its job need not wait for that. Whatever it still writes is refused. */
+/**
+ * The handler continues and cannot be ended, but its job need not wait for it. Its later writes are refused.
+ */
 async function abandon(attempt: Attempt, { finish, platform, emit }: Stages): Promise<void> {
   attempt.abandoned = true
   const { id, token } = attempt.lease
@@ -87,7 +90,7 @@ async function abandon(attempt: Attempt, { finish, platform, emit }: Stages): Pr
   if (finished?.accepted === true) emit('interrupted', { ...attempt.ref, why: 'shutdown' })
 }
 
-/** Also one that was told to stop before, for another reason, and did not. */
+/** Also true for a handler that was asked to stop earlier, for another reason, and did not. */
 function isInterrupted({ interruption, abandoned }: Attempt): boolean {
   return abandoned || interruption?.why === 'shutdown'
 }

@@ -1,4 +1,4 @@
-/** Tells of handlers that were asked to stop and do not: each once. Their slots stay taken until they really end. */
+/** Reports handlers that ignore their abort signal, once each. Their workers stay busy until they end. */
 import type { Emit } from '../job/events.ts'
 import type { Attempt } from './attempt.ts'
 

@@ -1,4 +1,4 @@
-/** What a job does when it is traced. Apart from run-job.ts, so that without tracing no job pays for what these close over. */
+/** Tracing of a job. Separate from run-job.ts, so that untraced jobs do not pay for these closures. */
 import type { Ended } from '../job/decide.ts'
 import type { AttemptTrace } from '../job/tracing.ts'
 import type { Finish, Finished } from '../store/finish.ts'
@@ -8,7 +8,7 @@ import type { Handler } from './handler.ts'
 import type { AsFailed } from './plainer.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
 
-/** What traces must not throw; if it does, the worker and the job must not be lost for the life of the process. */
+/** A tracer that throws must not cost the worker and the job. */
 export function runTraced(
   trace: AttemptTrace,
   attempt: Attempt,
@@ -24,7 +24,7 @@ export function runTraced(
     .then(end)
 }
 
-/** Nor must the outcome: it is written once, whatever becomes of the trace. */
+/** The outcome is written once, even if the tracer throws. */
 export async function finishTraced(
   trace: AttemptTrace,
   write: Finisher['put'],
@@ -47,12 +47,12 @@ export async function finishTraced(
   try {
     await trace.finish(once)
   } catch {
-    // The answer below is the database's.
+    // The reply below is the one from the database.
   }
   return [await once(), as]
 }
 
-/** What the handler threw; undefined when it returned. */
+/** The error of the handler. Undefined when it returned. */
 export function thrownIn(ended: Ended): unknown {
   if ('thrown' in ended) return ended.thrown
   return 'error' in ended ? ended.error : undefined

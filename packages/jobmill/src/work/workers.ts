@@ -1,6 +1,6 @@
 /**
- * The workers of an instance: they run leases to their written outcomes, and hand back what cannot be run. What to claim, and when, is for
- * others to say.
+ * The workers of an instance: run leases to their written outcomes, and release leases that cannot run. The
+ * dispatcher decides what to claim.
  */
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -43,7 +43,7 @@ export interface WorkersOptions {
   readonly limitFor: ContextTools['limitFor']
   /** A worker is free. */
   readonly freed: () => void
-  /** Outcomes are written: there may be room for more. */
+  /** Outcomes were written, so there may be capacity for more. */
   readonly wrote: () => void
   /** The database accepted an outcome. */
   readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
@@ -52,13 +52,13 @@ export interface WorkersOptions {
 export interface Workers {
   readonly attempts: Attempts
   readonly run: RunLease
-  /** Claimed, and not to be run. */
+  /** Releases leases that will not run. */
   readonly release: (leases: readonly Lease[]) => Promise<void>
-  /** Tells running jobs of the cancels that were asked for, and looks for those that were told long ago. */
+  /** Interrupts running jobs that were cancelled, and checks for stuck handlers. */
   heard(cancels: Heartbeat['cancels']): void
-  /** A cancel was asked for in this process: the signal fires before this returns. */
+  /** A cancel was requested in this process. The signal fires before this returns. */
   readonly cancelled: (id: string, reason: string) => void
-  /** Nothing here is ours any more. Returns how many were told to stop. */
+  /** This instance lost its leases. Returns how many handlers were asked to stop. */
   lost(blocked: boolean): number
   stop(grace: Grace, stopClaiming: () => Promise<void>): Promise<StopReport>
 }
@@ -79,14 +79,14 @@ export function workers(options: WorkersOptions): Workers {
     platform,
   }
   const finisher = createFinisher({ ...writing, ...trouble('finish', emit) })
-  // One statement each: they may have to wait for a transaction of a user's, and must not make others wait.
+  // One statement each: they may wait for a transaction of the user, and must not delay others.
   const afterTx = createFinisher({ ...writing, perWrite: 1, width: 100, ...trouble('finish', emit) })
   const notes = createNotes({
     write: (items) => store.progress(items),
     platform,
     everyMs: DEFAULTS.noteEveryMs,
     emit,
-    // Completed in a transaction of the user's: then it is nobody else's either.
+    // If a transaction of the user completed the job, no other instance holds it.
     stale: (attempt) => void (attempt.completedInTx || interrupt(attempt, 'lease-lost', now())),
   })
   const inside = contextTools(options, notes.changed)
@@ -106,7 +106,7 @@ export function workers(options: WorkersOptions): Workers {
     const { id, kind, queue, attempt, maxAttempts } = lease
     const ref = { id, kind, queue, attempt, maxAttempts }
     if (finished?.state !== 'cancelled') return emit('released', ref)
-    // Asked for while it waited here: going back was all that it needed.
+    // The cancel came while the lease was buffered here, so the release was enough.
     emit('cancelled', { ...ref, ranMs: 0, reason: await tools.cancelReason(id) })
   }
 
@@ -140,7 +140,7 @@ export function workers(options: WorkersOptions): Workers {
       return live.length
     },
     async stop(grace, stopClaiming) {
-      // Only what goes back because of the stop is told at its end.
+      // Only leases released because of the stop are reported at its end.
       released = 0
       const report = await stopInStages({
         grace,

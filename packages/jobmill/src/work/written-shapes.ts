@@ -1,6 +1,7 @@
 /**
- * Counts the outcomes that are written while others are refused, by shape. Outcomes of one shape are written to the same tables, so that a table that refuses writes
- * refuses all of them. Only outcomes of its own shape show that a refused one is at fault itself.
+ * Counts outcomes written while others are refused, by shape. Outcomes of one shape go to the same tables, so
+ * a table that refuses writes refuses all of them. Only writes of the same shape prove that a refused item is
+ * itself at fault.
  */
 import type { NewJob } from '../job/new-job.ts'
 import type { JobState } from '../job/state.ts'
@@ -8,19 +9,19 @@ import type { Finish, Finished } from '../store/finish.ts'
 import { type Holding, releasedBy } from '../store/holdings.ts'
 
 export interface Shape {
-  /** What the item says of the tables that it is written to. */
+  /** The tables the item is written to. */
   readonly item: string
-  /** What the job has in other tables that the write changes too. */
+  /** What the job holds in other tables that the write changes too. */
   readonly released: readonly Holding[]
 }
 
-/** How many outcomes of each shape were written up to a moment. */
+/** The number of written outcomes of each shape at a point in time. */
 export type Moment = ReadonlyMap<string, number>
 
 export interface WrittenShapes {
   add(items: readonly Finish[], replies: readonly Finished[]): void
   now(): Moment
-  /** How many were written between two moments that went to all the tables of this shape. */
+  /** How many outcomes were written between two points to all the tables of this shape. */
   between(first: Moment, last: Moment, shape: Shape): number
   clear(): void
 }
@@ -53,14 +54,14 @@ export function writtenShapes(): WrittenShapes {
   }
 }
 
-/** Null when the reply proves nothing: nothing was written, or something else than the item asked for. */
+/** Null when the reply proves nothing: nothing was written, or something other than the item. */
 function writtenShape(item: Finish, reply: Finished | undefined): Shape | null {
   if (reply?.accepted !== true || reply.again === true || reply.state !== stateAsked(item)) return null
   if (reply.followUps.some(({ outcome }) => outcome === 'duplicate')) return null
   return { item: shapeOf(item), released: reply.released ?? [] }
 }
 
-/** The shape that an item would be written in. Null when that cannot be known: a cancel that was asked for may end the job in another way. */
+/** The shape an item would be written in. Null when unknown: a requested cancel may change the outcome. */
 export function shapeToWrite(item: Finish, holdings: readonly Holding[]): Shape | null {
   const { transition } = item
   if (transition.to !== 'done' && holdings.includes('cancel')) return null
@@ -76,7 +77,7 @@ export function shapeOf(item: Finish): string {
   return [stateAsked(item), forgets, outcome === null, cool !== undefined, jobs].join(' ')
 }
 
-/** Queue and kind too: names that are new are written to tables of their own. */
+/** Includes queue and kind, because new names are written to tables of their own. */
 function followUpShape({ queue, kind, dedupe, orderKey, tags, delayMs, dueAt }: NewJob): string {
   const isLater = delayMs > 0 || dueAt !== null
   return [queue, kind, dedupe?.onConflict, orderKey !== null, tags.length > 0, isLater].join(' ')

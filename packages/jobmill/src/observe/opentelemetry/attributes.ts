@@ -1,9 +1,9 @@
-/** How spans are named and described: by the conventions of OpenTelemetry for messaging, and by our own words. */
+/** Names and attributes of spans: OpenTelemetry messaging conventions, plus `jobmill` attributes. */
 import type { Attributes } from '@opentelemetry/api'
 import type { NewJob } from '../../job/new-job.ts'
 import type { TracedJob } from '../../job/tracing.ts'
 
-/** What the conventions call what we do. Waiting is nothing that anybody does. */
+/** The operation types of the conventions. They have none for waiting. */
 const TYPE_OF = { enqueue: 'send', wait: null, run: 'process', finish: 'settle' } as const
 type Operation = keyof typeof TYPE_OF
 
@@ -18,7 +18,7 @@ export function attemptAttributes(operation: Operation, { id, kind, queue, attem
   }
 }
 
-/** Of one call, which may be for many jobs of one kind. */
+/** The attributes of one call, which may enqueue many jobs of one kind. */
 export function enqueueAttributes(jobs: readonly NewJob[]): Attributes {
   const [first] = jobs
   const queue = new Set(jobs.map((job) => job.queue)).size === 1 ? first?.queue : undefined

@@ -1,4 +1,4 @@
-/** Spans that cannot break a job: samplers and processors are code of somebody else's, and may throw. */
+/** Spans that cannot break a job: samplers and processors are third-party code and may throw. */
 import {
   type Context,
   context,
@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api'
 import { errorText } from '../../job/error-text.ts'
 
-/** One that records nothing when it cannot be started. */
+/** Returns a span that records nothing if it cannot be started. */
 export function startSpan(
   tracer: Tracer,
   name: string,
@@ -29,20 +29,22 @@ export function quietly(work: () => void): void {
   try {
     work()
   } catch {
-    // Nothing to be done, and nobody to tell: whoever traces has a log of their own.
+    // Ignored: the tracing SDK has a log of its own.
   }
 }
 
-/** What went wrong, on the span of it. */
+/** Records an error on its span. */
 export function failed(span: Span, error: unknown, type: string): void {
-  // A text of ours, because reading what was thrown may throw.
+  // Built by errorText, because reading a thrown value may throw.
   const message = errorText(error)
   quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, message }))
   quietly(() => span.setAttribute('error.type', type))
   quietly(() => span.recordException(error instanceof Error ? error : message))
 }
 
-/** Ends the span when the work has its answer, which is given back as it is: the very promise, if it is one. */
+/**
+ * Ends the span when the work is finished. Returns the result unchanged; a promise stays the same promise.
+ */
 export function ending<T>(span: Span, work: () => T, look: (answer: Awaited<T>) => void = () => {}): T {
   const answered = (answer: Awaited<T>): void => {
     look(answer)

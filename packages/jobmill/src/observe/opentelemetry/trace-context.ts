@@ -1,25 +1,27 @@
-/** The context of a span in the metadata of a job, under the keys of W3C Trace Context: as the headers of a message carry it. */
+/**
+ * Stores a span context in the metadata of a job, under the W3C Trace Context keys, as message headers do.
+ */
 import { createTraceState, isSpanContextValid, type SpanContext } from '@opentelemetry/api'
 import { BOUNDS } from '../../job/defaults.ts'
 import type { NewJob } from '../../job/new-job.ts'
 
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
 
-/** The jobs with this context in their metadata. One that has a `traceparent` already keeps it: whoever put it there knows better. */
+/** Adds this context to the metadata of the jobs. A job that already has a `traceparent` keeps it. */
 export function withContext(jobs: readonly NewJob[], context: SpanContext): readonly NewJob[] {
   if (!isSpanContextValid(context)) return jobs
   const headers = JSON.stringify(headersOf(context))
   return jobs.map((job) => {
     const metadata = joined(job.metadata, headers)
-    // Metadata that would become too large goes without: nothing is refused because it is traced.
+    // Skipped if the metadata would become too large: tracing must not cause an enqueue to fail.
     if (contextIn(job.metadata) !== null || Buffer.byteLength(metadata) > BOUNDS.metadataBytes) return job
     return { ...job, metadata }
   })
 }
 
-/** The context that a job carries; null for none, or one that makes no sense. */
+/** The context of a job. Null when it has none or it is invalid. */
 export function contextIn(metadata: string | null): SpanContext | null {
-  // Most metadata is of the user's only, and need not be read for this.
+  // Most metadata has no trace context and need not be parsed.
   if (metadata?.includes('"traceparent"') !== true) return null
   const { traceparent, tracestate } = JSON.parse(metadata) as Readonly<Record<string, unknown>>
   const [, version, traceId = '', spanId = '', flags = '', rest] =
@@ -37,7 +39,7 @@ function headersOf({ traceId, spanId, traceFlags, traceState }: SpanContext): Re
   return tracestate === '' ? { traceparent } : { traceparent, tracestate }
 }
 
-/** Two objects as JSON text, as one. */
+/** Joins two objects in JSON text. */
 function joined(metadata: string | null, headers: string): string {
   if (metadata === null || metadata === '{}') return headers
   return `${metadata.slice(0, -1)},${headers.slice(1)}`

@@ -1,6 +1,6 @@
 /**
- * Spans of what happens to jobs. An attempt is a trace of its own, linked to the span that enqueued the job: a job may run days later, often more than once,
- * and one call may enqueue thousands.
+ * Spans of jobs. Each attempt is a trace of its own, linked to the span that enqueued the job: a job may run
+ * days later and several times, and one call may enqueue thousands.
  */
 import { context, isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api'
 import type { NewJob } from '../../job/new-job.ts'
@@ -10,7 +10,7 @@ import { attemptAttributes, enqueueAttributes } from './attributes.ts'
 import { ending, failed, quietly, startSpan } from './safe-span.ts'
 import { contextIn, withContext } from './trace-context.ts'
 
-/** Everything else is how a job goes on as it should. */
+/** The other outcomes are not errors. */
 const FAILURES: ReadonlySet<Outcome> = new Set(['failed', 'timed-out', 'failed-permanently'])
 
 export function tracingWith(tracer: Tracer): Tracing {
@@ -31,7 +31,8 @@ export function tracingWith(tracer: Tracer): Tracing {
 
 function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace {
   const { kind } = job
-  // Not inside of whatever happens to be going on: a job that is handed over begins in the context of the call that enqueued it.
+  // Not in the current context: a directly dispatched job would otherwise start in the context of the call
+  // that enqueued it.
   const span = startSpan(
     tracer,
     `run ${kind}`,
@@ -44,7 +45,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
     ROOT_CONTEXT,
   )
   const inside = trace.setSpan(ROOT_CONTEXT, span)
-  // Dates, because a number before the start of this process would be taken for one on another clock.
+  // Dates, because a number before the start of this process would be read as a time on another clock.
   const startTime = new Date(now - Math.max(0, job.waitedMs))
   const wait = startSpan(
     tracer,

@@ -1,4 +1,4 @@
-/** A gauge of the application's: its `read` may do anything, so what it gives is looked at, and is not waited for without end. */
+/** A gauge of the application. Its `read` is untrusted: the result is checked, and the wait is bounded. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
@@ -6,7 +6,7 @@ import { labelsOf, MOST_SERIES } from './custom-labels.ts'
 import type { GaugeOptions, GaugeReading } from './custom-options.ts'
 import type { Sample } from './text.ts'
 
-/** Rejects when the read fails, takes too long, or gives what cannot be told. */
+/** Rejects when the read fails, takes too long, or returns an invalid value. */
 export function readGauge(
   platform: Platform,
   { name, labels: rules = {}, read }: GaugeOptions,
@@ -19,7 +19,7 @@ export function readGauge(
     })
   let reading: Promise<GaugeReading> | null = null
 
-  /** Scrapes that come at the same time share one, and none is begun beside one that hangs. */
+  /** Concurrent scrapes share one read, and a read that hangs is not started again. */
   function readOnce(): Promise<GaugeReading> {
     reading ??= (async () => read())().finally(() => (reading = null))
     return reading

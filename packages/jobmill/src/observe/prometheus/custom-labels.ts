@@ -1,20 +1,20 @@
-/** The labels of a figure of the application's: which there are, which values they can have, and how many series that can make. */
+/** The labels of an application metric: their names, values, and the number of series. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { checkObject, checkObjectKeys } from '../../job/known-keys.ts'
 import type { Labels } from './text.ts'
 
-/** By name: all values that it can have, or `true` when they are not known beforehand. */
+/** By name: all possible values, or `true` when they are not known in advance. */
 export type CustomMetricLabels = Readonly<Record<string, readonly string[] | true>>
 
 export type CustomMetricLabelValues<L extends CustomMetricLabels> = {
   readonly [Name in keyof L]: L[Name] extends readonly (infer Value extends string)[] ? Value : string
 }
 
-/** So that what users send cannot fill the memory, here or where it is scraped. */
+/** Bounds the series, so that user input cannot fill the memory of this process or of Prometheus. */
 export const MOST_SERIES = 1_000
 const MOST_LABELS = 10
 const VALUE_CHARS = 200
-/** What further values are counted under. */
+/** The value that replaces values beyond the bound. */
 const OTHER = 'other'
 
 const NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
@@ -53,7 +53,7 @@ function checkValues(values: readonly string[], field: string): void {
 const isValue = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS
 
-/** The labels of one series, in the order in which they were declared. Nothing but the declared values, where those are known. */
+/** The labels of one series, in declaration order. Rejects values that were not declared. */
 export function labelsOf(rules: CustomMetricLabels, given: Labels, field: string): Record<string, string> {
   checkObjectKeys(given, field, Object.keys(rules))
   const labels: Record<string, string> = {}
@@ -71,14 +71,14 @@ export function labelsOf(rules: CustomMetricLabels, given: Labels, field: string
   return labels
 }
 
-/** Those under which is counted what is one too many, or too long: values that were known beforehand stay. */
+/** Replaces values that are too many or too long with `other`. Declared values stay. */
 function underOther(rules: CustomMetricLabels, labels: Labels): Record<string, string> {
   return Object.fromEntries(
     Object.entries(rules).map(([name, values]) => [name, values === true ? OTHER : (labels[name] ?? '')]),
   )
 }
 
-/** Every combination of values that are known beforehand; none when some are not. */
+/** Every combination of declared values. Empty if any label is open. */
 function known(rules: CustomMetricLabels): Labels[] {
   let all: Labels[] = [{}]
   for (const [name, values] of Object.entries(rules))
@@ -92,10 +92,10 @@ export interface Series<State> {
   all(): readonly { readonly labels: Labels; readonly state: State }[]
 }
 
-/** In the order of their declaration. */
+/** In declaration order. */
 const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels))
 
-/** What a figure keeps for each of its series. */
+/** The state of a metric for each of its series. */
 export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin: () => State): Series<State> {
   const kept = new Map<string, { readonly labels: Labels; readonly state: State }>()
   const keep = (labels: Labels): State => {

@@ -1,6 +1,6 @@
 /**
- * Figures of the application's own beside ours: `mill.counter`, `mill.gauge`, `mill.histogram`. Counters and histograms are kept here, for this process; a gauge
- * is read when somebody scrapes, and what its read does wrong is told by a counter of ours and breaks nothing.
+ * Application metrics: `mill.counter`, `mill.gauge`, `mill.histogram`. Counters and histograms are kept in
+ * this process. A gauge is read at each scrape; its failures are counted and do not break the scrape.
  */
 import { JobmillError, shown } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -18,13 +18,16 @@ import {
 import type { CustomMetricLabels } from './custom-labels.ts'
 import { counter, type Family, type Labels, type Sample } from './text.ts'
 
-/** Of a mill. */
+/** The metric functions of a mill. */
 export interface CustomMetrics {
-  /** A figure that only goes up, such as `webhooks_total`. Every series is there from zero, unless its labels are not known beforehand. */
+  /**
+   * A counter that only increases, such as `webhooks_total`. All series start at zero, unless a label is
+   * open.
+   */
   readonly counter: <const L extends CustomMetricLabels = never>(options: CounterOptions<L>) => OwnCounter<L>
-  /** A figure that is read at each scrape, within 5 s. A read that fails leaves it out of that scrape. */
+  /** A gauge, read at each scrape within 5 s. A failed read leaves it out of that scrape. */
   readonly gauge: <const L extends CustomMetricLabels = never>(options: GaugeOptions<L>) => void
-  /** How large, or how long, what was observed is: by `buckets`, which rise. */
+  /** A histogram of observed sizes or durations, with ascending `buckets`. */
   readonly histogram: <const L extends CustomMetricLabels = never>(
     options: HistogramOptions<L>,
   ) => OwnHistogram<L>
@@ -40,7 +43,7 @@ type Tell = (mostMs: number) => Promise<readonly Sample[]> | readonly Sample[]
 
 export function customMetrics(platform: Platform): CustomMetricTools {
   const told = new Map<string, Omit<Family, 'samples'> & { readonly tell: Tell }>()
-  /** Also what the series of histograms are called. */
+  /** Includes the series names of histograms. */
   const names = new Set<string>()
   const failures = new Map<string, number>()
 
@@ -85,7 +88,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
     histogram(options) {
       const { name, labels = {} } = checkCustomMetric('histogram', options)
       const buckets = checkBuckets(options.buckets)
-      // One more than there are bounds: what is above all of them.
+      // One more than there are bounds, for values above all of them.
       const begin = () => ({ counts: Array.from({ length: buckets.length + 1 }, () => 0), sum: 0 })
       const series = seriesOf(labels, `${name}.labels`, begin)
       register('histogram', options, () =>
@@ -118,7 +121,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
 const GAUGE_FAILURES =
   'Reads of a gauge of the application that failed, took longer than 5 s or gave what cannot be told.'
 
-/** Which labels a figure takes is known to the caller's types, and here only when they come: they are looked at then. */
+/** The types check the labels for callers. At run time they are checked on use. */
 function typed(handle: object): never {
   return handle as never
 }

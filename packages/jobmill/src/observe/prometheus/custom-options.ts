@@ -1,15 +1,18 @@
-/** What is said of a figure of the application's own when it is registered, and whether that can be told to Prometheus. */
+/** The options of an application metric, checked when it is registered. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkLabels, type CustomMetricLabels, type CustomMetricLabelValues } from './custom-labels.ts'
 import { type Family, PREFIX } from './text.ts'
 
 export interface CustomMetricOptions<L extends CustomMetricLabels = CustomMetricLabels> {
-  /** As Prometheus is told it: letters, digits, `_` and `:`. Of a counter it ends in `_total`. */
+  /** The Prometheus name: letters, digits, `_` and `:`. A counter ends in `_total`. */
   readonly name: string
-  /** What it says, for people. */
+  /** The help text. */
   readonly help: string
-  /** By name: all values, or `true` when they are not known beforehand; then a series appears with its first use, at most 1,000. */
+  /**
+   * By name: all values, or `true` when they are not known in advance. An open label adds a series on first
+   * use, at most 1,000.
+   */
   readonly labels?: L
 }
 
@@ -21,7 +24,7 @@ export interface GaugeOptions<
   readonly read: () => GaugeReading<L> | Promise<GaugeReading<L>>
 }
 
-/** A number where there are no labels, or one for each series. */
+/** A number without labels, or one for each series. */
 export type GaugeReading<L extends CustomMetricLabels = CustomMetricLabels> =
   | number
   | readonly { readonly labels?: CustomMetricLabelValues<L>; readonly value: number }[]
@@ -29,7 +32,7 @@ export type GaugeReading<L extends CustomMetricLabels = CustomMetricLabels> =
 export interface HistogramOptions<
   L extends CustomMetricLabels = CustomMetricLabels,
 > extends CustomMetricOptions<L> {
-  /** The upper bounds, rising; what is above the last is counted too. */
+  /** The upper bounds, ascending. Values above the last are counted too. */
   readonly buckets: readonly number[]
 }
 
@@ -47,7 +50,7 @@ export interface OwnHistogram<L extends CustomMetricLabels = CustomMetricLabels>
 }
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
-/** Those that ship with it. */
+/** Applications that ship with Jobmill. */
 const OF_APPLICATIONS = /^jobmill_(?:telegram|uploads)_/
 const NAME_CHARS = 200
 const HELP_CHARS = 1_000

@@ -1,4 +1,4 @@
-/** Duties: what this process did, and when each was last done well, here or by the instance that leads it. */
+/** Metrics of duties: passes of this process, and the age of the last success here or on the leader. */
 import type { DutyRecord } from '../../store/duty.ts'
 import { counter, type Family, gauge, type Sample } from './text.ts'
 
@@ -7,15 +7,15 @@ export interface DutyHere {
   readonly name: string
   readonly forAll: boolean
   readonly leading: boolean
-  /** Null for one that waits until it is asked for. */
+  /** Null for a duty that runs on demand. */
   readonly everyMs: number | null
   readonly passes: number
-  /** Passes that failed. */
+  /** Failed passes. */
   readonly failed: number
   readonly succeededAgoMs: number | null
 }
 
-/** `records` is null when they could not be read; `now` is the wall clock. */
+/** `records` is null when they could not be read. `now` is the wall clock. */
 export function dutyFamilies(
   here: readonly DutyHere[],
   records: readonly DutyRecord[] | null,
@@ -40,7 +40,9 @@ export function dutyFamilies(
   ]
 }
 
-/** Of a duty that another instance leads, only the store knows. One that waits to be asked may wait for ever, and be well. */
+/**
+ * For a duty that another instance leads, only the store knows the age. A duty that runs on demand has none.
+ */
 function ages(here: readonly DutyHere[], records: readonly DutyRecord[], now: number): Sample[] {
   const ms = new Map<string, number>()
   for (const { name, lastSuccessAt } of records)

@@ -1,4 +1,4 @@
-/** What this process knows of itself, without a look at the store. */
+/** Metrics of this process that need no query. */
 import type { Usage } from '../../platform/gauges.ts'
 import type { EventCounts } from '../event-hub.ts'
 import type { ProcessTotals } from '../observer.ts'
@@ -15,7 +15,7 @@ export interface ProcessView {
   readonly isStoreUp: boolean
 }
 
-/** Of this instance. */
+/** The workers of this instance. */
 interface QueueWorkers {
   readonly queue: string
   readonly workers: number

@@ -1,9 +1,9 @@
-/** What this process counted of jobs, by queue, since its start. */
+/** Job metrics of this process by queue, since its start. */
 import type { AttemptEnd, Counter, Tally } from '../tally.ts'
 import { histogramSamples } from './histogram.ts'
 import { counter, type Family, histogram, type Sample } from './text.ts'
 
-/** A record and not a list: whoever adds a way to end has to say how it is called here. */
+/** A record instead of a list, so that the compiler requires a name for every new outcome. */
 const OUTCOMES: Readonly<Record<AttemptEnd, string>> = {
   done: 'done',
   retried: 'retried',
@@ -17,7 +17,10 @@ const OUTCOMES: Readonly<Record<AttemptEnd, string>> = {
 
 const ENDS = Object.keys(OUTCOMES) as AttemptEnd[]
 
-/** Every queue in every family, also with zeros: a rate that begins with the first job would miss it. */
+/**
+ * Every family lists every queue, even with zeros: a rate over a series that appears with its first job would
+ * miss that job.
+ */
 export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
   const all = [...queues].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const count = (name: Counter): Sample[] =>

@@ -1,4 +1,4 @@
-/** How much room the database takes and has, and who is connected to it. What a store does not know is left out. */
+/** Metrics of database size and connections. Values that a store does not know are left out. */
 import type { DatabaseResources } from '../../store/resources.ts'
 import { type Family, gauge, type Sample } from './text.ts'
 

@@ -1,4 +1,6 @@
-/** What the store knows, for the whole cluster: every process tells the same. What could not be read is left out. */
+/**
+ * Cluster-wide metrics from the store, the same in every process. Values that could not be read are left out.
+ */
 import { JOB_STATES } from '../../job/state.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { LimitRecord } from '../../store/limit.ts'
@@ -13,7 +15,7 @@ export interface StoreView {
   readonly limits: readonly LimitRecord[] | null
 }
 
-/** A record and not a list: the compiler knows when one is missing. */
+/** A record instead of a list, so that the compiler reports a missing state. */
 const INSTANCE_STATES: Readonly<Record<InstanceRecord['state'], true>> = {
   alive: true,
   expired: true,

@@ -1,7 +1,7 @@
-/** The text format of Prometheus, version 0.0.4: families of samples, each with its help and its type before them. */
+/** The Prometheus text format, version 0.0.4: families of samples, each after its help and type. */
 
 export interface Sample {
-  /** Only of histograms. */
+  /** Only for histograms. */
   readonly suffix?: '_bucket' | '_sum' | '_count'
   readonly labels?: Labels
   readonly value: number
@@ -16,7 +16,7 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
-/** Of every family of ours. */
+/** The prefix of every built-in family. */
 export const PREFIX = 'jobmill_'
 
 const ofType =
@@ -28,12 +28,12 @@ const ofType =
     samples,
   })
 
-/** Ours: each of a name without the prefix, a help and samples. */
+/** Built-in families: a name without the prefix, a help text and samples. */
 export const counter = ofType('counter')
 export const gauge = ofType('gauge')
 export const histogram = ofType('histogram')
 
-/** Families without a sample are left out. */
+/** Families without samples are left out. */
 export function exposition(families: readonly Family[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
@@ -48,7 +48,7 @@ function familyText({ name, type, help, samples }: Family): string {
   return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`
 }
 
-/** An empty value is as good as none, and is left out. */
+/** Empty values are left out, because Prometheus treats them as absent. */
 function labelText(labels: Labels): string {
   const pairs = Object.entries(labels)
     .filter(([, value]) => value !== '')
@@ -56,7 +56,7 @@ function labelText(labels: Labels): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-/** Names come from users and paths: whatever they hold, a line stays a line. */
+/** Names come from users and paths, and must not break the line format. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

@@ -1,4 +1,4 @@
-/** What handlers that start processes share: the environment of a child, and how it is made to end. */
+/** Shared by handlers that start processes: the environment of a child, and how it is stopped. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { JobPolicy } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
@@ -6,20 +6,20 @@ import { type ErrorCode, JobmillError, pathOf, shown } from '../../job/errors.ts
 import { isInterruption } from '../../job/interruption.ts'
 
 export interface ChildOptions extends JobPolicy {
-  /** How long an attempt may take: 10 minutes unless said otherwise, `'none'` for as long as it likes. */
+  /** How long an attempt may take (default 10 minutes). `'none'` for no limit. */
   readonly timeout?: Duration
-  /** What a child finds in its environment besides PATH. */
+  /** The environment of the child, in addition to PATH. */
   readonly env?: Readonly<Record<string, string>>
-  /** Variables of this process that are passed on. Left out: none, so that no secret gets there by itself. */
+  /** Variables of this process to pass on. Default: none, so that no secret leaks. */
   readonly inheritEnv?: readonly string[]
-  /** How long a child may take to end when asked to, before it is killed. 5 s unless said otherwise. */
+  /** How long a child may take to end after SIGTERM before it is killed (default 5 s). */
   readonly killAfter?: Duration
 }
 
 const POLICY_KEYS = ['queue', 'priority', 'maxAttempts', 'backoff', 'retryIf'] as const
 export const CHILD_KEYS: readonly string[] = ['env', 'inheritEnv', 'killAfter', 'timeout', ...POLICY_KEYS]
 
-/** The part that says what becomes of a job that fails. */
+/** The retry and timeout options. */
 export function policyOf({ timeout = DEFAULTS.childTimeoutMs, ...options }: ChildOptions): JobPolicy {
   return {
     ...Object.fromEntries(POLICY_KEYS.map((key) => [key, options[key]])),
@@ -33,7 +33,7 @@ export interface ChildPlan {
   readonly killAfterMs: number
 }
 
-/** The process is about to exit, and what it has not killed by then would outlive it. */
+/** Short, because the process is about to exit, and a child that is not killed by then would outlive it. */
 const SHUTDOWN_KILL_MS = 250
 
 export function childPlan(
@@ -47,7 +47,7 @@ export function childPlan(
   }
 }
 
-/** Read anew for every child, as this process has it then. */
+/** Read for every child, with the current values of this process. */
 export function environment({ env, inheritEnv }: Omit<ChildPlan, 'killAfterMs'>): Record<string, string> {
   const inherited = ['PATH', ...inheritEnv].flatMap((name) => {
     const value = process.env[name]
@@ -56,7 +56,7 @@ export function environment({ env, inheritEnv }: Omit<ChildPlan, 'killAfterMs'>)
   return { ...Object.fromEntries(inherited), ...env }
 }
 
-/** How long a child may take to end, by what its job was interrupted for. */
+/** How long a child may take to end, by the reason of the interruption. */
 export function graceMs(reason: unknown, killAfterMs: number): number {
   const isShutdown = isInterruption(reason) && reason.why === 'shutdown'
   return isShutdown ? Math.min(killAfterMs, SHUTDOWN_KILL_MS) : killAfterMs
@@ -77,7 +77,7 @@ export function checkEnv(value: unknown, field: string, code: ErrorCode): Readon
         fix: 'Use a name without = and NUL',
       })
     }
-    // Without what it holds: that may be a password.
+    // Leaves out the value, which may be a password.
     checkText(text, pathOf(field, name), code, typeof text)
   }
   return value as Readonly<Record<string, string>>
@@ -91,7 +91,7 @@ export function checkTexts(value: unknown, field: string, code: ErrorCode): read
   return value.map((text, at) => checkText(text, `${field}[${at}]`, code))
 }
 
-/** A text that can be handed to the system, where NUL is the end of a text. */
+/** Checks for a string that can be passed to the system, which cannot contain NUL. */
 export function checkText(value: unknown, field: string, code: ErrorCode, got = shown(value)): string {
   if (typeof value !== 'string') {
     throw new JobmillError(code, 'is not a text', { field, value: got, fix: 'Give a text' })

@@ -1,4 +1,4 @@
-/** The payload of a command, held against what the options allow. */
+/** Checks the payload of a command against the options. */
 import { type Duration, timeoutMs } from '../../job/duration.ts'
 import { JobmillError, pathOf, shown } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
@@ -8,14 +8,17 @@ import type { Programs } from './programs.ts'
 import { directoryInside } from './working-directory.ts'
 
 export interface CommandPayload {
-  /** The program, as the list of programs names it, and its arguments. */
+  /** The program, as listed in `programs`, and its arguments. */
   readonly argv: readonly [string, ...string[]]
-  /** On top of what the options give; only names that `payloadEnv` lists. */
+  /** Additional variables. Only names that `payloadEnv` lists. */
   readonly env?: Readonly<Record<string, string>>
-  /** Inside of the root, where a relative one begins. Left out: the root. */
+  /** A directory inside the root; relative paths start there. Default: the root. */
   readonly cwd?: string
   readonly stdin?: string
-  /** How long the program may take, instead of the default of 10 minutes. A `timeout` of the options or of the job limits it as well. */
+  /**
+   * How long the program may take, instead of the default of 10 minutes. A `timeout` in the options or on the
+   * job also applies.
+   */
   readonly timeout?: Duration
 }
 
@@ -26,13 +29,13 @@ export interface CommandPlan extends ChildPlan {
 }
 
 export interface Command extends Program {
-  /** As the payload names it. */
+  /** The name in the payload. */
   readonly name: string
   readonly stdin: string
   readonly timeoutMs: number | undefined
 }
 
-/** Not whether it is one: a payload that does not fit is refused before its program is started. */
+/** Does not validate the timeout: an invalid payload is rejected before its program starts. */
 export function namesTimeout(payload: unknown): boolean {
   return typeof payload === 'object' && payload !== null && 'timeout' in payload
 }
@@ -56,7 +59,7 @@ export async function checkCommand(payload: unknown, plan: CommandPlan): Promise
   }
 }
 
-/** With LD_PRELOAD or NODE_OPTIONS, a program on the list would run whatever the payload likes. */
+/** With LD_PRELOAD or NODE_OPTIONS, a listed program would run arbitrary code from the payload. */
 function checkNames(env: Readonly<Record<string, string>>, allowed: readonly string[]): typeof env {
   const other = Object.keys(env).find((name) => !allowed.includes(name))
   if (other === undefined) return env

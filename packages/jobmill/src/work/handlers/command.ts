@@ -1,6 +1,5 @@
 /**
- * `commandJob`: runs a program for each job, and nothing that is not on its list. Off unless it is called.
- * Who may enqueue its jobs decides on the arguments and the input of these programs, and on what else the options let them.
+ * `commandJob`: runs a listed program for each job. Opt-in. Anyone who can enqueue its jobs controls the arguments and input of these programs, and everything else the options allow.
  */
 import type { JobContext, JobLog } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
@@ -23,13 +22,18 @@ import { Tail } from './tail.ts'
 import { checkRoot } from './working-directory.ts'
 
 export interface CommandOptions extends ChildOptions {
-  /** `command` unless said otherwise. */
+  /** Default: `command`. */
   readonly kind?: string
-  /** What may run: absolute paths, or bare names, which are looked up in PATH once. */
+  /** The allowed programs: absolute paths, or bare names, which are resolved through PATH once. */
   readonly programs: readonly string[]
-  /** Commands run here, or in what a payload names inside of it. Left out: where this process runs. */
+  /**
+   * Commands run here, or in a directory inside it that the payload names. Default: the working directory of
+   * this process.
+   */
   readonly root?: string
-  /** Variables that a payload may set. Left out: none, because some of them make a program run anything. */
+  /**
+   * Variables that a payload may set. Default: none, because some of them make a program run arbitrary code.
+   */
   readonly payloadEnv?: readonly string[]
 }
 
@@ -55,7 +59,7 @@ export function commandJob(options: CommandOptions): JobDefinition<CommandPayloa
     kind,
     run: (context: JobContext<CommandPayload>) => runCommand(plan, context),
   })
-  // A timeout that the options name limits all payloads. The default gives way to that of a payload.
+  // A timeout in the options limits all payloads. The default yields to the timeout of a payload.
   return options.timeout === undefined ? Object.freeze({ ...job, hasOwnTimeout: namesTimeout }) : job
 }
 
@@ -79,7 +83,7 @@ async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContex
   throw new Error(`${shown(command.name)} ${how}${group.stderr.inMessage() || stdout.inMessage()}`)
 }
 
-/** What the next attempt would meet too; too many processes or open files may be over by then. */
+/** Errors that the next attempt would hit too. Too many processes or open files may be transient. */
 const LASTING = new Set(['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG'])
 
 async function start(command: Command): Promise<ProcessGroup> {
@@ -110,10 +114,10 @@ async function untilEnded(
   const onAbort = (): void => group.stop(graceMs(signal.reason, killAfterMs))
   const timer = timeoutMs === undefined ? undefined : systemPlatform.timer(timeoutMs, onTimeout)
   signal.addEventListener('abort', onAbort)
-  // It may have fired while the program was being started, and does not fire again.
+  // The signal may have fired while the program was starting, and does not fire again.
   if (signal.aborted) onAbort()
   await group.exited
-  // What it left behind may take a little longer; the program itself was in time.
+  // Processes it left behind may take longer, but the program itself was in time.
   timer?.cancel()
   const exit = await group.ended
   signal.removeEventListener('abort', onAbort)

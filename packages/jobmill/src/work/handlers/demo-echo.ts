@@ -1,4 +1,6 @@
-/** `demo.echo` does as its payload says: to see retries, throttling and death without writing a handler. */
+/**
+ * `demo.echo` does what its payload says: try retries, throttling and permanent failures without writing a handler.
+ */
 import type { JobContext } from '../../job/context.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 import { defineJob } from '../../job/definition.ts'
@@ -12,17 +14,17 @@ import { sleep } from '../../platform/sleep.ts'
 import { orDead } from './or-dead.ts'
 
 export interface DemoEchoPayload {
-  /** How long it takes. */
+  /** How long it runs. */
   readonly sleep?: Duration
-  /** Fails, with this message when it is a text. */
+  /** Fails, with this message if it is a string. */
   readonly fail?: string | boolean
-  /** Fails in so many first attempts, and then no more. */
+  /** Fails in this many first attempts, then succeeds. */
   readonly failTimes?: number
-  /** Throttled: for a time, or, when true, without naming one. */
+  /** Throws Throttled, for this duration, or with `true` without one. */
   readonly throttle?: Duration | true
-  /** Dead at once, for this reason. */
+  /** Fails permanently, for this reason. */
   readonly dead?: string
-  /** What it gives back; left out: the payload. */
+  /** The value to return. Default: the payload. */
   readonly value?: unknown
 }
 

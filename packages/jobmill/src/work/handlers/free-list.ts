@@ -1,4 +1,4 @@
-/** What is free, and who waits for it, in order. A wait ends when its signal fires. */
+/** A pool of free items with a FIFO wait list. A wait ends when its signal fires. */
 
 interface Waiter<T> {
   readonly give: (item: T) => void
@@ -7,27 +7,27 @@ interface Waiter<T> {
 
 export class FreeList<T> {
   readonly #free = new Set<T>()
-  /** Empty whenever something is free. */
+  /** Empty whenever an item is free. */
   readonly #waiting = new Set<Waiter<T>>()
 
-  /** To whoever waits longest. */
+  /** Passes the item to the longest waiter. */
   offer(item: T): void {
     const [first] = this.#waiting
     if (first === undefined) this.#free.add(item)
     else first.give(item)
   }
 
-  /** It is no longer there to be taken. */
+  /** Removes an item that is no longer available. */
   remove(item: T): void {
     this.#free.delete(item)
   }
 
-  /** Ends the wait of all who wait now. */
+  /** Rejects all current waiters. */
   refuseAll(error: Error): void {
     for (const waiter of this.#waiting) waiter.refuse(error)
   }
 
-  /** Throws the reason of the signal when it fires first. */
+  /** Throws the reason of the signal if it fires first. */
   async take(signal: AbortSignal): Promise<T> {
     signal.throwIfAborted()
     const [item] = this.#free

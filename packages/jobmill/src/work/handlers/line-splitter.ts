@@ -1,4 +1,4 @@
-/** Bytes as they arrive from a pipe, cut into lines. */
+/** Splits bytes from a pipe into lines. */
 
 const NEWLINE = 0x0a
 
@@ -11,7 +11,9 @@ export class LineSplitter {
     this.#mostBytes = mostBytes
   }
 
-  /** Every line that ends in this chunk; null for one that is too long, and nothing from then on. */
+  /**
+   * Yields every line that ends in this chunk. Yields null for a line that is too long, and nothing after it.
+   */
   *add(chunk: Buffer): Generator<string | null, void> {
     let from = 0
     while (from < chunk.length) {
@@ -31,7 +33,7 @@ export class LineSplitter {
   }
 
   #line(): string {
-    // Decoded as a whole: a character may be spread over two chunks.
+    // Decoded as a whole, because a character may span two chunks.
     const line = Buffer.concat(this.#parts).toString('utf8')
     this.#parts = []
     this.#bytes = 0

@@ -1,4 +1,4 @@
-/** A payload that is wrong stays wrong: when a check refuses it the job is dead, and says what to do. */
+/** An invalid payload stays invalid, so a failed check makes the job dead, with a fix in the message. */
 import { isJobmillError } from '../../job/errors.ts'
 import { Dead } from '../../job/thrown.ts'
 

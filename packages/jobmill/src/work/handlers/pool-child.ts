@@ -1,4 +1,6 @@
-/** One long-lived child of a pool: one request at a time, and no second chance if it breaks the protocol. */
+/**
+ * One long-lived child of a pool. It serves one request at a time and is killed if it breaks the protocol.
+ */
 import type { JobContext } from '../../job/context.ts'
 import { systemPlatform, type Timer } from '../../platform/platform.ts'
 import { environment, graceMs } from './child-options.ts'
@@ -9,7 +11,7 @@ import { type Exit, exitText, type ProcessGroup, startGroup } from './process-gr
 import { StderrLines } from './stderr-lines.ts'
 
 const LONGEST_LINE_BYTES = 2 * 1024 * 1024
-/** A child that lived so long did not break at its start. */
+/** A child that lived this long did not fail at startup. */
 const LONG_MS = 5_000
 
 interface Request {
@@ -18,7 +20,7 @@ interface Request {
   readonly failed: (error: Error) => void
 }
 
-/** Rejects when the program cannot be started. `onLeave` is called once it can be given no more jobs. */
+/** Rejects when the program cannot be started. `onLeave` is called when the child accepts no more jobs. */
 export async function startPoolChild(
   plan: PoolPlan,
   onLeave: (child: PoolChild) => void,
@@ -35,14 +37,14 @@ export class PoolChild {
   readonly #killAfterMs: number
   readonly #leave: () => void
   readonly #startedAt = systemPlatform.monotonic()
-  /** `leaving`: may answer what it was asked, and nothing more. `killed`: nothing it says counts. */
+  /** `leaving`: may finish its current request only. `killed`: its output is ignored. */
   #state: 'ready' | 'leaving' | 'killed' = 'ready'
   #request: Request | undefined
-  /** Of the job at hand. */
+  /** For the current job. */
   #stderr: StderrLines | undefined
   #asked = 0
   #answered = 0
-  /** What it was killed for, other than on request. */
+  /** Why it was killed, unless it was on request. */
   #fault: string | undefined
   #isInterrupted = false
   #killTimer: Timer | undefined
@@ -61,7 +63,8 @@ export class PoolChild {
       for (const line of lines.add(chunk)) this.#hear(line)
     })
     group.stderrPipe.on('data', (chunk: Buffer) => this.#stderr?.add(chunk))
-    // Without its pipes it is of no use. Most likely it is about to exit: how it does is worth waiting for.
+    // A child without its pipes is useless. It is probably about to exit, and its exit status is worth
+    // waiting for.
     group.stdout.once('end', () => this.retire())
     group.stdin.once('error', () => this.retire())
     void group.exited.then(() => this.retire())
@@ -76,13 +79,13 @@ export class PoolChild {
     return this.#answered
   }
 
-  /** Whether there is reason to think that its successor will do no better. */
+  /** Whether a replacement will probably fail too. */
   get brokeEarly(): boolean {
     const livedMs = systemPlatform.monotonic() - this.#startedAt
     return this.#answered === 0 && livedMs < LONG_MS && !this.#isInterrupted
   }
 
-  /** Throws the reason of the signal, once the child has ended, when it fires before there is an answer. */
+  /** If the signal fires before the answer, throws its reason once the child has ended. */
   async ask({ payload, job, signal, log }: JobContext): Promise<Answer> {
     signal.throwIfAborted()
     this.#asked += 1
@@ -100,7 +103,7 @@ export class PoolChild {
     this.#group.stdin.write(line)
     try {
       const answer = await promise
-      // What it wrote to stderr before the answer has arrived too, and is read in this turn of the loop.
+      // Lets stderr output from before the answer arrive in this event-loop turn.
       await new Promise<void>((resolve) => systemPlatform.nextTurn(resolve))
       return answer
     } catch (error) {
@@ -113,7 +116,7 @@ export class PoolChild {
     }
   }
 
-  /** No more jobs: its input is closed, and it has a while to end by itself. */
+  /** Accepts no more jobs: closes its input and gives it time to exit on its own. */
   retire(): void {
     if (this.#state !== 'ready') return
     this.#state = 'leaving'

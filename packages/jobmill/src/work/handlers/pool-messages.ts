@@ -1,4 +1,4 @@
-/** The two lines of JSON that a pool and its children exchange for a job. */
+/** The two JSON lines that a pool and a child exchange for each job. */
 import type { JobContext } from '../../job/context.ts'
 import { shown } from '../../job/errors.ts'
 import { Dead, Throttled } from '../../job/thrown.ts'
@@ -10,7 +10,7 @@ export interface Answer {
   readonly result?: unknown
   readonly message?: unknown
   readonly retryAfterMs?: number | null
-  /** The same in seconds. `retryAfterMs` counts when there are both. */
+  /** The same in seconds. `retryAfterMs` wins if both are set. */
   readonly retry_after_secs?: number | null
 }
 
@@ -19,7 +19,7 @@ export function requestLine(id: string, { payload, job }: Pick<JobContext, 'payl
   return `${JSON.stringify({ id, payload, job: { id: jobId, kind, attempt, maxAttempts } })}\n`
 }
 
-/** Or what is wrong with it, as the end of a sentence that begins with "the child". */
+/** Returns the answer, or what is wrong with it as the end of a sentence that starts with "the child". */
 export function readAnswer(line: string, id: string): Answer | { readonly wrong: string } {
   const said = parsed(line)
   if (typeof said !== 'object' || said === null) {
@@ -48,7 +48,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** What the answer means for the job. */
+/** Converts the answer to the result of the job. */
 export function resultOf({ status, result, message, ...waits }: Answer): unknown {
   const said = typeof message === 'string' && message !== '' ? message : 'the child gave no message'
   switch (status) {

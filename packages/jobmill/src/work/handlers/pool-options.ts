@@ -13,12 +13,12 @@ import {
 
 export interface WorkerPoolOptions extends ChildOptions {
   readonly kind: string
-  /** The program and its arguments; started without a shell. */
+  /** The program and its arguments, started without a shell. */
   readonly argv: readonly [string, ...string[]]
-  /** How many children, so how many jobs at once; 1 unless said otherwise. */
+  /** The number of children, and so of concurrent jobs (default 1). */
   readonly size?: number
   readonly cwd?: string
-  /** A child is replaced after so many jobs. Left out: never. */
+  /** Replaces a child after this many jobs. Default: never. */
   readonly recycleAfter?: number
 }
 

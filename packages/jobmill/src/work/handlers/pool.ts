@@ -1,4 +1,4 @@
-/** The children of a pool as a service: so many are kept alive, and a job takes any that is free. */
+/** Keeps a number of children alive, and gives each job a free one. */
 import type { JobContext } from '../../job/context.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
 import { type Pauses, pauses } from '../../platform/pauses.ts'
@@ -9,18 +9,18 @@ import { type PoolChild, startPoolChild } from './pool-child.ts'
 import { resultOf } from './pool-messages.ts'
 import type { PoolPlan } from './pool-options.ts'
 
-/** How long a place stays empty after a child that broke at its start: a broken program must not spin. */
+/** The pause after a child that failed at startup, so that a broken program is not restarted in a loop. */
 const PAUSE = { firstMs: 100, longestMs: 5_000 }
 
 export class Pool implements Service {
   readonly #plan: PoolPlan
   readonly #free = new FreeList<PoolChild>()
-  /** All that have not ended, also those that leave. */
+  /** All children that have not ended, including those that are leaving. */
   readonly #children = new Set<PoolChild>()
   #places: Promise<void>[] = []
-  /** Fires at a stop; undefined while the pool is not started. */
+  /** Fires at a stop. Undefined while the pool is not started. */
   #halt: AbortController | undefined
-  /** Starts and stops happen one after the other, in the order they were called. */
+  /** Serializes starts and stops in the order of the calls. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(plan: PoolPlan) {
@@ -51,12 +51,12 @@ export class Pool implements Service {
 
   async #takeChild(signal: AbortSignal): Promise<PoolChild> {
     for (;;) {
-      // The pool of a mill that stops must not come back to life for a job that is over.
+      // The pool of a stopping mill must not restart for an interrupted job.
       signal.throwIfAborted()
-      // Nobody started it for a handler that is called by hand, as in a test.
+      // A handler that is called directly, as in a test, starts the pool.
       if (this.#halt?.signal.aborted !== false) await this.start()
       const child = await this.#free.take(signal)
-      // A stop may have come while it changed hands.
+      // A stop may have happened in between.
       if (child.isReady) return child
     }
   }
@@ -97,7 +97,7 @@ export class Pool implements Service {
     await Promise.all([...this.#children].map((child) => child.ended))
   }
 
-  /** One place in the pool: whoever leaves it is replaced, until the pool stops. */
+  /** Keeps one place in the pool filled: a child that leaves is replaced until the pool stops. */
   async #keepFilled(first: PoolChild, halt: AbortSignal): Promise<void> {
     const pause = pauses(systemPlatform, PAUSE)
     let child: PoolChild | undefined = first
@@ -114,11 +114,11 @@ export class Pool implements Service {
     while (!halt.aborted) {
       try {
         const child = await this.#spawn()
-        // A stop that came meanwhile has not seen this one.
+        // A stop in between has not seen this child.
         if (halt.aborted) child.retire()
         return child
       } catch (error) {
-        // Whoever waits would wait for nothing.
+        // No child is left, so waiting jobs would wait for nothing.
         if (this.#children.size === 0) this.#free.refuseAll(error as Error)
         await pause.wait(halt)
       }

@@ -1,6 +1,6 @@
 /**
- * A program in a process group of its own, started without a shell. It can be stopped with everything it
- * started, also what has left the group (see strays.ts), and has ended only when nothing of it is left.
+ * A program in its own process group, started without a shell. It can be stopped together with everything it
+ * started, even processes that left the group (see strays.ts). It has ended only when none of them is left.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -9,10 +9,10 @@ import { sleep } from '../../platform/sleep.ts'
 import { MARK, Strays } from './strays.ts'
 import { Tail } from './tail.ts'
 
-/** How long what a program left behind may go on, or hold its pipes open, after it has exited itself. */
+/** How long leftover processes may run, or hold its pipes open, after the program exited. */
 const LINGER_MS = 1_000
 const LOOK_EVERY_MS = 20
-/** How often we look for processes that were started while the others were killed. */
+/** The maximum number of scans for processes started during the kill. */
 const MOST_SWEEPS = 50
 
 export interface Program {
@@ -27,7 +27,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Rejects, with the code of the system, when the program cannot be started. */
+/** Rejects with the system error code when the program cannot be started. */
 export async function startGroup({ file, args, env, cwd }: Program): Promise<ProcessGroup> {
   const mark = systemPlatform.id()
   const marked = { ...env, [MARK]: mark }
@@ -42,13 +42,13 @@ export class ProcessGroup {
   readonly stdout: Readable
   readonly stderr = new Tail()
   readonly stderrPipe: Readable
-  /** Once the program has exited; what it wrote may still be on its way. */
+  /** Resolves when the program has exited. Its output may still arrive. */
   readonly exited: Promise<Exit>
-  /** Once everything it wrote was read and nothing of its group is left. */
+  /** Resolves when all output was read and no process of its group is left. */
   readonly ended: Promise<Exit>
   readonly #child: ChildProcessWithoutNullStreams
   readonly #strays: Strays
-  /** The last look for strays: whoever kills their parents waits for it, since it may need them to find a way. */
+  /** The last scan for strays. A kill waits for it, because the scan may need the parents to find them. */
   #looked: Promise<void> = Promise.resolve()
   #killTimer: Timer | undefined
   #killAt = Number.POSITIVE_INFINITY
@@ -63,7 +63,7 @@ export class ProcessGroup {
     this.stdout = child.stdout
     this.stderrPipe = child.stderr
     child.stderr.on('data', (chunk: Buffer) => this.stderr.add(chunk))
-    // A program may end without reading what it is given; how it exits says whether that was wrong.
+    // A program may end without reading its input. Its exit status says whether that was an error.
     for (const pipe of child.stdio) pipe?.on('error', () => {})
     this.exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
     const closed = new AbortController()
@@ -71,7 +71,10 @@ export class ProcessGroup {
     this.ended = this.#untilEnded(closed.signal)
   }
 
-  /** SIGTERM to everything it started, and SIGKILL after a while. Asked again, the earlier end counts. */
+  /**
+   * Sends SIGTERM to everything it started, and SIGKILL after a while. With several calls the earliest
+   * deadline counts.
+   */
   stop(graceMs: number): void {
     const killAt = systemPlatform.monotonic() + graceMs
     if (this.#isOver || killAt >= this.#killAt) return
@@ -98,18 +101,18 @@ export class ProcessGroup {
     const exit = await this.exited
     const until = systemPlatform.monotonic() + LINGER_MS
     await sleep(systemPlatform, LINGER_MS, closed)
-    // Who was killed is of the group until somebody collects it, and there is no need to wait for that.
+    // A killed process belongs to the group until it is reaped, and there is no need to wait for that.
     await this.#strays.find()
     while (!this.#isKilled && this.#isAnyLeft() && systemPlatform.monotonic() < until) {
       await sleep(systemPlatform, LOOK_EVERY_MS)
     }
     await this.#kill()
-    // What was started meanwhile, and what takes a moment to die.
+    // Processes started in the meantime, and processes that take a moment to die.
     for (let sweep = 0; sweep < MOST_SWEEPS && this.#strays.signal('SIGKILL') > 0; sweep += 1) {
       await sleep(systemPlatform, LOOK_EVERY_MS)
       await this.#strays.find()
     }
-    // From here on the number may be given to a process of somebody else.
+    // From here on the system may reuse the pid for an unrelated process.
     this.#isOver = true
     this.#killTimer?.cancel()
     for (const pipe of this.#child.stdio) pipe?.destroy()
@@ -121,7 +124,7 @@ export class ProcessGroup {
   }
 }
 
-/** False when nothing of the group is left. */
+/** False when no process of the group is left. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

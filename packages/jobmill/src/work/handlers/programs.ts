@@ -1,13 +1,13 @@
-/** The allow-list of commands: which programs a payload may name, and the file that each of them is. */
+/** The allow-list of commands: which programs a payload may name, and the file of each. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { JobmillError, shown } from '../../job/errors.ts'
 import { checkTexts } from './child-options.ts'
 
-/** From the name, as it stands on the list and in payloads, to the file. */
+/** Maps the name in the list and in payloads to the file. */
 export type Programs = ReadonlyMap<string, string>
 
-/** Bare names are looked up here, once: a later change of PATH must not change what may run. */
+/** Resolves bare names once: a later change of PATH must not change what may run. */
 export function resolvePrograms(programs: unknown, field: string): Programs {
   const names = checkTexts(programs, field, 'OPTION_INVALID')
   if (names.length === 0) {
@@ -20,7 +20,7 @@ export function resolvePrograms(programs: unknown, field: string): Programs {
 }
 
 function fileOf(name: string, field: string): string {
-  // Looked at when it is started: it may be installed later.
+  // Checked when it is started: it may be installed later.
   if (isAbsolute(name)) return name
   if (name === '' || name.includes('/')) {
     throw new JobmillError('OPTION_INVALID', 'is neither an absolute path nor a bare name', {
@@ -31,7 +31,7 @@ function fileOf(name: string, field: string): string {
   }
   const found = (process.env['PATH'] ?? '')
     .split(delimiter)
-    // What is relative would depend on where this process happens to stand.
+    // A relative folder would depend on the working directory of this process.
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
     .find((file) => isProgram(file))

@@ -1,8 +1,8 @@
-/** What a child of a pool writes to stderr while it works on a job: lines for the log of that job, up to a bound. */
+/** Collects what a pool child writes to stderr during a job as log lines of that job, up to a limit. */
 import { StringDecoder } from 'node:string_decoder'
 import type { JobLog } from '../../job/context.ts'
 
-/** A log has room for 64 KiB: what the handler's own side says must fit too. */
+/** A log holds 64 KiB, and must leave space for the handler's own lines. */
 const MOST_LINES = 200
 const MOST_CHARS = 32_768
 const LONGEST_LINE = 4_096
@@ -23,13 +23,13 @@ export class StderrLines {
     const lines = (this.#rest + this.#decoder.write(chunk)).split('\n')
     this.#rest = lines.pop() ?? ''
     for (const line of lines) this.#write(line)
-    // One without an end would be kept for as long as it grows.
+    // A line without an end would otherwise grow without bound.
     if (this.#rest.length < LONGEST_LINE) return
     this.#write(this.#rest)
     this.#rest = ''
   }
 
-  /** The job is over: what has no end of line yet is a line too. */
+  /** The job is over: the rest without a newline counts as a line too. */
   end(): void {
     this.#write(this.#rest)
     this.#rest = ''

@@ -1,18 +1,19 @@
 /**
- * Finds processes of a program that have left its process group, as `setsid` and daemons do. Linux only: it reads /proc.
- * A process belongs to the program when one of its parents does, or when it inherited the variable that marks the program's environment.
+ * Finds processes of a program that left its process group, as `setsid` and daemons do. Linux only: it reads
+ * /proc. A process belongs to the program if one of its parents does, or if it inherited the variable that
+ * marks the program's environment.
  */
 import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Every process that we start finds its own value here, and passes it on to those that it starts. */
+/** Every process we start has its own value of this variable and passes it to its children. */
 export const MARK = 'JOBMILL_CHILD'
 
 interface Stat {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** Ticks since the machine started. With the pid, it tells a process from a later one with the same number. */
+  /** Ticks since boot. Together with the pid it identifies a process, because pids are reused. */
   readonly startedAt: number
   readonly isDead: boolean
 }
@@ -20,7 +21,10 @@ interface Stat {
 export class Strays {
   readonly #leader: Stat | null
   readonly #mark: string
-  /** Pids with their start. Kept: once the parent in between has ended, only the mark would lead to them. */
+  /**
+   * Pids with their start. Remembered, because once a parent in between has ended only the mark leads to
+   * them.
+   */
   readonly #known = new Map<number, number>()
 
   constructor(pid: number, mark: string) {
@@ -28,7 +32,7 @@ export class Strays {
     this.#mark = mark
   }
 
-  /** Looks for new ones. */
+  /** Scans for new processes. */
   async find(): Promise<void> {
     const leader = this.#leader
     if (leader === null) return
@@ -43,7 +47,7 @@ export class Strays {
       if (ours.has(pid) && group !== leader.pid) this.#known.set(pid, startedAt)
   }
 
-  /** How many of those that were found are there. */
+  /** Signals the known processes and returns how many exist. */
   signal(signal: NodeJS.Signals | 0): number {
     for (const [pid, startedAt] of this.#known) {
       const now = statNow(pid)
@@ -59,7 +63,7 @@ export class Strays {
       later.map(({ pid }) =>
         readFile(`/proc/${pid}/environ`, 'latin1').then(
           (text) => text.split('\u0000').includes(entry),
-          // Gone by now, or of another user.
+          // Already gone, or owned by another user.
           () => false,
         ),
       ),
@@ -68,7 +72,7 @@ export class Strays {
   }
 }
 
-/** What was there before the program cannot be of it. */
+/** A process older than the program cannot belong to it. */
 function isLater({ pid, startedAt, isDead }: Stat, leader: Stat): boolean {
   return !isDead && startedAt >= leader.startedAt && pid !== process.pid
 }
@@ -91,7 +95,7 @@ function statNow(pid: number): Stat | null {
   }
 }
 
-/** `123 (its name) S 1 123 …`: the name may hold anything, blanks and parentheses too. */
+/** `123 (its name) S 1 123 …`: the name may contain anything, including spaces and parentheses. */
 function statOf(text: string): Stat {
   const [state, parent, group, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return {
@@ -103,7 +107,7 @@ function statOf(text: string): Stat {
   }
 }
 
-/** False when it is gone, or may not be signalled. */
+/** False when the process is gone or may not be signalled. */
 function sent(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

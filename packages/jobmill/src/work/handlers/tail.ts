@@ -1,9 +1,9 @@
-/** The end of what a child wrote: enough to see why it failed, however much it wrote before. */
+/** Keeps the end of a child's output: enough to see why it failed, however long the output was. */
 import { StringDecoder } from 'node:string_decoder'
 import { DEFAULTS } from '../../job/defaults.ts'
 
 const KEPT_BYTES = 4_096
-/** A stored error is cut at its end, where the reason stands, so that a message must not be too long. */
+/** A stored error is truncated at its end, where the reason is, so the message must be short enough. */
 const IN_MESSAGE_BYTES = DEFAULTS.errorLimitChars - 512
 
 export class Tail {
@@ -12,18 +12,18 @@ export class Tail {
 
   add(chunk: Buffer): void {
     const isLonger = this.#bytes.length + chunk.length > KEPT_BYTES
-    // Cut before they are joined, and copied: a chunk of megabytes is not held on to for its end.
+    // Cut before joining, and copied, so that a large chunk is not kept in memory for its end.
     const joined = Buffer.concat([this.#bytes, chunk.subarray(-KEPT_BYTES)])
     this.#bytes = joined.subarray(-KEPT_BYTES)
     this.#isCut ||= isLonger
   }
 
-  /** The last 4 KiB, without halves of characters, and without NUL, which PostgreSQL cannot keep. */
+  /** The last 4 KiB, without partial characters, and without NUL, which PostgreSQL cannot store. */
   text(mostBytes: number = KEPT_BYTES): string {
     const bytes = this.#bytes.subarray(-mostBytes)
     const isCut = this.#isCut || bytes.length < this.#bytes.length
     const whole = bytes.subarray(isCut ? firstCharacter(bytes) : 0)
-    // What this leaves out is a character that was not written to its end.
+    // Drops a character whose bytes are incomplete.
     return new StringDecoder('utf8').write(whole).replaceAll('\u0000', '\u{fffd}')
   }
 
@@ -34,7 +34,7 @@ export class Tail {
   }
 }
 
-/** Where the first whole character begins: a character has at most three bytes after its first. */
+/** The index of the first whole character: a character has at most three continuation bytes. */
 function firstCharacter(bytes: Buffer): number {
   const at = bytes.subarray(0, 4).findIndex((byte) => (byte & 0b1100_0000) !== 0b1000_0000)
   return Math.max(at, 0)

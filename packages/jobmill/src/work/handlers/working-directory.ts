@@ -1,17 +1,17 @@
-/** Where commands may run: inside of one directory, whatever links and dots a payload uses. */
+/** Restricts commands to one directory, whatever links and dots a payload uses. */
 import { realpathSync, statSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { JobmillError, shown } from '../../job/errors.ts'
 import { checkText } from './child-options.ts'
 
-/** The real path of a root that is there. */
+/** The real path of an existing root. */
 export function checkRoot(root: unknown, field: string): string {
   const path = checkText(root, field, 'OPTION_INVALID')
   try {
     if (statSync(path).isDirectory()) return realpathSync(path)
   } catch {
-    // Told below, like everything else that is no directory.
+    // Reported below, like any other path that is not a directory.
   }
   throw new JobmillError('OPTION_INVALID', 'is not a directory', {
     field,
@@ -20,7 +20,7 @@ export function checkRoot(root: unknown, field: string): string {
   })
 }
 
-/** The real path of a directory inside of `root`; a relative one begins there. */
+/** The real path of a directory inside `root`. Relative paths start there. */
 export async function directoryInside(root: string, value: unknown, field: string): Promise<string> {
   const path = resolve(root, checkText(value, field, 'PAYLOAD_INVALID'))
   const real = await realDirectory(path)
@@ -51,7 +51,7 @@ async function realDirectory(path: string): Promise<string | null> {
     const real = await realpath(path)
     return (await stat(real)).isDirectory() ? real : null
   } catch (error) {
-    // Anything else, such as too many open files, may be over at the next attempt.
+    // Any other error, such as too many open files, may be transient.
     if (error instanceof Error && 'code' in error && NOT_THERE.has(String(error.code))) return null
     throw error
   }
