@@ -124,10 +124,10 @@ const EXAMPLES: readonly Example[] = [
       'sort     "c\\nb\\na\\n"',
       'ls       command.ts',
       'failed   JobmillError: job ',
-      '"ls" ended with exit code ',
+      '"ls" failed with exit code ',
       '/no/such/folder',
       'refused  JobmillError: job ',
-      'is not on the list of programs (got "rm")',
+      'is not an allowed program (got "rm")',
     ],
   },
   {

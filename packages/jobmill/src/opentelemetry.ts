@@ -19,9 +19,9 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Tracing {
   checkObjectKeys(options, 'options', ['tracerProvider'])
   const { tracerProvider = trace } = options
   if (typeof tracerProvider?.getTracer === 'function') return tracingWith(tracerProvider.getTracer('jobmill'))
-  throw new JobmillError('OPTION_INVALID', 'is not a provider of tracers', {
+  throw new JobmillError('OPTION_INVALID', 'must be a TracerProvider', {
     field: 'options.tracerProvider',
     value: shown(tracerProvider),
-    fix: 'Leave it out for the global one',
+    fix: 'Omit it to use the global provider',
   })
 }

@@ -152,8 +152,8 @@ bots:
     writeFileSync(join(folder, 'text'), '')
     expect([ofProgram('sh'), ofProgram('/bin/sh')]).toEqual([[], []])
     for (const [program, fix] of [
-      ['no-such-program', 'Install it, or give its absolute path'],
-      ['./here', 'Give a path that begins with /, or a name that is found through PATH'],
+      ['no-such-program', 'Install it, or pass its absolute path'],
+      ['./here', 'Pass a path that starts with /, or a name that PATH resolves'],
       ['/no/such/program', 'Install it there and make it executable'],
       [join(folder, 'text'), 'Install it there and make it executable'],
       [folder, 'Install it there and make it executable'],

@@ -29,7 +29,7 @@ function jsonOf(fields: unknown): string {
   try {
     return JSON.stringify(fields, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   } catch {
-    return '(fields that are not JSON)'
+    return '(fields could not be serialized)'
   }
 }
 

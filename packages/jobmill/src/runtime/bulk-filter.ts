@@ -39,10 +39,10 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
   const { fingerprint, ids, ...filter } = given
   splitFilter(filter)
   if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint)))
-    throw new JobmillError('OPTION_INVALID', 'is not a fingerprint', {
+    throw new JobmillError('OPTION_INVALID', 'must be a fingerprint of 16 hex digits', {
       field: 'filter.fingerprint',
       value: shown(fingerprint),
-      fix: 'Take it from the errors that are listed: 16 hex digits',
+      fix: 'Use a fingerprint from mill.errors()',
     })
   if (ids === undefined) return { ...filter, ...(fingerprint !== undefined && { fingerprint }) }
   checkAlone({ ...filter, fingerprint })
@@ -56,7 +56,7 @@ function checkAlone(rest: object): void {
   if (other === undefined) return
   throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with ids', {
     field: `filter.${other[0]}`,
-    fix: 'Name the jobs or give filters, not both; only state may be combined with ids',
+    fix: 'Pass ids or other filters, not both; only state can be combined with ids',
   })
 }
 

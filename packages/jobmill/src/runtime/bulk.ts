@@ -149,11 +149,11 @@ export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): read
   if (wrong === undefined) return asked
   throw new JobmillError(
     'OPTION_INVALID',
-    `a job that is ${wrong} cannot be acted on by ${act}${fingerprint === undefined ? '' : ' by its error'}`,
+    `is not a state that ${act} applies to${fingerprint === undefined ? '' : ' by fingerprint'}`,
     {
       field: 'filter.state',
       value: shown(wrong),
-      fix: `Use ${states.join(', ')}, or leave it out`,
+      fix: `Use ${states.join(', ')}, or omit it`,
     },
   )
 }

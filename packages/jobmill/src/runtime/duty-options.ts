@@ -39,16 +39,16 @@ const SHORTEST_MS = 100
 function periodMs(every: Duration, field: string): number {
   const ms = durationMs(every, field)
   if (ms >= SHORTEST_MS) return ms
-  throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_MS} ms`, {
+  throw new JobmillError('DURATION_INVALID', `must be at least ${SHORTEST_MS} ms`, {
     field,
     value: shown(every),
-    fix: "Numbers are milliseconds: write '5s' or '5m' to be clear",
+    fix: "Pass a duration such as '5s' or '5m'; plain numbers are milliseconds",
   })
 }
 
 export function ownDuties(duties: readonly OwnDuty[], found: Problems): ResolvedDuty[] {
   if (!Array.isArray(duties)) {
-    found.add('error', 'OPTION_INVALID', 'duties', 'is not an array. Put it into one')
+    found.add('error', 'OPTION_INVALID', 'duties', 'must be an array. Pass [ … ]')
     return []
   }
   const seen = new Set(OURS)
@@ -62,11 +62,11 @@ export function ownDuties(duties: readonly OwnDuty[], found: Problems): Resolved
           'error',
           'OPTION_CONFLICT',
           `${field}.name`,
-          `another duty is called "${name}"; those of the mill are ${OURS.join(', ')}. Give each its own`,
+          `is already in use: "${name}". Use a unique name; built-in duties are ${OURS.join(', ')}`,
         )
       seen.add(name)
       if (typeof given.run !== 'function')
-        found.add('error', 'HANDLER_INVALID', `${field}.run`, 'is not a function ({ signal }) => …')
+        found.add('error', 'HANDLER_INVALID', `${field}.run`, 'must be a function. Pass ({ signal }) => …')
       return [
         {
           name,

@@ -304,7 +304,7 @@ export function engine(given: EngineOptions): Engine {
       const { failing } = trouble('stop', emit)
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
         within(platform, LAST_MS, what, work).catch(failing)
-      await lastly('the end of duties', Promise.all([upkeep.stop(), heartbeat.stop()]))
+      await lastly('stopping duties', Promise.all([upkeep.stop(), heartbeat.stop()]))
       await lastly('deregister', store.deregister(instance.id))
       return report
     },

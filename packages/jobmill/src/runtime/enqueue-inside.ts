@@ -62,7 +62,7 @@ async function withCompletion(
 function checkOpen(attempt: Attempt): void {
   checkLive(attempt)
   if (!attempt.completedInTx) return
-  throw new JobmillError('ATTEMPT_ENDED', 'this job was completed already', {
+  throw new JobmillError('ATTEMPT_ENDED', 'cannot be used after the job was completed', {
     field: 'withCompletion',
     value: 'true',
     fix: 'Enqueue it before complete(tx), or with the same tx',
@@ -70,9 +70,9 @@ function checkOpen(attempt: Attempt): void {
 }
 
 function contradiction(): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'contradicts tx', {
+  return new JobmillError('OPTION_CONFLICT', 'cannot be combined with tx', {
     field: 'withCompletion',
     value: 'true',
-    fix: 'Give tx to write it in your transaction, or withCompletion to write it with the outcome of this job',
+    fix: 'Pass tx to enqueue in your transaction, or withCompletion to enqueue with the outcome of this job',
   })
 }

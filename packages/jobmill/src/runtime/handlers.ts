@@ -21,7 +21,7 @@ export function handlersOf(
 export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string): Handler {
   const handler = handlers.get(kind)
   if (handler !== undefined) return handler
-  throw new JobmillError('OPTION_INVALID', `there is no handler for ${kind}`)
+  throw new JobmillError('OPTION_INVALID', `no handler for kind ${kind}`)
 }
 
 /** Runs as an ordinary job: retried when it fails, and enqueued once for each dead job. */
@@ -41,7 +41,7 @@ function onDeadHandler(
     async run(context: JobContext) {
       const { id, error } = context.payload as { readonly id: string; readonly error: string }
       const [record] = await store.get([id])
-      if (record === undefined || record === null) throw new Dead(`the job ${id} that died is gone`)
+      if (record === undefined || record === null) throw new Dead(`dead job ${id} no longer exists`)
       const { complete: _complete, ...rest } = context
       const { queue, attempt, crashes, tags } = record
       return onDead({

@@ -179,7 +179,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     const report = { ...ended, tookMs: platform.monotonic() - beganAt }
     if (engine !== null) emit('mill-stopped', report)
     if (isOpen)
-      await within(platform, LAST_MS, 'the last figures', observer.stop()).catch((error: unknown) =>
+      await within(platform, LAST_MS, 'the last metrics', observer.stop()).catch((error: unknown) =>
         emit('store-failing', { part: 'flush', error }),
       )
     await close()
@@ -212,7 +212,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     async started(what) {
       if (stopping !== null) throw stopped()
       if (starting === null)
-        throw new JobmillError('MILL_NOT_STARTED', `${what} needs a mill that works`, {
+        throw new JobmillError('MILL_NOT_STARTED', `${what} needs a started mill`, {
           fix: 'Call start() first',
         })
       await starting
@@ -251,13 +251,13 @@ function refusedInside(): Promise<never> {
 
 function stopped(): JobmillError {
   return new JobmillError('MILL_STOPPED', 'this mill was stopped', {
-    fix: 'Make a new one with jobmill(), or stop it after its last use',
+    fix: 'Create a new mill with jobmill(), or stop this one after its last use',
   })
 }
 
 function nothingToServe(): JobmillError {
-  return new JobmillError('QUEUES_MISSING', 'there is no queue to work on', {
+  return new JobmillError('QUEUES_MISSING', 'no queue to work on', {
     field: 'serve',
-    fix: "Give jobs: [ … ] to jobmill(), name queues with serve: ['default'] or JOBMILL_QUEUES=default, or only enqueue and do not start. A process with nothing but duties and schedules serves a queue too",
+    fix: "Pass jobs: [ … ] to jobmill(), or name queues with serve: ['default'] or JOBMILL_QUEUES=default. A process that only enqueues needs no start(); one that only runs duties and schedules needs a queue too",
   })
 }

@@ -61,9 +61,9 @@ export function checkQueueLimits(
     const near = nearest(settings.limit, names)
     const hint =
       near === undefined
-        ? 'Declare it under limits, or create it before the start'
+        ? 'Declare it under limits, or create it before you start'
         : `Did you mean "${near}"?`
-    const what = `no limit of this process is called "${settings.limit}". ${hint}`
+    const what = `is not a limit of this process: "${settings.limit}". ${hint}`
     found.add('warning', 'LIMIT_UNKNOWN', `queues.${name}.limit`, what)
   }
 }
@@ -73,9 +73,9 @@ function partsOf(options: LimitOptions, field: string): LimitParts {
     throw neitherRateNorConcurrency(field)
   }
   if (typeof options === 'object' && options !== null && 'concurrency' in options && 'rate' in options) {
-    throw new JobmillError('OPTION_CONFLICT', 'has both a rate and a concurrency', {
+    throw new JobmillError('OPTION_CONFLICT', 'cannot have both a rate and a concurrency', {
       field,
-      fix: 'Make two limits of it, and acquire both',
+      fix: 'Declare two limits and acquire both',
     })
   }
   return limitParts(options, field)

@@ -29,10 +29,10 @@ export function loggerFor(log: LogOption = 'warn'): Logger | null {
     if (hasLevels(wrapped)) return fieldsFirst(wrapped)
     if (hasLevels(log)) return takesFieldsFirst(log) ? fieldsFirst(log) : log
   }
-  throw new JobmillError('OPTION_INVALID', 'is neither a level nor a logger', {
+  throw new JobmillError('OPTION_INVALID', 'must be a level, a logger or a function', {
     field: 'log',
     value: shown(log),
-    fix: 'Give debug, info, warn, error, silent, a logger with the methods debug, info, warn and error, { pino: logger }, or a function (level, message, fields) => …',
+    fix: 'Pass debug, info, warn, error, silent, a logger with the methods debug, info, warn and error, { pino: logger }, or a function (level, message, fields) => …',
   })
 }
 

@@ -32,10 +32,10 @@ export function windowOf(
   const until = to ?? now
   const asked = query.from === undefined ? Math.max(0, until - HOUR) : instantAt(query.from, 'from')
   if (to !== null && asked >= to) {
-    throw new JobmillError('INSTANT_INVALID', 'is not after "from"', {
+    throw new JobmillError('INSTANT_INVALID', 'must be after "from"', {
       field: 'to',
       value: shown(query.to),
-      fix: 'Give a later one, or leave it out for now',
+      fix: 'Pass a later instant, or omit it',
     })
   }
   const resolution =
@@ -53,9 +53,9 @@ function checkResolution(value: unknown): Resolution {
   const ms = durationMs(value, 'resolution')
   const found = RESOLUTIONS.find((one) => one === ms)
   if (found !== undefined) return found
-  throw new JobmillError('OPTION_INVALID', 'is no size that figures are kept in', {
+  throw new JobmillError('OPTION_INVALID', 'is not a supported resolution', {
     field: 'resolution',
     value: shown(value),
-    fix: "Give '10s', '1m' or '1h'",
+    fix: "Use '10s', '1m' or '1h'",
   })
 }

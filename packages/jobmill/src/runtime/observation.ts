@@ -151,10 +151,10 @@ function scopesOf({ queues, instances, limits }: MetricsQuery): { scopes?: strin
 
 function listed(value: readonly string[] = [], field: string): readonly string[] {
   if (typeof value === 'object' && value !== null && Symbol.iterator in value) return value
-  throw new JobmillError('OPTION_INVALID', 'is not an array', {
+  throw new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
     value: shown(value),
-    fix: 'Put a single name into an array',
+    fix: 'Pass an array of names',
   })
 }
 

@@ -144,9 +144,10 @@ export function one<T>([answer]: readonly T[]): T {
 function hinted(verb: 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {
   if (answer.verdict !== 'refused') return answer
   if (answer.holder !== undefined)
-    return { ...answer, hint: `Job ${answer.holder} has its dedupe key: wait for it, or cancel it` }
-  if (verb === 'delete') return { ...answer, hint: 'It runs: cancel it first' }
-  if (answer.state === 'done') return { ...answer, hint: 'It is done: enqueue a copy to do it again' }
-  if (verb === 'runNow' && answer.state !== 'running') return { ...answer, hint: 'It has ended: retry it' }
-  return { ...answer, hint: `It is ${answer.state ?? 'gone'} already` }
+    return { ...answer, hint: `Job ${answer.holder} holds its dedupe key: wait for it, or cancel it` }
+  if (verb === 'delete') return { ...answer, hint: 'The job is running: cancel it first' }
+  if (answer.state === 'done') return { ...answer, hint: 'The job is done: enqueue a copy to run it again' }
+  if (verb === 'runNow' && answer.state !== 'running')
+    return { ...answer, hint: 'The job has ended: retry it' }
+  return { ...answer, hint: `The job is already ${answer.state ?? 'deleted'}` }
 }

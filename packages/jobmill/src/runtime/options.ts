@@ -218,10 +218,10 @@ function checkNode(found: Problems): void {
 function checkStore(store: unknown): void {
   const isStore = typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
   if (isStore) return
-  throw new JobmillError('OPTION_INVALID', 'is not a store', {
+  throw new JobmillError('OPTION_INVALID', 'must be a store', {
     field: 'store',
     value: shown(store),
-    fix: "Give sqlite('jobs.db') of jobmill/sqlite or postgres(url) of jobmill/postgres",
+    fix: "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres",
   })
 }
 
@@ -230,12 +230,17 @@ function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
   return arrayOf(jobs, 'jobs', found).flatMap((job, at) => {
     const option = `jobs[${at}]`
     if (!isDefinition(job)) {
-      found.add('error', 'OPTION_INVALID', option, 'is not a job. Wrap it in defineJob({ kind, run })')
+      found.add('error', 'OPTION_INVALID', option, 'must be a job. Create it with defineJob({ kind, run })')
       return []
     }
     for (const kind of job.onDead === undefined ? [job.kind] : [job.kind, onDeadKind(job.kind)]) {
       if (seen.has(kind))
-        found.add('error', 'KIND_REPEATED', option, `another job has the kind "${kind}". Give each its own`)
+        found.add(
+          'error',
+          'KIND_REPEATED',
+          option,
+          `is already in use: "${kind}". Use a unique kind for each job`,
+        )
       seen.add(kind)
     }
     return [job]
@@ -245,14 +250,19 @@ function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
 function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
   // Keeps holes, so that they are rejected by index.
   if (Array.isArray(value)) return Array.from(value as unknown[])
-  found.add('error', 'OPTION_INVALID', option, `is not an array (got ${shown(value)}). Put it into one`)
+  found.add('error', 'OPTION_INVALID', option, `must be an array (got ${shown(value)}). Pass [ … ]`)
   return []
 }
 
 function checkMiddleware(middleware: readonly unknown[], found: Problems): Middleware[] {
   return arrayOf(middleware, 'middleware', found).filter((one, at): one is Middleware => {
     if (typeof one === 'function') return true
-    found.add('error', 'HANDLER_INVALID', `middleware[${at}]`, 'is not a function (context, next) => …')
+    found.add(
+      'error',
+      'HANDLER_INVALID',
+      `middleware[${at}]`,
+      'must be a function. Pass (context, next) => …',
+    )
     return false
   })
 }
@@ -261,7 +271,7 @@ function leaseTimes(options: MillOptions, found: Problems): { leaseMs: number; r
   const leaseMs = duration(options, 'lease', DEFAULTS.instanceLeaseMs, found)
   const renewEveryMs = duration(options, 'renewEvery', DEFAULTS.renewEveryMs, found)
   if (leaseMs < 2 * renewEveryMs || leaseMs === 0) {
-    const why = `${leaseMs} ms is shorter than two renewals of ${renewEveryMs} ms, so that one late renewal would lose every job`
+    const why = `must be at least twice renewEvery (got ${leaseMs} ms and ${renewEveryMs} ms), or one late renewal would lose every job`
     found.add('error', 'OPTION_CONFLICT', 'lease', `${why}. Raise lease or lower renewEvery`)
   }
   return { leaseMs, renewEveryMs }

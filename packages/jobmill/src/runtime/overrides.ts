@@ -122,7 +122,7 @@ function knownKeys(what: Overridable, option: string): string[] {
   const keys = optionKeys(what, option)
   if (keys.length > 0) return keys
   const near = nearest(option, optionNames(what))
-  throw new JobmillError('OPTION_UNKNOWN', `is no option of a ${what}`, {
+  throw new JobmillError('OPTION_UNKNOWN', `is not an option of a ${what}`, {
     field: 'option',
     value: shown(option),
     fix: near === undefined ? `Use one of ${optionNames(what).join(', ')}` : `Did you mean "${near}"?`,

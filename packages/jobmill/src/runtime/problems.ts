@@ -46,7 +46,7 @@ export function problems(): Problems {
     },
     names(value, field, example): value is object {
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true
-      const what = `is not an object with an entry for each name (got ${shown(value)}). Give ${example}`
+      const what = `must be an object with an entry for each name (got ${shown(value)}). Pass ${example}`
       this.add('error', 'OPTION_INVALID', field, what)
       return false
     },
@@ -65,5 +65,5 @@ export function throwErrors(found: readonly Problem[]): void {
     .map(({ message }) => `\n  ${message}`)
     .join('')
     .replace(/\.$/, '')
-  throw new JobmillError('OPTIONS_INVALID', `the options cannot be used:${lines}`, { problems: found })
+  throw new JobmillError('OPTIONS_INVALID', `invalid options:${lines}`, { problems: found })
 }

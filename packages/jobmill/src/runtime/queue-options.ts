@@ -35,7 +35,7 @@ export interface Served {
 export function servedQueues({ serve, env, routed }: Served, found: Problems): string[] {
   const variable = env['JOBMILL_QUEUES']
   if (serve !== undefined && !Array.isArray(serve)) {
-    found.add('error', 'OPTION_INVALID', 'serve', "is not an array. Give names, such as ['default']")
+    found.add('error', 'OPTION_INVALID', 'serve', "must be an array. Pass names such as ['default']")
     return []
   }
   if (serve !== undefined) return warned(named(Array.from(serve), 'serve', found), routed, 'serve', found)
@@ -54,7 +54,7 @@ function warned(names: string[], routed: readonly string[], option: string, foun
 }
 
 function unservedKindsHere(queue: string): string {
-  return `kinds of this process route to "${queue}", which it does not serve; another process must`
+  return `kinds of this process route to "${queue}", which it does not serve. Serve it here or in another process`
 }
 
 function named(names: readonly unknown[], option: string, found: Problems): string[] {
@@ -75,6 +75,6 @@ export function warnOfStrays(
     if (used.includes(name)) continue
     const near = nearest(name, used)
     const hint = near === undefined ? '' : `. Did you mean "${near}"?`
-    found.add('warning', 'QUEUES_MISSING', `queues.${name}`, `no kind of this process goes there${hint}`)
+    found.add('warning', 'QUEUES_MISSING', `queues.${name}`, `no kind of this process uses this queue${hint}`)
   }
 }

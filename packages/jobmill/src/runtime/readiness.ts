@@ -52,7 +52,7 @@ export function readiness({ opened, engine, lifecycle, platform }: ReadinessTool
       const here = engine()?.duties() ?? []
       const checks = {
         store: check(looked.error === null, looked.error ?? 'answers'),
-        schema: check(looked.isOpen, looked.isOpen ? 'is the one of this release' : 'was not checked yet'),
+        schema: check(looked.isOpen, looked.isOpen ? 'matches this release' : 'not checked yet'),
         heartbeat: heartbeatOf(engine(), lifecycle),
         duties: ownDuties(here),
       }
@@ -79,7 +79,7 @@ async function look(
     return { duties: await within(platform, DEADLINE_MS, 'the store', looking()), isOpen: true, error: null }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
-    return { isOpen, duties: [], error: `does not answer: ${code}` }
+    return { isOpen, duties: [], error: `not responding: ${code}` }
   }
 }
 
@@ -89,8 +89,8 @@ function heartbeatOf(
 ): ReadyCheck {
   if (isStopping) return check(false, 'this process is stopping')
   if (isStarting) return check(false, 'this process is starting')
-  if (engine === null) return check(true, 'this process does not work, so it has none')
-  return check(engine.alive, engine.alive ? 'beats' : 'could not be renewed within the lease')
+  if (engine === null) return check(true, 'not started, so no heartbeat is needed')
+  return check(engine.alive, engine.alive ? 'renewed in time' : 'not renewed within the lease')
 }
 
 function ownDuties(duties: readonly DutyStatus[]): ReadyCheck {

@@ -32,10 +32,10 @@ function everyMs(every: Duration | undefined, found: Problems): number {
   return found.try('retain.every', DEFAULTS.retainEveryMs, () => {
     const ms = durationMs(every, 'retain.every')
     if (ms >= SHORTEST_MS) return ms
-    throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_MS} ms`, {
+    throw new JobmillError('DURATION_INVALID', `must be at least ${SHORTEST_MS} ms`, {
       field: 'retain.every',
       value: shown(every),
-      fix: "Give a duration such as '1m'",
+      fix: "Pass a duration such as '1m'",
     })
   })
 }

@@ -27,10 +27,10 @@ function ruleOf(route: Route | undefined, found: Problems): (kind: string) => st
   if (route === undefined) return defaultQueue
   if (typeof route === 'function') return (kind) => checkName(route(kind), `route(${shown(kind)})`)
   if (typeof route !== 'object' || route === null) {
-    throw new JobmillError('OPTION_INVALID', 'is neither a table nor a function', {
+    throw new JobmillError('OPTION_INVALID', 'must be an object or a function', {
       field: 'route',
       value: shown(route),
-      fix: "Give { 'email.': 'mail' } or (kind) => queue",
+      fix: "Pass { 'email.': 'mail' } or (kind) => queue",
     })
   }
   checkObjectKeys(route, 'route', Object.keys(route))

@@ -15,7 +15,7 @@ function warnOfKind(kind: string, jobs: readonly AnyJob[], field: string, found:
   const kinds = jobs.map((job) => job.kind)
   const near = kinds.includes(kind) ? undefined : nearest(kind, kinds)
   if (near === undefined) return
-  const what = `no job of this process has the kind "${kind}". Did you mean "${near}"?`
+  const what = `is not a kind of this process: "${kind}". Did you mean "${near}"?`
   found.add('warning', 'OPTION_INVALID', `${field}.job`, what)
 }
 
@@ -25,7 +25,7 @@ export function declaredSchedules(
   found: Problems,
 ): PreparedSchedule[] {
   if (!Array.isArray(schedules)) {
-    found.add('error', 'OPTION_INVALID', 'schedules', 'is not an array. Put it into one')
+    found.add('error', 'OPTION_INVALID', 'schedules', 'must be an array. Pass [ … ]')
     return []
   }
   const definition = (kind: string): AnyJob | undefined => jobs.find((job) => job.kind === kind)
@@ -39,7 +39,7 @@ export function declaredSchedules(
           'error',
           'SCHEDULE_EXISTS',
           `${field}.name`,
-          `another schedule is called "${schedule.name}". Give each its own`,
+          `is already in use: "${schedule.name}". Use a unique name for each schedule`,
         )
       seen.add(schedule.name)
       warnOfKind(schedule.definition.kind, jobs, field, found)

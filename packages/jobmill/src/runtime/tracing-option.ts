@@ -12,9 +12,9 @@ export function checkTracing(tracing: Tracing | undefined): Tracing | null {
     typeof tracing.attempt === 'function'
   )
     return tracing
-  throw new JobmillError('OPTION_INVALID', 'is nothing that traces', {
+  throw new JobmillError('OPTION_INVALID', 'must be a tracing object', {
     field: 'tracing',
     value: shown(given),
-    fix: 'Give openTelemetry() of jobmill/opentelemetry, or leave it out',
+    fix: 'Pass openTelemetry() from jobmill/opentelemetry, or omit it',
   })
 }

@@ -188,6 +188,6 @@ function dutyUnknown(name: string, duties: readonly Duty[]): JobmillError {
   return new JobmillError('DUTY_UNKNOWN', 'no duty has this name', {
     field: 'duty',
     value: shown(name),
-    fix: near === undefined ? `Give one of ${names.join(', ')}` : `Did you mean "${near}"?`,
+    fix: near === undefined ? `Use one of ${names.join(', ')}` : `Did you mean "${near}"?`,
   })
 }

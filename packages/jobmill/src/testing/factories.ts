@@ -1,4 +1,4 @@
-/** Jobs, instances and requests for tests: complete and valid, with only what a test cares about said. */
+/** Valid jobs, instances and requests for tests, so that a test names only the fields it is about. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
@@ -10,9 +10,9 @@ import type { AcquireRequest } from '../store/limit.ts'
 import type { RetainRequest } from '../store/replies.ts'
 import type { Tick } from '../store/schedule.ts'
 
-/** The kind of every job that does not say another. */
+/** The default kind of jobs. */
 export const KIND = 'work'
-/** The queue of every job that does not say another. */
+/** The default queue of jobs. */
 export const QUEUE = 'default'
 
 const LEASE_MS = 10_000
@@ -56,7 +56,7 @@ export function aClaim(instance: string, overrides: Partial<ClaimRequest> = {}):
   }
 }
 
-/** Room for more than any test enqueues. */
+/** Offers more workers than any test enqueues jobs. */
 export function aHandOff(instance: string, overrides: Partial<HandOff> = {}): HandOff {
   return { instance, queues: [{ queue: QUEUE, room: 500 }], kinds: [KIND], ...overrides }
 }
@@ -73,7 +73,7 @@ export function aHeartbeat(instance: string, overrides: Partial<HeartbeatRequest
   }
 }
 
-/** Takes jobs and keys that are no longer kept; the rest only where `overrides` say so. */
+/** Deletes jobs and keys past their retention, and the rest only if `overrides` say so. */
 export function aRetain(overrides: Partial<RetainRequest> = {}): RetainRequest {
   return {
     limit: 100,
@@ -84,7 +84,7 @@ export function aRetain(overrides: Partial<RetainRequest> = {}): RetainRequest {
   }
 }
 
-/** A schedule that is complete. What its time and zone say makes no difference to a store. */
+/** A complete schedule. Stores do not interpret its expression and zone. */
 export function aDefinition(overrides: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
   return {
     when: '0 9 * * *',
@@ -107,12 +107,12 @@ export function aDefinition(overrides: Partial<ScheduleDefinition> = {}): Schedu
   }
 }
 
-/** The first step of a new schedule: it plans, and serves nothing. */
+/** The first step of a new schedule: it plans a tick and serves none. */
 export function aTick(schedule: string, overrides: Partial<Tick> = {}): Tick {
   return { schedule, revision: 1, from: null, nextAt: null, fires: [], missed: 0, ...overrides }
 }
 
-/** One token or permit, for nobody in particular. */
+/** One token or permit, without a holder. */
 export function anAcquire(limit: string, overrides: Partial<AcquireRequest> = {}): AcquireRequest {
   const nobody = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
   return { limit, amount: 1, waitUpToMs: 0, ...nobody, ...overrides }

@@ -1,4 +1,4 @@
-/** `jobmill/testing`: the proof kit. The suite for stores, the oracle, and what tests of jobs need. */
+/** `jobmill/testing`: the conformance suite for stores, the oracle, and helpers to test jobs. */
 export type { Case } from './conformance/case.ts'
 export type { ConformanceSubject } from './conformance/subject.ts'
 export { conformanceCases, storeConformance } from './conformance/suite.ts'

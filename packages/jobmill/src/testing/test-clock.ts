@@ -1,11 +1,11 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that moves only when a test moves it. */
 
 export interface TestClock {
   readonly now: () => number
   readonly advance: (ms: number) => void
 }
 
-/** In 2001, far from any wall clock: a store that asks another clock than the one it was given is found out. */
+/** In 2001, far from any wall clock, so that a store that reads another clock fails its tests. */
 const START_AT = 1_000_000_000_000
 
 export function testClock(startAt: number = START_AT): TestClock {

@@ -102,7 +102,7 @@ const MESSAGE: Readonly<Record<InterruptionCause, string>> = {
   cancelled: 'cancelled',
   timeout: 'timed out',
   shutdown: 'this process is shutting down',
-  'lease-lost': 'the lease was lost: another process may have the job',
+  'lease-lost': 'the lease was lost: another process may run the job',
 }
 
 /** Fires the signal once. Returns whether this call fired it. */

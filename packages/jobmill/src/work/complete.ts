@@ -31,7 +31,7 @@ export async function completeInTx(
   if (completion.tx === undefined || completion.tx === null) {
     throw new JobmillError('TX_INVALID', 'is missing', {
       field: 'tx',
-      fix: 'Pass the transaction in which the job is to be completed, or simply return from the handler',
+      fix: 'Pass the transaction that completes the job, or return from the handler instead',
     })
   }
   if (attempt.isCompleting)
@@ -68,8 +68,8 @@ async function write(
     attempt.completedInTx = before !== undefined
     throw error
   }
-  throw new JobmillError('LEASE_LOST', `job ${attempt.lease.id} is no longer this attempt's to complete`, {
-    fix: 'Roll the transaction back',
+  throw new JobmillError('LEASE_LOST', `this attempt no longer holds job ${attempt.lease.id}`, {
+    fix: 'Roll back the transaction',
   })
 }
 

@@ -82,7 +82,7 @@ function textOf(message: unknown): string {
   try {
     return String(message)
   } catch {
-    return 'something was logged that cannot be read'
+    return 'log message could not be converted to text'
   }
 }
 

@@ -112,9 +112,9 @@ export function checkLive(attempt: Attempt): void {
   if (!attempt.ended) return
   throw new JobmillError(
     'ATTEMPT_ENDED',
-    `attempt ${attempt.lease.attempt} of ${attempt.lease.id} has ended`,
+    `attempt ${attempt.lease.attempt} of job ${attempt.lease.id} has ended`,
     {
-      fix: 'Await everything that the handler starts before it returns',
+      fix: 'Await all work before the handler returns',
     },
   )
 }

@@ -36,8 +36,8 @@ function logStack(ended: Ended, { log }: Attempt, at: number): void {
 /** Another release may accept this payload, so the error names the version that did not. */
 function namingProcess(ended: Ended, { version }: DecideTools): Ended {
   if (ended.how !== 'unfit') return ended
-  const what = `the payload does not fit the schema of the process that claimed the job (version ${version ?? 'not set'})`
-  const fix = 'Deploy the release that enqueued it to all processes, or correct the schema or the payload'
+  const what = `the payload does not match the schema of the process that claimed the job (version ${version ?? 'not set'})`
+  const fix = 'Deploy the release that enqueued it to all processes, or fix the schema or the payload'
   return { how: 'unfit', error: new JobmillError('PAYLOAD_INVALID', what, { fix, cause: ended.error }) }
 }
 

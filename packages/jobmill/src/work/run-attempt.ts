@@ -144,7 +144,7 @@ function keep(result: unknown): Ended {
         result,
         'result',
         DEFAULTS.payloadLimitBytes,
-        'Keep it elsewhere and return a reference',
+        'Store it elsewhere and return a reference',
       ),
     }
   } catch (error) {

@@ -97,14 +97,10 @@ function finishRun(run: Run, tools: RunJobTools): void {
  */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   const { attempt, handler } = run
-  const error = new JobmillError(
-    'DATA_REFUSED',
-    'the handler returned, but what it returned could not be written',
-    {
-      fix: 'Change the result, or the jobs that are enqueued with the completion',
-      cause,
-    },
-  )
+  const error = new JobmillError('DATA_REFUSED', 'the handler returned, but its result could not be stored', {
+    fix: 'Change the result, or the jobs enqueued with the completion',
+    cause,
+  })
   run.ended = { how: 'failed', error }
   const decision = (run.decision = decided(run.ended, attempt, { ...handler, retryIf: undefined }, tools))
   return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
@@ -137,7 +133,7 @@ function keptOf(ended: Ended, { transition, error }: Finish): Ended {
     ended.result !== null &&
     transition.to === 'done' &&
     transition.result === null
-  return isLost ? { how: 'returned', result: null, notKept: error ?? 'could not be written' } : ended
+  return isLost ? { how: 'returned', result: null, notKept: error ?? 'could not be stored' } : ended
 }
 
 /** If another process cancelled too late for the handler to notice, the database has the reason. */

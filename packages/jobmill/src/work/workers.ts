@@ -64,7 +64,7 @@ export interface Workers {
 }
 
 const BLOCKED =
-  'this process stood still for longer than its lease: a handler blocked the event loop, or it was stopped'
+  'this process stalled for longer than its lease: a handler blocked the event loop, or the process was suspended'
 
 export function workers(options: WorkersOptions): Workers {
   const { store, platform, emit } = options

@@ -175,7 +175,7 @@ describe('jobs on sqlite', () => {
     const { id } = await mill.enqueue('b', 1, LATER)
     const retried = await call(at, ['jobs', 'retry', id])
     expect(retried.code).toBe(3)
-    expect(retried.out).toMatch(new RegExp(`${id} {2}refused +It is scheduled already`))
+    expect(retried.out).toMatch(new RegExp(`${id} {2}refused +The job is already scheduled`))
     expect(JSON.parse((await call(at, ['jobs', 'cancel', id, '--reason', 'no', '--json'])).out)).toEqual({
       act: 'cancel',
       jobs: [{ id, answer: 'cancelled' }],

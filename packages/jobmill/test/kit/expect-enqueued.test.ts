@@ -63,7 +63,7 @@ describe('expectEnqueued', () => {
     await using mill = await mailed()
     const error = failed(() => expectEnqueued(mill, sendEmail, { to: 'eve@example.com' }))
     expect(error.message.split('\n')).toEqual([
-      'expected a job of the kind "email.send" with a payload that contains {"to":"eve@example.com"}, but these were enqueued:',
+      'expected a job of kind "email.send" with a payload that contains {"to":"eve@example.com"}, but these were enqueued:',
       expect.stringMatching(
         /^ {2}1\. email\.send in default: \{"to":"ada@example\.com","at":.*\}$/,
       ) as string,
@@ -77,7 +77,7 @@ describe('expectEnqueued', () => {
   test('says so when nothing was enqueued, and keeps long lists and payloads short', async () => {
     await using mill = await testMill({ jobs: [echo], start: false })
     expect(failed(() => expectEnqueued(mill, sendEmail)).message).toBe(
-      'expected a job of the kind "email.send", but nothing was enqueued',
+      'expected a job of kind "email.send", but nothing was enqueued',
     )
     await mill.enqueueMany(
       'long',
@@ -98,7 +98,7 @@ describe('expectNothingEnqueued', () => {
     expect(failed(() => expectNothingEnqueued(mill)).message).toBe(
       'expected no job, but these were enqueued:\n  1. echo in default: {"n":1}',
     )
-    expect(failed(() => expectNothingEnqueued(mill, echo)).message).toContain('no job of the kind "echo"')
+    expect(failed(() => expectNothingEnqueued(mill, echo)).message).toContain('no job of kind "echo"')
   })
 
   test('a duplicate was not enqueued', async () => {

@@ -98,7 +98,7 @@ describe('inline', () => {
     expect(await job.result()).toBe('done')
   })
 
-  test('needs a mill that works', async () => {
+  test('needs a started mill', async () => {
     const error = await rejection(() => testMill({ jobs: [echo], inline: true, start: false }))
     expect([error.code, error.field]).toEqual(['OPTION_CONFLICT', 'start'])
   })

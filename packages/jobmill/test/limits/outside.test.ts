@@ -147,7 +147,7 @@ describe('a concurrency limit', () => {
     const it = await scene(ONE)
     const limit = it.first.limits.outside('db')
     for (const work of [limit.acquire(), limit.tryAcquire()])
-      expect(await failure(work)).toMatchObject({ message: 'a permit of limit "db" needs a mill that works' })
+      expect(await failure(work)).toMatchObject({ message: 'a permit of limit "db" needs a started mill' })
   })
 
   test('waits for a start that is on its way', async () => {

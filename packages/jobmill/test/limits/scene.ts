@@ -76,7 +76,7 @@ async function newProcess(platform: TestPlatform, handle: Store): Promise<Proces
 }
 
 async function notStarted(what: string): Promise<void> {
-  throw new Error(`${what} needs a mill that works`)
+  throw new Error(`${what} needs a started mill`)
 }
 
 /** A lease that no claim gave: a rate does not look at it. */

@@ -192,7 +192,9 @@ describe('a figure is refused', () => {
       expect(() => histogram({ name: 'a', help, buckets })).toThrow('buckets')
     const labels: CustomMetricLabels = { le: true }
     expect(() => histogram({ name: 'a', help, buckets: [1], labels })).toThrow('labels')
-    expect(() => gauge({ name: 'a_total', help, read: () => 1 })).toThrow('Leave _total to counters')
+    expect(() => gauge({ name: 'a_total', help, read: () => 1 })).toThrow(
+      'Remove _total, which is reserved for counters',
+    )
     expect(() => gauge({ name: 'a', help, read: 1 as never })).toThrow('read')
   })
 

@@ -89,10 +89,8 @@ describe('metrics', () => {
     expect(asked).toEqual([
       { from: Date.parse('2001-09-09T01:00:00Z'), before: START_AT, resolution: 60_000 },
     ])
-    await expect(metrics({ resolution: '5s' })).rejects.toThrow(
-      'resolution: is no size that figures are kept in',
-    )
-    await expect(metrics({ from: START_AT, to: START_AT })).rejects.toThrow('to: is not after "from"')
+    await expect(metrics({ resolution: '5s' })).rejects.toThrow('resolution: is not a supported resolution')
+    await expect(metrics({ from: START_AT, to: START_AT })).rejects.toThrow('to: must be after "from"')
     await expect(metrics({ queues: ['a b'] })).rejects.toThrow('queues[0]')
     await expect(metrics({ instances: ['x'] })).rejects.toThrow('instances[0]')
     await expect(metrics({ queue: ['a'] } as never)).rejects.toThrow('Did you mean "queues"?')

@@ -22,7 +22,7 @@ describe('options for a cluster', () => {
   test.each([
     [
       { queues: ['mail'] },
-      'queues: is not an object with an entry for each name (got an array of 1). Give { mail:',
+      'queues: must be an object with an entry for each name (got an array of 1). Pass { mail:',
     ],
     [{ limits: [{ rate: 1 }] }, 'limits: is not an object with an entry for each name'],
     [{ limits: { a: {} } }, 'limits.a: must have a rate or a concurrency. Pass { rate: 50'],
@@ -30,12 +30,15 @@ describe('options for a cluster', () => {
       { limits: { a: { rate: 5, per: 60 } } },
       'limits.a.per: must not be shorter than 100 ms (got 60). Pass the period',
     ],
-    [{ duties: [{ name: 'd', every: 5, run: () => {} }] }, 'duties[0].every: is shorter than 100 ms (got 5)'],
+    [
+      { duties: [{ name: 'd', every: 5, run: () => {} }] },
+      'duties[0].every: must be at least 100 ms (got 5)',
+    ],
     [
       { duties: [{ name: 'retain', every: '1m', run: () => {} }] },
-      'duties[0].name: another duty is called "retain"',
+      'duties[0].name: is already in use: "retain"',
     ],
-    [{ duties: [{ name: 'd', every: '1m' }] }, 'duties[0].run: is not a function'],
+    [{ duties: [{ name: 'd', every: '1m' }] }, 'duties[0].run: must be a function'],
     [{ capacity: 0 }, 'capacity: '],
     [{ retain: { evnts: '1d' } }, 'Did you mean "events"?'],
     [
@@ -45,7 +48,7 @@ describe('options for a cluster', () => {
     [{ schedules: [{ name: 'a', job: quick, when: '@daily', tz: 'UTC' }] }, "Use zone: 'Europe/Paris'."],
     [
       { schedules: [1, 2].map(() => ({ name: 'a', job: quick, when: '@daily' })) },
-      'schedules[1].name: another schedule is called "a". Give each its own',
+      'schedules[1].name: is already in use: "a". Use a unique name for each schedule',
     ],
     [{ jbos: [] }, 'Did you mean "jobs"?'],
   ])('%j', (options, message) => {
@@ -62,7 +65,7 @@ describe('options for a cluster', () => {
       log: 'silent',
     })
     expect(mill.warnings.map(({ message }) => message)).toEqual([
-      'schedules[0].job: no job of this process has the kind "qiuck". Did you mean "quick"?',
+      'schedules[0].job: is not a kind of this process: "qiuck". Did you mean "quick"?',
     ])
   })
 })

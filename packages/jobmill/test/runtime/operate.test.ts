@@ -31,11 +31,17 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
       verdict: 'refused',
       hint: expect.stringContaining('enqueue a copy') as string,
     })
-    expect(await mill.runNow(dead.id)).toMatchObject({ verdict: 'refused', hint: 'It has ended: retry it' })
-    expect(await mill.runNow(running.id)).toMatchObject({ verdict: 'refused', hint: 'It is running already' })
+    expect(await mill.runNow(dead.id)).toMatchObject({
+      verdict: 'refused',
+      hint: 'The job has ended: retry it',
+    })
+    expect(await mill.runNow(running.id)).toMatchObject({
+      verdict: 'refused',
+      hint: 'The job is already running',
+    })
     expect(await mill.delete(running.id)).toMatchObject({
       verdict: 'refused',
-      hint: 'It runs: cancel it first',
+      hint: 'The job is running: cancel it first',
     })
     const holder = await mill.enqueue(job, 'hold', { dedupeKey: 'k', delay: '1h' })
     expect(await mill.retry(dead.id)).toMatchObject({

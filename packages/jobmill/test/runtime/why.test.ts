@@ -36,9 +36,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     })
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
-    expect((await mill.why(failed.id))?.reasons[0]?.says).toBe(
-      'Due in 1 m, because the last attempt failed',
-    )
+    expect((await mill.why(failed.id))?.reasons[0]?.says).toBe('Due in 1 m, because the last attempt failed')
     told.add('due-later')
   })
 
@@ -94,9 +92,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
       },
     ])
     await mill.limits.drain('slow', { retryAfter: '1h' })
-    expect((await mill.why(second.id))?.reasons[0]?.says).toBe(
-      'Limit slow grants nothing for another 1 h',
-    )
+    expect((await mill.why(second.id))?.reasons[0]?.says).toBe('Limit slow grants nothing for another 1 h')
     await mill.enqueue(job, 'hold', { priority: -1 })
     await mill.changeQueue('default', { limit: 'one' })
     await mill.platform.settled()
@@ -146,9 +142,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     ])
     const last = await mill.enqueue(job, '')
     expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])
-    expect((await mill.why(last.id))?.reasons[1]?.says).toBe(
-      '1 ready job is ahead of it in queue default',
-    )
+    expect((await mill.why(last.id))?.reasons[1]?.says).toBe('1 ready job is ahead of it in queue default')
     // As long as nobody has heard of it.
     await mill.store.changeQueue('default', { settings: { workers: 3 }, coolMs: null })
     await mill.store.assign([{ instance: mill.instance.id, queue: 'default', workers: 3 }])

@@ -69,7 +69,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
       return ending(finish, write, (finished) => {
         if (finished?.accepted === true) return
         const why =
-          finished === null ? 'could not be written' : 'the lease was lost: somebody else has the job'
+          finished === null ? 'could not be written' : 'the lease was lost: another process holds the job'
         failed(finish, why, finished === null ? 'given-up' : 'lease-lost')
       })
     },

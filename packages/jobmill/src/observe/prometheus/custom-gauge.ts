@@ -12,10 +12,10 @@ export function readGauge(
   { name, labels: rules = {}, read }: GaugeOptions,
 ): (mostMs: number) => Promise<readonly Sample[]> {
   if (typeof read !== 'function')
-    throw new JobmillError('OPTION_INVALID', 'is not a function', {
+    throw new JobmillError('OPTION_INVALID', 'must be a function', {
       field: 'read',
       value: shown(read),
-      fix: 'Give a function that gives a number, or a list of { labels, value }',
+      fix: 'Pass a function that returns a number or a list of { labels, value }',
     })
   let reading: Promise<GaugeReading> | null = null
 
@@ -27,13 +27,13 @@ export function readGauge(
 
   function samplesOf(given: GaugeReading): Sample[] {
     const all = typeof given === 'number' ? [{ value: given }] : given
-    if (all.length > MOST_SERIES) throw new Error(`${name} gave more than ${MOST_SERIES} series`)
+    if (all.length > MOST_SERIES) throw new Error(`${name} returned more than ${MOST_SERIES} series`)
     const seen = new Set<string>()
     return all.map(({ labels = {}, value }: { labels?: Record<string, string>; value: number }) => {
       const own = labelsOf(rules, labels, `${name}.labels`)
       const key = JSON.stringify(Object.values(own))
       if (typeof value !== 'number' || seen.has(key))
-        throw new Error(`${name} gave no number, or a series twice`)
+        throw new Error(`${name} did not return a number, or returned a series twice`)
       seen.add(key)
       return { labels: own, value }
     })

@@ -23,19 +23,24 @@ export function checkLabels(labels: CustomMetricLabels, field: string, taken: re
   checkObject(labels, field, "an object such as { outcome: ['sent', 'failed'] }")
   const entries = Object.entries(labels)
   if (entries.length > MOST_LABELS)
-    throw wrong(field, `has more than ${MOST_LABELS} labels`, Object.keys(labels), 'Leave some out')
+    throw wrong(field, `has more than ${MOST_LABELS} labels`, Object.keys(labels), 'Remove some')
   for (const [name, values] of entries) {
     if (!NAME.test(name) || taken.includes(name))
-      throw new JobmillError('NAME_INVALID', 'is not a name that a label can have', {
+      throw new JobmillError('NAME_INVALID', 'has an invalid label name', {
         field,
         value: shown(name),
-        fix: `Use letters, digits and _, do not begin with a digit or with __${taken.map((one) => `, and leave ${one} to the format`).join('')}`,
+        fix: `Use letters, digits and _, and do not start with a digit or __${taken.map((one) => `; ${one} is reserved`).join('')}`,
       })
     if (values !== true) checkValues(values, `${field}.${name}`)
   }
   const least = entries.reduce((all, [, values]) => all * (values === true ? 1 : values.length), 1)
   if (least > MOST_SERIES)
-    throw wrong(field, `makes more than ${MOST_SERIES} series`, least, 'Leave out a label, or some values')
+    throw wrong(
+      field,
+      `creates more than ${MOST_SERIES} series`,
+      least,
+      'Remove a label or some of its values',
+    )
 }
 
 function checkValues(values: readonly string[], field: string): void {
@@ -43,11 +48,12 @@ function checkValues(values: readonly string[], field: string): void {
   if (!isList)
     throw wrong(
       field,
-      'is neither true nor a list of texts',
+      'must be true or a list of strings',
       values,
-      `Give its values, each of 1 to ${VALUE_CHARS} characters, or true when they are not known beforehand`,
+      `Pass its values, each of 1 to ${VALUE_CHARS} characters, or true when they are not known in advance`,
     )
-  if (new Set(values).size < values.length) throw wrong(field, 'has a value twice', values, 'Give each once')
+  if (new Set(values).size < values.length)
+    throw wrong(field, 'has a duplicate value', values, 'Pass each value once')
 }
 
 const isValue = (value: unknown): value is string =>
@@ -62,9 +68,9 @@ export function labelsOf(rules: CustomMetricLabels, given: Labels, field: string
     if (values === true ? typeof value !== 'string' : !values.includes(value ?? ''))
       throw wrong(
         `${field}.${name}`,
-        'is not a value of this label',
+        'is not a declared value of this label',
         value,
-        values === true ? 'Give a text' : `Give one of ${values.join(', ')}`,
+        values === true ? 'Pass a string' : `Pass one of ${values.join(', ')}`,
       )
     labels[name] = value ?? ''
   }

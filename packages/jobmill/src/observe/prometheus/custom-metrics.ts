@@ -51,10 +51,10 @@ export function customMetrics(platform: Platform): CustomMetricTools {
     const own = type === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => name + end) : [name]
     const taken = own.find((one) => names.has(one))
     if (taken !== undefined)
-      throw new JobmillError('OPTION_CONFLICT', 'is registered already', {
+      throw new JobmillError('OPTION_CONFLICT', 'is already registered', {
         field: 'name',
         value: shown(taken),
-        fix: 'Register a figure once, where the mill is made, and use what that gives; or take another name',
+        fix: 'Register a metric once, where the mill is created, and reuse the returned object; or use another name',
       })
     for (const one of own) names.add(one)
     told.set(name, { name, type, help, tell })
@@ -69,7 +69,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
       )
       const add = (of: Labels = {}, n = 1): void => {
         if (!Number.isFinite(n) || n < 0)
-          throw number(`${name}.n`, n, 'Give a number from 0 on: what goes down is a gauge')
+          throw number(`${name}.n`, n, 'Pass a number of at least 0, or use a gauge for values that decrease')
         series.at(of).n += n
       }
       return typed({ add })
@@ -95,7 +95,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
         series.all().flatMap(({ labels: of, state }) => histogramSamples(of, buckets, state)),
       )
       const observe = (value: number, of: Labels = {}): void => {
-        if (!Number.isFinite(value)) throw number(`${name}.value`, value, 'Give a number')
+        if (!Number.isFinite(value)) throw number(`${name}.value`, value, 'Pass a finite number')
         const state = series.at(of)
         const at = buckets.findIndex((bound) => value <= bound)
         const bucket = at === -1 ? buckets.length : at
@@ -119,7 +119,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
 }
 
 const GAUGE_FAILURES =
-  'Reads of a gauge of the application that failed, took longer than 5 s or gave what cannot be told.'
+  'Reads of an application gauge that failed, took longer than 5 s or returned an invalid value.'
 
 /** The types check the labels for callers. At run time they are checked on use. */
 function typed(handle: object): never {
@@ -141,7 +141,7 @@ function histogramSamples(labels: Labels, buckets: readonly number[], { counts, 
 }
 
 function number(field: string, value: unknown, fix: string): JobmillError {
-  return new JobmillError('NUMBER_INVALID', 'is not a number that can be told', {
+  return new JobmillError('NUMBER_INVALID', 'is not a valid metric value', {
     field,
     value: shown(value),
     fix,

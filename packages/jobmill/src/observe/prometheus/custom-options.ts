@@ -66,19 +66,21 @@ export function checkCustomMetric(type: Family['type'], options: CustomMetricOpt
   checkObjectKeys(options, type, KEYS[type])
   const { name, help, labels = {} } = options
   if (typeof name !== 'string' || !NAME.test(name) || name.length > NAME_CHARS)
-    throw badName(name, `Use letters, digits, _ and :, at most ${NAME_CHARS}, and begin with no digit`)
+    throw badName(name, `Use letters, digits, _ and :, at most ${NAME_CHARS}, and do not start with a digit`)
   if (name.startsWith(PREFIX) && !OF_APPLICATIONS.test(name))
-    throw badName(name, `Leave ${PREFIX} to the figures of Jobmill itself`)
+    throw badName(name, `Use another prefix: ${PREFIX} is reserved for the metrics of Jobmill`)
   if (name.endsWith('_total') !== (type === 'counter'))
     throw badName(
       name,
-      type === 'counter' ? 'End the name of a counter in _total' : 'Leave _total to counters',
+      type === 'counter'
+        ? 'End the name of a counter in _total'
+        : 'Remove _total, which is reserved for counters',
     )
   if (typeof help !== 'string' || help.trim() === '' || help.length > HELP_CHARS)
-    throw new JobmillError('OPTION_INVALID', 'is not a text, is empty or is too long', {
+    throw new JobmillError('OPTION_INVALID', `must be a string of 1 to ${HELP_CHARS} characters`, {
       field: 'help',
       value: shown(help),
-      fix: `Say in at most ${HELP_CHARS} characters what ${name} tells`,
+      fix: `Describe what ${name} measures`,
     })
   checkLabels(labels, 'labels', type === 'histogram' ? ['le'] : [])
   return options
@@ -97,15 +99,15 @@ function isRising(buckets: readonly number[]): boolean {
 
 export function checkBuckets(buckets: readonly number[]): readonly number[] {
   if (isRising(buckets)) return [...buckets]
-  throw new JobmillError('OPTION_INVALID', 'is not a list of numbers that rise', {
+  throw new JobmillError('OPTION_INVALID', 'must be a list of ascending numbers', {
     field: 'buckets',
     value: shown(buckets),
-    fix: `Give 1 to ${MOST_BUCKETS} upper bounds, each above the one before; the last, which takes all, is added`,
+    fix: `Pass 1 to ${MOST_BUCKETS} upper bounds in ascending order; +Inf is added automatically`,
   })
 }
 
 function badName(name: unknown, fix: string): JobmillError {
-  return new JobmillError('NAME_INVALID', 'is not a name that this figure can have', {
+  return new JobmillError('NAME_INVALID', 'is not a valid metric name', {
     field: 'name',
     value: shown(name),
     fix,

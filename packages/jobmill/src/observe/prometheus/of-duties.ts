@@ -24,17 +24,17 @@ export function dutyFamilies(
   return [
     counter(
       'duty_runs_total',
-      'Passes of a duty that this process made.',
+      'Passes of a duty in this process.',
       here.map(({ name: duty, passes: value }) => ({ labels: { duty }, value })),
     ),
     counter(
       'duty_errors_total',
-      'Passes of a duty that failed in this process.',
+      'Failed passes of a duty in this process.',
       here.map(({ name: duty, failed: value }) => ({ labels: { duty }, value })),
     ),
     gauge(
       'duty_last_success_age_seconds',
-      'How long ago a pass of a duty that has a period last succeeded or none was needed, here or at its leader; then by the clocks of both.',
+      'Time since a periodic duty last succeeded or was not needed, in this process or on its leader (then by the clocks of both).',
       ages(here, records ?? [], now),
     ),
   ]

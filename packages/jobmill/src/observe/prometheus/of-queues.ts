@@ -31,36 +31,36 @@ export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
     )
   const reaped = all.reduce((sum, [, { counters }]) => sum + (counters.reaped ?? 0), 0)
   return [
-    counter('jobs_enqueued_total', 'New jobs that this process enqueued.', count('enqueued')),
-    counter('jobs_claimed_total', 'Attempts that began in this process.', count('started')),
+    counter('jobs_enqueued_total', 'New jobs enqueued by this process.', count('enqueued')),
+    counter('jobs_claimed_total', 'Attempts started in this process.', count('started')),
     counter(
       'attempts_finished_total',
-      'Attempts of this process whose outcome is written, each once; one that timed out is told as that, whatever became of its job.',
+      'Attempts of this process with a written outcome, each counted once. A timed-out attempt counts as timed out, whatever happened to its job.',
       all.flatMap(([queue, { ended }]) =>
         ENDS.map((end) => ({ labels: { queue, outcome: OUTCOMES[end] }, value: ended[end] ?? 0 })),
       ),
     ),
     counter(
       'retries_total',
-      'Attempts of this process that failed or timed out and whose job is due again.',
+      'Attempts of this process that failed or timed out and will be retried.',
       count('retried'),
     ),
     counter(
       'jobs_dead_total',
-      'Jobs that died, as this process told: after an attempt, or found by its reaper.',
+      'Jobs that failed permanently in this process: after an attempt, or found by its reaper.',
       count('dead'),
     ),
-    counter('reaped_jobs_total', 'Jobs that this process took back from processes that died.', [
+    counter('reaped_jobs_total', 'Jobs that this process reclaimed from dead processes.', [
       { value: reaped },
     ]),
     histogram(
       'job_wait_seconds',
-      'From ready to claimed, for every attempt. Bounds are met to within 4 %.',
+      'Queue latency: from ready to claimed, for every attempt. Bounds are accurate to 4 %.',
       times('waiting'),
     ),
     histogram(
       'job_run_seconds',
-      'The run of an attempt, however it ended. Bounds are met to within 4 %.',
+      'Run time of an attempt, whatever its outcome. Bounds are accurate to 4 %.',
       times('running'),
     ),
   ]

@@ -8,7 +8,7 @@ export function resourceFamilies(resources: DatabaseResources | null): Family[] 
     gauge('database_size_bytes', 'Size of the SQLite file, or of the PostgreSQL database.', known(sizeBytes)),
     gauge(
       'database_wal_bytes',
-      'Size of the write-ahead log: of the SQLite file, or of the PostgreSQL server where the role may read it (pg_monitor).',
+      'Size of the write-ahead log: of the SQLite file, or of the PostgreSQL server if the role may read it (pg_monitor).',
       known(walBytes),
     ),
     gauge(
@@ -23,13 +23,17 @@ export function resourceFamilies(resources: DatabaseResources | null): Family[] 
     ),
     gauge(
       'pool_connections',
-      'Open connections of this process to PostgreSQL, without the one that listens.',
+      'Open connections of this process to PostgreSQL, without the one for notifications.',
       known(pool?.open),
     ),
-    gauge('pool_connections_busy', 'Connections of this process that run a statement.', known(pool?.busy)),
+    gauge(
+      'pool_connections_busy',
+      'Connections of this process that are running a statement.',
+      known(pool?.busy),
+    ),
     gauge(
       'pool_waiting',
-      'Statements of this process that wait for a free connection.',
+      'Statements of this process that are waiting for a connection.',
       known(pool?.waiting),
     ),
     gauge(

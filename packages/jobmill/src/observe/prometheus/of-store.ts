@@ -34,7 +34,7 @@ export function storeFamilies({ counts, queues, instances, limits }: StoreView):
     ),
     gauge(
       'oldest_ready_seconds',
-      'How long the job that has waited longest has been ready; 0 when none is.',
+      'Age of the oldest ready job; 0 when none is ready.',
       each(counts, ({ queue, oldestReadyMs }) => [
         { labels: { queue }, value: Math.max(0, oldestReadyMs ?? 0) / 1_000 },
       ]),
@@ -42,17 +42,17 @@ export function storeFamilies({ counts, queues, instances, limits }: StoreView):
     ...queueSettings(queues),
     gauge(
       'instances',
-      'Processes that the store knows, by state; those that ended are kept for an hour.',
+      'Processes in the store, by state; stopped ones are kept for an hour.',
       instances === null ? [] : instancesByState(instances),
     ),
     gauge(
       'limit_tokens',
-      'Tokens, or permits, of a limit that could be taken now.',
+      'Available tokens or permits of a limit.',
       each(limits, ({ name: limit, available: value }) => [{ labels: { limit }, value }]),
     ),
     gauge(
       'limit_drained_seconds',
-      'How much longer nothing is granted from a limit; 0 when it is not drained.',
+      'How much longer a limit is drained and grants nothing; 0 when it is not drained.',
       each(limits, ({ name: limit, drainedMs }) => [{ labels: { limit }, value: drainedMs / 1_000 }]),
     ),
   ]
@@ -67,12 +67,12 @@ function queueSettings(queues: StoreView['queues']): Family[] {
     ),
     gauge(
       'queue_cooling_seconds',
-      'How much longer nothing is claimed from a queue because of a throttle; 0 when it is not cooling.',
+      'How much longer a queue is cooling down after a throttle; 0 when it is not.',
       each(queues, ({ name: queue, coolingMs }) => [{ labels: { queue }, value: coolingMs / 1_000 }]),
     ),
     gauge(
       'queue_workers',
-      'Workers of a queue in the whole cluster, where its settings name a number.',
+      'Cluster-wide workers of a queue, if its settings set a total.',
       each(queues, ({ name: queue, workers }) =>
         workers === null ? [] : [{ labels: { queue }, value: workers }],
       ),

@@ -1,19 +1,25 @@
-/** Which handlers run at the moment: on one clock all mills together, because who waits for one mill waits for what the others do for it. */
+/**
+ * Tracks the running handlers of all mills on one clock, because a caller that waits for one mill also waits
+ * for what other mills do for it.
+ */
 import type { JobContext } from '../../job/context.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Middleware } from '../../work/handler.ts'
 
 export interface AtWork {
-  /** Goes around every handler. */
+  /** Wraps every handler. */
   readonly middleware: Middleware
   readonly size: number
-  /** How many were started so far, by kind. */
+  /** The number of started handlers, by kind. */
   readonly started: ReadonlyMap<string, number>
-  /** How many of those that run wait for a limit, which only the clock can end. */
+  /** The number of running handlers that wait for a limit, which only the clock can end. */
   readonly waiting: number
-  /** Resolves when one of those that run has ended, or has begun to wait for a limit, in however much real time it takes. */
+  /**
+   * Resolves when a running handler has ended or started to wait for a limit, however much real time it
+   * takes.
+   */
   oneMoves(): Promise<void>
-  /** Hears of every start, until what it returns is called. */
+  /** Calls the listener at every start. Returns a function that unsubscribes. */
   onStart(listener: () => void): () => void
 }
 
@@ -37,7 +43,7 @@ function create(): AtWork {
     moved = Promise.withResolvers()
   }
 
-  /** The same, and it is known that the handler waits meanwhile. */
+  /** The same limit, which also records that the handler is waiting. */
   function counted({ limit }: JobContext): Pick<JobContext, 'limit'> {
     const acquire: JobContext['limit']['acquire'] = async (...args) => {
       waiting += 1

@@ -1,4 +1,4 @@
-/** Works until there is nothing left to do, and moves the clock to what comes next if that is asked for. */
+/** Runs jobs until none is left, and optionally moves the clock to the next due time. */
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
@@ -7,9 +7,12 @@ import type { AtWork } from './at-work.ts'
 import type { TestPlatform } from './test-platform.ts'
 
 export interface DrainOptions {
-  /** Also what is due later, retries, cooling queues and used up limits included: the clock moves there (default false). Not what schedules would add. */
+  /**
+   * Also runs jobs that are due later, including retries, cooling queues and used-up limits, by moving the
+   * clock (default false). Does not wait for schedules.
+   */
   readonly scheduled?: boolean
-  /** After so many rounds it is given up: moves of the clock, and jobs that were not there at first (default 10,000). */
+  /** The maximum number of rounds: clock moves, and jobs that did not exist at first (default 10,000). */
   readonly rounds?: number
 }
 
@@ -17,9 +20,9 @@ export interface DrainTools {
   readonly store: Pick<Store, 'renew' | 'counts' | 'queues'>
   readonly platform: TestPlatform
   readonly atWork: AtWork
-  /** False while outcomes of this mill are still to be written. */
+  /** False while outcomes of this mill are not written yet. */
   readonly isTold: () => boolean
-  /** What this mill would claim. */
+  /** The queues that this mill would claim from. */
   readonly queues: () => readonly string[]
   readonly kinds: readonly string[]
   /** Looks for work at once. */
@@ -27,37 +30,38 @@ export interface DrainTools {
   readonly advance: (ms: number) => Promise<void>
 }
 
-/** `drain` found no end. */
+/** `drain` did not finish within its rounds. */
 export class DrainError extends Error {
-  /** How often jobs of each kind were started meanwhile. */
+  /** How many jobs of each kind were started during the drain. */
   readonly kinds: Readonly<Record<string, number>>
   readonly fix: string
 
   constructor(rounds: number, kinds: Readonly<Record<string, number>>) {
     const names = Object.entries(kinds).toSorted(([, a], [, b]) => b - a)
     const told = names.slice(0, 5).map(([kind, times]) => `${kind} (started ${times} times)`)
-    const who = told.length === 0 ? 'nothing was started' : `these kinds keep coming back: ${told.join(', ')}`
-    const fix = 'Let them come to an end, drain without { scheduled: true }, or give more rounds'
-    super(`drain: there is still work after ${rounds} rounds; ${who}. ${fix}.`)
+    const who =
+      told.length === 0 ? 'nothing was started' : `these kinds keep being enqueued: ${told.join(', ')}`
+    const fix = 'Make the jobs end, drain without { scheduled: true }, or pass more rounds'
+    super(`drain: work is left after ${rounds} rounds; ${who}. ${fix}.`)
     this.name = 'DrainError'
     this.kinds = kinds
     this.fix = fix
   }
 }
 
-/** What there is to do, for this mill. */
+/** The work that is left for this mill. */
 interface Outlook {
   readonly idle: boolean
-  /** How many jobs wait or run, anywhere. */
+  /** The number of waiting or running jobs, in all queues. */
   readonly jobs: number
-  /** When something that waits for its time can go on; null when nothing does. */
+  /** When the next job becomes due. Null when there is none. */
   readonly nextMs: number | null
 }
 
 async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<Outlook> {
   const [counts, known] = await Promise.all([store.counts(), store.queues()])
   const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
-  // As somebody whom nobody knows: the heartbeat tells what there is, and writes nothing.
+  // Under an unknown instance, so that the heartbeat reports the state and writes nothing.
   const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs, duties: [] }
   const heartbeat = await store.renew({ ...never, instance: platform.id(), queues: served, kinds })
   const waiting = new Map(counts.map(({ queue, ready }) => [queue, ready]))
@@ -86,7 +90,7 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
 
 const ROUNDS = 10_000
 
-/** Stops early, at the end of a round, when `isOver` says so. */
+/** Stops early, at the end of a round, when `isOver` returns true. */
 export async function drain(
   tools: DrainTools,
   options: DrainOptions = {},
@@ -104,14 +108,14 @@ export async function drain(
   }
 }
 
-/** False when there is nothing left to do. */
+/** False when nothing is left to do. */
 async function oneRound(tools: DrainTools, scheduled: boolean, limit: Budget): Promise<boolean> {
   const { platform, atWork } = tools
   await limit.race(platform.settled())
   if (atWork.size > 0) {
     if (atWork.waiting < atWork.size) await limit.race(atWork.oneMoves())
     else {
-      // Nothing real is to be waited for: all of them wait for budget.
+      // Nothing real to wait for: all running handlers wait for a limit.
       limit.spend()
       await limit.race(platform.advanceToNextTimer())
     }
@@ -128,7 +132,7 @@ async function oneRound(tools: DrainTools, scheduled: boolean, limit: Budget): P
   return true
 }
 
-/** There is work and nobody does it: it waits for the next heartbeat, or for the pause after an error. */
+/** Work exists but does not run: it waits for the next heartbeat, or for the pause after an error. */
 async function nudge({ wake, platform, atWork }: DrainTools, limit: Budget): Promise<void> {
   const before = total(atWork.started)
   limit.spend()
@@ -138,14 +142,16 @@ async function nudge({ wake, platform, atWork }: DrainTools, limit: Budget): Pro
 }
 
 interface Budget {
-  /** One more round. */
+  /** Counts one more round. */
   spend(): void
-  /** As the work, unless the budget is spent first: then DrainError. */
+  /** Returns the result of the work, or throws DrainError if the budget is spent first. */
   race<T>(work: Promise<T>): Promise<T>
   end(): void
 }
 
-/** A chain of jobs that are ready at once never lets anything settle, so starts count too; those that were there at first are free. */
+/**
+ * A chain of immediately ready jobs never settles, so starts count too. Jobs that existed at first are free.
+ */
 function budget(atWork: AtWork, { rounds, jobs }: { rounds: number; jobs: number }): Budget {
   const before = new Map(atWork.started)
   const over = Promise.withResolvers<never>()

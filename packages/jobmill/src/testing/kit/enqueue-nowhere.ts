@@ -1,4 +1,6 @@
-/** `enqueue` for a handler that runs without a store: everything is checked as usual, and only written down. */
+/**
+ * `enqueue` for a handler that runs without a store: checks everything as usual, and only records the jobs.
+ */
 import { client as createClient } from '../../enqueue/client.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
@@ -51,10 +53,10 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
   }
 }
 
-/** Nobody runs what was enqueued, so there is nothing to wait for. */
+/** The recorded jobs never run, so there is no result to wait for. */
 const noResults: Results = {
   add(_id, waiter) {
-    // Not at once: whoever adds itself does not know yet that it was added.
+    // In a later turn, because the caller is not yet registered when this is called.
     systemPlatform.nextTurn(() => waiter.fail(noStore()))
     return () => {}
   },
@@ -66,9 +68,9 @@ const noResults: Results = {
 function noStore(): JobmillError {
   return new JobmillError(
     'MILL_NOT_STARTED',
-    'runJob has no store, so what a handler enqueues has no result',
+    'runJob has no store, so jobs that a handler enqueues have no result',
     {
-      fix: 'Test a handler that awaits other jobs with testMill',
+      fix: 'Use testMill to test a handler that awaits other jobs',
     },
   )
 }

@@ -1,9 +1,9 @@
-/** Assertions on what a mill of a test enqueued, with messages that say what was enqueued instead. */
+/** Assertions on the jobs that a test mill enqueued. Their messages list what was enqueued instead. */
 import { AssertionError } from 'node:assert'
 import type { JobDefinition } from '../../job/definition.ts'
 import type { EnqueuedRecord } from './mill-store.ts'
 
-/** Some of it, at any depth; a list counts as a whole, each of its items in part. */
+/** A partial value at any depth. A list must match as a whole, with each item in part. */
 export type Part<T> = T extends readonly (infer Item)[]
   ? readonly Part<Item>[]
   : T extends Date
@@ -16,13 +16,15 @@ interface Recorded {
   enqueued(kind?: string): EnqueuedRecord[]
 }
 
-/** The first job of this kind whose payload contains `match`. A duplicate was not enqueued, and does not count. */
+/**
+ * The first job of this kind whose payload contains `match`. A duplicate was not enqueued and does not count.
+ */
 export function expectEnqueued<Input>(
   mill: Recorded,
   job: JobDefinition<Input>,
   match?: Part<Input>,
 ): EnqueuedRecord<Input> {
-  // As JSON would have kept it: a Date is a text there, and what is undefined is not there.
+  // Converted like stored JSON: a Date becomes a string, and undefined fields disappear.
   const wanted: unknown = match === undefined ? undefined : JSON.parse(JSON.stringify(match))
   const fits = written(mill, job.kind).find(
     ({ payload }) => wanted === undefined || contains(payload, wanted),
@@ -30,16 +32,16 @@ export function expectEnqueued<Input>(
   if (fits !== undefined) return fits as EnqueuedRecord<Input>
   const which = wanted === undefined ? '' : ` with a payload that contains ${JSON.stringify(wanted)}`
   throw new AssertionError({
-    message: `expected a job of the kind "${job.kind}"${which}, but ${listed(mill.enqueued())}`,
+    message: `expected a job of kind "${job.kind}"${which}, but ${listed(mill.enqueued())}`,
     stackStartFn: expectEnqueued,
   })
 }
 
-/** No job of this kind; without one, no job at all. */
+/** No job of this kind, or no job at all if none is given. */
 export function expectNothingEnqueued(mill: Recorded, job?: JobDefinition): void {
   const found = written(mill, job?.kind)
   if (found.length === 0) return
-  const what = job === undefined ? 'no job' : `no job of the kind "${job.kind}"`
+  const what = job === undefined ? 'no job' : `no job of kind "${job.kind}"`
   throw new AssertionError({
     message: `expected ${what}, but ${listed(found)}`,
     stackStartFn: expectNothingEnqueued,

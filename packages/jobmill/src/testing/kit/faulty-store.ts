@@ -1,4 +1,7 @@
-/** A store whose answers a test can spoil: calls that fail, replies that get lost, calls and replies that wait until they are let go. */
+/**
+ * A store with fault injection: failing calls, lost replies, and calls or replies that wait until they are
+ * released.
+ */
 import { JobmillError } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
@@ -7,29 +10,30 @@ import { BENEATH, type Layered } from './in-flight.ts'
 import { ALL_VERBS, aroundVerbs, callVerb, type Verb } from './store-verbs.ts'
 
 export interface HeldCall {
-  /** Resolves when a call has come to the point where it waits. */
+  /** Resolves when a call has reached the point where it waits. */
   readonly reached: Promise<void>
-  /** Lets it go on; also before it came. Twice is once. */
+  /** Lets the call continue, also if it has not arrived yet. Repeated calls have no effect. */
   release(): void
 }
 
 /**
- * Each plan is for the next call of its verb; plans for one verb wait for each other. What happens before a call (fail, hold) and after it (loseReply,
- * holdReply) are planned apart, so that a call can be held and its reply lost. `times: Infinity` goes on until `clear`.
+ * Each plan applies to the next call of its verb; plans for one verb are used in order. Plans before a call
+ * (fail, hold) and after it (loseReply, holdReply) are separate, so that a call can be held and its reply
+ * lost. `times: Infinity` applies until `clear`.
  */
 export interface Faults {
   /** The call is not made. */
   fail(verb: Verb, options?: { readonly times?: number; readonly error?: Error }): void
-  /** The call is made, and however it ended, nobody learns it: OUTCOME_UNKNOWN. */
+  /** The call is made, but its result is lost: OUTCOME_UNKNOWN. */
   loseReply(verb: Verb, options?: { readonly times?: number }): void
   /** The call waits before it is made. */
   hold(verb: Verb): HeldCall
-  /** The call is made, and its answer waits. */
+  /** The call is made, and its reply waits. */
   holdReply(verb: Verb): HeldCall
-  /** How often a verb was called, made or not; without one, all of them. */
+  /** How often a verb was called, made or not. */
   calls(verb: Verb): number
   calls(): Readonly<Record<Verb, number>>
-  /** Forgets what is planned, and lets go of what waits. */
+  /** Removes all plans and releases everything that waits. */
   clear(): void
 }
 
@@ -48,12 +52,12 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
     return made(verb, args)
   }
 
-  /** Without a wait in front when nothing is planned: a write in a user's transaction must happen inside the call. */
+  /** Synchronous when nothing is planned: a write in a user transaction must happen inside the call. */
   function made(verb: Verb, args: readonly unknown[]): Promise<unknown> {
     const call = callVerb(beneath, verb, args)
     const then = after.next(verb)
     if (then === undefined) return call
-    // Lost or late, the answer goes through the plan first; a refusal too.
+    // A lost or late reply goes through the plan first, even if the call failed.
     return call.then(
       async (value) => (await then(), value),
       async (error: unknown) => {

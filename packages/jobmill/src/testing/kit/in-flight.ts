@@ -1,9 +1,15 @@
-/** Knows what is on its way, so that a test can wait until nothing is: calls to stores, and tasks for the next turn of the event loop. */
+/**
+ * Tracks calls to stores and tasks for the next event-loop turn, so that a test can wait until none is in
+ * flight.
+ */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Store } from '../../store/store.ts'
 import { aroundVerbs, callVerb } from './store-verbs.ts'
 
-/** A store that plans faults lets others in beneath them: a call that a test holds back on purpose is not on its way. */
+/**
+ * A store with fault injection lets the tracking wrap the store beneath it: a call that a test holds back is
+ * not in flight.
+ */
 export const BENEATH = Symbol('jobmill.testing.beneath')
 
 export interface Layered {
@@ -12,7 +18,7 @@ export interface Layered {
 
 const isLayered = (store: Store<never>): store is Store<never> & Layered => BENEATH in store
 
-/** The same database without its faults: for what a test looks up by itself. */
+/** The same database without fault injection, for queries of the test itself. */
 export function withoutFaults(store: Store<never>): Store {
   return isLayered(store) ? withoutFaults(store[BENEATH].get()) : store
 }
@@ -20,16 +26,16 @@ export function withoutFaults(store: Store<never>): Store {
 export interface InFlight {
   readonly track: <S extends Store<never>>(store: S) => S
   readonly nextTurn: (task: () => void) => void
-  /** Something began or ended: whoever counts quiet turns begins again. */
+  /** Something started or ended: the count of quiet turns starts over. */
   readonly touch: () => void
-  /** Resolves once nothing was on its way, and `isQuiet` was true, for several turns in a row. */
+  /** Resolves when nothing was in flight and `isQuiet` was true for several turns in a row. */
   readonly settled: (isQuiet: () => boolean) => Promise<void>
 }
 
 /**
- * All waiting of our own is seen: calls, tasks for the next turn, timers. What happens between two of them is code of users: a handler that
- * awaits a few turns by itself, such as a stream or a small chain of setImmediate. Five covers those and costs microseconds; what takes
- * real time in a handler no number of turns covers, and `drain` waits for that.
+ * Calls, next-turn tasks and timers are tracked. Between them runs user code that may await a few turns, such
+ * as a stream or a chain of setImmediate. Five turns cover that and cost microseconds. For handlers that take
+ * real time, use `drain`.
  */
 const QUIET_TURNS = 5
 
@@ -44,7 +50,7 @@ export function inFlight(): InFlight {
   function wrapped<S extends Store<never>>(store: S): S {
     return aroundVerbs(store, (verb, args) => {
       const call = callVerb(store, verb, args)
-      // A wait at the notifier is no work: it ends when there is some.
+      // A wait for notifications is not work: it ends when there is some.
       if (verb === 'wait') return call
       touched += 1
       const watched = call
@@ -65,7 +71,7 @@ export function inFlight(): InFlight {
     layer?.set(track(layer.get()))
     const tracked = layer === undefined ? wrapped(store) : store
     known.set(store, tracked)
-    // So that tracking what is tracked changes nothing.
+    // Makes tracking idempotent.
     known.set(tracked, tracked)
     return tracked
   }
@@ -83,7 +89,7 @@ export function inFlight(): InFlight {
     touch: () => void (touched += 1),
     async settled(isQuiet) {
       for (let quiet = 0, seen = touched; quiet < QUIET_TURNS; quiet += 1) {
-        // A database may take its time: that is awaited, not polled for.
+        // A database may be slow: await it instead of polling.
         while (calls.size > 0) await Promise.race(calls)
         await turn()
         if (seen === touched && turns === 0 && isQuiet()) continue

@@ -7,15 +7,18 @@ import { isEnd } from './open-attempts.ts'
 
 export interface InlineTools {
   readonly mill: Pick<Mill, 'on'>
-  /** Without the waiting. */
+  /** The functions without the wait. */
   readonly enqueues: Pick<Mill, 'enqueue' | 'enqueueMany' | 'job'>
   readonly events: readonly MillEvent[]
-  /** Works until nothing is left that can be done now, or until it is over. */
+  /** Runs jobs until none can run now, or until `isOver` returns true. */
   readonly drain: (isOver: () => boolean) => Promise<void>
 }
 
 export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): InlineTools['enqueues'] {
-  /** Resolves when all of them have ended, or when nobody here would run what is left: due later, a paused queue, a foreign kind. */
+  /**
+   * Resolves when all of them have ended, or when this mill cannot run the rest: due later, a paused queue,
+   * another kind.
+   */
   async function ended(jobs: readonly EnqueuedJob[], from: number): Promise<void> {
     const left = new Set(jobs.flatMap(({ id, outcome }) => (outcome === 'duplicate' ? [] : [id])))
     const all = Promise.withResolvers<void>()
@@ -38,7 +41,7 @@ export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): I
     ) {
       const from = events.length
       const job = await enqueues.enqueue(target as string, payload, options)
-      // In a transaction it does not exist yet.
+      // Inside a transaction the job does not exist yet.
       if (options.tx === undefined) await ended([job], from)
       return job as EnqueuedJob<never>
     },

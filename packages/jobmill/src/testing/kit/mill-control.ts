@@ -1,4 +1,4 @@
-/** Starting, moving and ending a mill of a test. */
+/** Starts, advances and ends a test mill. */
 import type { AnyJob } from '../../job/definition.ts'
 import type { Duration } from '../../job/duration.ts'
 import { JobmillError } from '../../job/errors.ts'
@@ -19,7 +19,7 @@ export interface ControlTools {
 
 const PER_PASS = 1_000
 
-/** What stands in front of the mill's own verbs, and what comes with them. */
+/** The functions that replace or extend those of the mill. */
 export function millControl(mill: Mill, { platform, atWork, jobs, store }: ControlTools) {
   const served = new Set(mill.queuesServed)
   const open = openAttempts(mill)
@@ -28,7 +28,8 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   async function advance(duration: Duration): Promise<void> {
     await platform.advance(duration)
     if (!isWorking) return
-    // The heartbeat finds what is due within a second. Here it is due at once, so that a test need not know of heartbeats.
+    // A heartbeat would find due jobs within a second. They are staged at once, so that tests need not know
+    // about heartbeats.
     while ((await store.stage(PER_PASS)).more);
     await platform.settled()
   }
@@ -44,7 +45,9 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
     advance,
   }
 
-  /** Without a grace, and moving the clock as far as it takes: a test must come to its end whatever its handlers do. */
+  /**
+   * Without a grace period, moving the clock as far as necessary: a test must end whatever its handlers do.
+   */
   async function dispose(): Promise<void> {
     isWorking = false
     const stopping = mill.stop({ grace: 0 })
@@ -77,7 +80,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
 }
 
 function notWorking(): JobmillError {
-  return new JobmillError('MILL_NOT_STARTED', 'drain needs a mill that works', {
-    fix: 'Leave out start: false or call start(), and drain before stop()',
+  return new JobmillError('MILL_NOT_STARTED', 'drain needs a started mill', {
+    fix: 'Remove start: false or call start(), and drain before stop()',
   })
 }

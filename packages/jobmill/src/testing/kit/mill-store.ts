@@ -1,4 +1,7 @@
-/** The store as one mill of a test sees it: what is enqueued through it is written down, and it is closed by the last mill that uses it. */
+/**
+ * The store of one test mill: records what is enqueued through it, and is closed by the last mill that uses
+ * it.
+ */
 import type { NewJob } from '../../job/new-job.ts'
 import type { Finish, Finished } from '../../store/finish.ts'
 import type { Enqueued } from '../../store/replies.ts'
@@ -7,12 +10,12 @@ import { type RecordedJob, recordedJob } from './recorded-job.ts'
 import { aroundVerbs, callVerb, type Verb } from './store-verbs.ts'
 
 export interface EnqueuedRecord<Payload = unknown> extends RecordedJob<Payload> {
-  /** Of the new job, or of the one that holds the dedupe key. */
+  /** The id of the new job, or of the job that holds the dedupe key. */
   readonly id: string
   readonly outcome: Enqueued['outcome']
 }
 
-/** How many mills use a store. */
+/** The number of mills that use a store. */
 const users = new WeakMap<Store<never>, number>()
 
 function use(store: Store<never>, by: 1 | -1): number {
@@ -22,13 +25,16 @@ function use(store: Store<never>, by: 1 | -1): number {
 }
 
 export interface MillStoreOptions {
-  /** Hears of every job that was written, in the order of the answers; of one whose answer was lost when it is known. */
+  /**
+   * Receives every written job in the order of the replies. A job whose reply was lost is reported once its
+   * write is known.
+   */
   readonly told: (record: EnqueuedRecord) => void
   /** Some jobs may have ended. */
   readonly changed: () => void
 }
 
-/** The verbs that can end a job, or take it away. */
+/** The verbs that can end or delete a job. */
 const ENDING: ReadonlySet<Verb> = new Set<Verb>(['finish', 'cancel', 'delete', 'reap'])
 
 export function millStore<S extends Store<never>>(store: S, { told, changed }: MillStoreOptions): S {
@@ -37,7 +43,7 @@ export function millStore<S extends Store<never>>(store: S, { told, changed }: M
 
   function enqueued(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
     jobs.forEach((job, at) => {
-      // A finish that was written before, its answer lost, says nothing more of its follow-ups: they were written with it.
+      // A repeated finish after a lost reply does not list its follow-ups: the first one wrote them.
       const { id, outcome } = replies[at] ?? { id: job.id, outcome: 'enqueued' }
       told({ ...recordedJob(job), id, outcome })
     })
@@ -59,7 +65,7 @@ export function millStore<S extends Store<never>>(store: S, { told, changed }: M
   return aroundVerbs(store, async (verb, args) => {
     if (verb === 'close') return close()
     if (verb === 'open' && !isUsed) {
-      // A start that failed had closed it.
+      // A failed start had closed it.
       isUsed = true
       use(store, 1)
     }

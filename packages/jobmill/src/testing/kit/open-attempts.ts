@@ -1,4 +1,4 @@
-/** Which attempts a mill began and has not told the end of: their outcome may still have to be written. */
+/** Tracks attempts that started and have no end event yet: their outcome may still have to be written. */
 import type { AttemptRef, EventType, MillEvent } from '../../job/events.ts'
 import type { Mill } from '../../runtime/mill.ts'
 
@@ -13,7 +13,7 @@ const ENDS = [
   'lease-lost',
 ] as const satisfies readonly EventType[]
 
-/** The attempt is over, and nothing more will happen to the job at this time. */
+/** Whether the event ends the attempt. */
 export function isEnd(event: MillEvent): event is MillEvent<(typeof ENDS)[number]> {
   return (ENDS as readonly EventType[]).includes(event.type)
 }

@@ -1,6 +1,7 @@
 /**
- * Handles whose `result()` does not wait for the clock. A job that ended in the same process while nobody awaited it is found by asking the database now and
- * then; on a clock that stands still that would be never, and a handler that awaits two jobs would wait for ever.
+ * Handles whose `result()` does not wait for the clock. Normally a job that ended without a waiter is found
+ * by polling. On a clock that does not move the poll would never happen, and a handler that awaits two jobs
+ * would hang.
  */
 import { jobHandle } from '../../enqueue/job-handle.ts'
 import type { Results } from '../../enqueue/results.ts'
@@ -18,7 +19,10 @@ export interface PromptTools {
   readonly platform: Platform
 }
 
-/** Those who want to know when a job may have ended, by clock: another mill on it may have run the job. */
+/**
+ * Callbacks by clock, called when a job may have ended, because another mill on the same clock may have run
+ * it.
+ */
 const waiting = new WeakMap<Platform, Set<() => void>>()
 
 function listenersOn(platform: Platform): Set<() => void> {
@@ -27,22 +31,22 @@ function listenersOn(platform: Platform): Set<() => void> {
   return known
 }
 
-/** Some jobs may have ended just now. */
+/** Some jobs may have just ended. */
 export function mayHaveEnded(platform: Platform): void {
   for (const listener of listenersOn(platform)) listener()
 }
 
-/** `mayAppear`: it may not exist yet, in a transaction that was not committed or with a completion that is to come. */
+/** `mayAppear`: the job may not exist yet, because of an open transaction or a completion to come. */
 function promptHandle<Handle extends JobHandle>(
   handle: Handle,
   tools: PromptTools,
   mayAppear: boolean,
 ): Handle {
   async function result(options: ResultOptions = {}): Promise<unknown> {
-    checkObject(options, 'options', "{ timeout: '10s' }, or leave it out")
+    checkObject(options, 'options', "{ timeout: '10s' }, or omit it")
     const found = new AbortController()
     const signals = options.signal === undefined ? [found.signal] : [options.signal, found.signal]
-    // As usual, for everything but the asking: the time-out, the signal, the end of the mill.
+    // The regular wait handles everything except the poll: timeout, signal, and the stop of the mill.
     const usual = handle.result({ ...options, signal: AbortSignal.any(signals) })
     const asked = ended(handle.id, tools, { mayAppear, signal: found.signal })
     try {
@@ -55,7 +59,7 @@ function promptHandle<Handle extends JobHandle>(
   return { ...handle, result }
 }
 
-/** Asks at once, and whenever something ended. */
+/** Queries at once, and whenever a job ended. */
 async function ended(
   id: string,
   { store, platform }: PromptTools,
@@ -66,7 +70,7 @@ async function ended(
     const changed = Promise.withResolvers<void>()
     listeners.add(changed.resolve)
     signal.addEventListener('abort', () => changed.resolve(), { once: true })
-    // A store that cannot be asked is trouble for whoever waits as usual to tell of.
+    // If the query fails, the regular wait reports the error.
     const [answer] = await store.results([id]).catch(() => [])
     const isKnown = answer === null ? !mayAppear : answer !== undefined && isEnded(answer.state)
     if (!isKnown) await changed.promise
@@ -75,11 +79,11 @@ async function ended(
   }
 }
 
-/** What `result()` makes of an answer. */
+/** Converts a stored result to what `result()` returns. */
 function valueOf(id: string, answer: JobResult | null, { platform }: PromptTools): Promise<unknown> {
   const results: Results = {
     add(_id, waiter) {
-      // Not at once: whoever adds itself does not know yet that it was added.
+      // In a later turn, because the caller is not yet registered when this is called.
       platform.nextTurn(() => waiter.settle(answer))
       return () => {}
     },
@@ -92,7 +96,7 @@ function valueOf(id: string, answer: JobResult | null, { platform }: PromptTools
 
 type Options = { readonly tx?: unknown; readonly withCompletion?: boolean } | undefined
 
-/** An `enqueue` or `enqueueMany` of a mill or of a handler, with handles that are prompt. */
+/** Wraps `enqueue` or `enqueueMany` to return prompt handles. */
 function promptly<Enqueue>(enqueue: Enqueue, tools: PromptTools): Enqueue {
   type Plain = (target: unknown, what: unknown, options: Options) => Promise<JobHandle | JobHandle[]>
   const prompt: Plain = async (target, what, options) => {
@@ -105,11 +109,11 @@ function promptly<Enqueue>(enqueue: Enqueue, tools: PromptTools): Enqueue {
   return prompt as Enqueue
 }
 
-/** The same for what handlers enqueue. */
+/** The same for handlers. */
 export function promptInside(tools: PromptTools): Middleware {
   return (context, next) => {
     const { enqueue, enqueueMany } = context
-    // The context of this attempt is nobody else's, and the handler gets this very object.
+    // The context belongs to this attempt only, and the handler gets this object.
     Object.assign(context, {
       enqueue: promptly(enqueue, tools),
       enqueueMany: promptly(enqueueMany, tools),
@@ -118,7 +122,7 @@ export function promptInside(tools: PromptTools): Middleware {
   }
 }
 
-/** The same for a mill, and for the handles of jobs that it is asked for. */
+/** The same for a mill and its `job` function. */
 export function promptEnqueues(
   mill: Mill,
   tools: PromptTools,

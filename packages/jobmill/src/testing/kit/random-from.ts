@@ -1,4 +1,7 @@
-/** Chance from a seed, uniform in [0, 1): the same seed draws the same, on every machine. mulberry32: small, and even enough for jitter. */
+/**
+ * Seeded random numbers, uniform in [0, 1): the same seed gives the same sequence on every machine. Uses
+ * mulberry32, which is small and even enough for jitter.
+ */
 export function randomFrom(seed: number): () => number {
   let state = seed | 0
   return () => {

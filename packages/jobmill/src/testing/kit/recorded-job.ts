@@ -1,22 +1,22 @@
-/** A job as a test sees that it was enqueued: everything that an enqueue can say, with its defaults filled in. */
+/** A recorded job: everything an enqueue can set, with defaults filled in. */
 import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob } from '../../job/new-job.ts'
 
 export interface RecordedJob<Payload = unknown> {
   readonly id: string
   readonly kind: string
   readonly queue: string
-  /** As JSON kept it. */
+  /** After the conversion to JSON and back. */
   readonly payload: Payload
   readonly priority: number
   readonly maxAttempts: number
-  /** How long it waits before it is due, or the instant that was named. */
+  /** The delay until it is due, or the given instant. */
   readonly delayMs: number
   readonly dueAt: number | null
   readonly timeoutMs: number | null
   readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>> | null
   readonly orderKey: string | null
-  /** The key as it was given; the rest of `dedupe` is next to it. */
+  /** The key as given. The rest of `dedupe` is next to it. */
   readonly dedupeKey: string | null
   readonly dedupe: RecordedDedupe | null
 }
@@ -47,7 +47,7 @@ export function recordedJob(job: NewJob): RecordedJob {
   }
 }
 
-/** Names have no spaces, so the first ones of a stored key end its scope: see `scopedKey`. */
+/** Names have no spaces, so the first space of a stored key ends its scope. See `scopedKey`. */
 function recordedDedupe({ key: stored, ...dedupe }: Dedupe): RecordedDedupe {
   const [first, ...rest] = stored.split(' ')
   const scope = DEDUPE_SCOPES.find((one) => one === first) ?? 'global'

@@ -1,4 +1,4 @@
-/** Runs one handler in isolation: no store, no queue, one attempt, and all that it did to look at. */
+/** Runs one handler in isolation: no store, no queue, one attempt. Returns everything it did. */
 import type { InstanceInfo, JobInfo } from '../../job/context.ts'
 import { decide, type Ended } from '../../job/decide.ts'
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
@@ -22,26 +22,29 @@ import { kept, runAttempt } from '../../work/run-attempt.ts'
 import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
 
 export interface RunJobOptions {
-  /** Which attempt it is (default 1). */
+  /** The attempt number (default 1). */
   readonly attempt?: number
-  /** What `previousError()` gives from the second attempt on (default null). */
+  /** What `previousError()` returns from the second attempt on (default null). */
   readonly previousError?: string
-  /** Fires the signal of the handler: as a cancel, or as its reason says when that is an `Interruption`. */
+  /** Fires the signal of the handler: as a cancel, or with its reason if that is an `Interruption`. */
   readonly signal?: AbortSignal
-  /** What else the handler shall see of its job. */
+  /** Other fields of the job that the handler sees. */
   readonly job?: Partial<Omit<JobInfo, 'kind' | 'attempt'>>
 }
 
 export interface JobRun<Result = unknown> {
   readonly outcome: Outcome
-  /** What `result()` would give; only when it returned something that can be kept. */
+  /** What `result()` would return. Only set if the handler returned a value that can be stored. */
   readonly result?: Result
-  /** What was thrown, a Snooze, Throttled or Dead too; or why the payload or the result does not fit, as an error or a text. */
+  /**
+   * The thrown error, including Snooze, Throttled and Dead; or why the payload or the result does not match
+   * its schema.
+   */
   readonly error?: unknown
-  /** All of it, in order. */
+  /** All reported values, in order. */
   readonly progress: readonly unknown[]
   readonly log: readonly LogLine[]
-  /** Jobs with the completion are only there when the handler returned. */
+  /** Jobs enqueued with the completion are included only if the handler returned. */
   readonly enqueued: readonly EnqueuedInside[]
 }
 
@@ -50,7 +53,10 @@ const INSTANCE: InstanceInfo = Object.freeze({
   label: 'runJob',
 })
 
-/** Never throws what the handler throws: `const { outcome, result } = await runJob(sendEmail, { to: 'ada@example.com' })`. */
+/**
+ * Never throws what the handler throws: `const { outcome, result } = await runJob(sendEmail, { to:
+ * 'ada@example.com' })`.
+ */
 export async function runJob<Input, Result>(
   definition: JobDefinition<Input, Result>,
   payload: Input,
@@ -92,7 +98,7 @@ export async function runJob<Input, Result>(
   }
 }
 
-/** All is granted at once: whether there is budget is no question of a single handler. */
+/** Grants everything at once: budgets are not part of a single handler. */
 const BOUNDLESS: LimitInside = {
   acquire: async (name, draw) => granted(name, checkWait(draw).rest),
   tryAcquire: async (name, draw) => granted(name, draw),
@@ -130,7 +136,7 @@ function leaseFor(
   }
 }
 
-/** Passes the user's signal on, as the reason why the handler is asked to stop. */
+/** Forwards the signal of the caller as the reason of the interruption. */
 function obey(signal: AbortSignal | undefined, attempt: Attempt): () => void {
   const fire = (): void => {
     const reason: unknown = signal?.reason

@@ -1,12 +1,12 @@
-/** A store with something around each of its verbs. What is not a verb, and the type of its transactions, stays as it was. */
+/** Wraps each verb of a store. Other members and the transaction type stay the same. */
 import type { HandedOver, StandBy } from '../../store/claim.ts'
 import type { WakeUp } from '../../store/wake-up.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Everything of a store that answers with a promise. */
+/** Every member of a store that returns a promise. */
 export type Verb = Exclude<keyof Store, 'name' | 'notify' | 'forward' | 'standBy' | 'receive'>
 
-/** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
+/** A record instead of a list, so that the compiler reports a verb that is missing here. */
 const VERBS: Readonly<Record<Verb, true>> = {
   open: true,
   close: true,
@@ -77,13 +77,13 @@ export function callVerb(store: Store<never>, verb: Verb, args: readonly unknown
 }
 
 /**
- * `around` makes the call by itself, or does not. It must not wait before it does: in a user's transaction on SQLite the write has to happen inside the call.
+ * `around` makes the call or skips it. It must not await before the call: in a user transaction on SQLite the write must happen inside the call.
  */
 export function aroundVerbs<S extends Store<never>>(
   store: S,
   around: (verb: Verb, args: readonly unknown[]) => Promise<unknown>,
 ): S {
-  // On top of the store rather than a copy of it: a store of somebody else's may be a class, or have more to it.
+  // Inherits from the store instead of copying it: a custom store may be a class or have more members.
   const own = Object.create(store) as S
   const define = (key: string, value: unknown): void =>
     void Object.defineProperty(own, key, { value, enumerable: true })

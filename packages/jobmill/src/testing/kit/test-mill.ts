@@ -1,4 +1,4 @@
-/** A mill for tests: in memory, on a clock that the test moves, with everything that it did to look at. */
+/** A mill for tests: in memory, with a fake clock, and with everything it did on record. */
 import type { AnyJob, JobDefinition } from '../../job/definition.ts'
 import type { Duration } from '../../job/duration.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
@@ -23,11 +23,16 @@ export interface TestMillOptions<S extends Store<never> = Store<SqliteTx>> exten
   MillOptions,
   'store' | 'platform'
 > {
-  /** Another store on the same clock: `(platform) => postgres(url, { clock: platform.now })`. Default: SQLite in memory. */
+  /**
+   * Another store on the same clock: `(platform) => postgres(url, { clock: platform.now })`. Default: SQLite
+   * in memory.
+   */
   readonly store?: (platform: TestPlatform) => S
-  /** The clock of another mill, to share it. Default: a new one that begins now. */
+  /** The clock of another mill, to share it. Default: a new one that starts now. */
   readonly platform?: TestPlatform
-  /** `enqueue` runs the job at once, and resolves after it has ended or was scheduled for later (default false). */
+  /**
+   * `enqueue` runs the job at once, and resolves after it has ended or was scheduled for later (default false).
+   */
   readonly inline?: boolean
   /** False: the mill is not started, so that nothing runs (default true). */
   readonly start?: boolean
@@ -36,15 +41,21 @@ export interface TestMillOptions<S extends Store<never> = Store<SqliteTx>> exten
 export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
   readonly clock: {
     now(): number
-    /** Hours pass at once; what becomes due meanwhile has run then, except for handlers that wait for something real: `drain` waits for those. */
+    /**
+     * Moves the clock and runs everything that becomes due, except for handlers that wait for something real.
+     * Use `drain` for those.
+     */
     advance(duration: Duration): Promise<void>
   }
-  /** Works until nothing is ready or running; handlers are awaited, however long they really take. */
+  /** Runs until nothing is ready or running. Awaits handlers, however long they really take. */
   drain(options?: DrainOptions): Promise<void>
-  /** What was enqueued so far through this mill, also by its handlers, in the order in which it was acknowledged. */
+  /**
+   * The jobs enqueued so far through this mill, including those of its handlers, in the order of
+   * acknowledgment.
+   */
   enqueued<Input>(job: JobDefinition<Input>): EnqueuedRecord<Input>[]
   enqueued(kind?: string): EnqueuedRecord[]
-  /** Everything that happened so far. */
+  /** All events so far. */
   readonly events: readonly MillEvent[]
   /** For a second mill on the same clock and store. */
   readonly platform: TestPlatform
@@ -70,7 +81,7 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
   const events: MillEvent[] = []
   const mill = jobmill<Store>({
     log: 'silent',
-    // Not what happens to be set where the tests run.
+    // Ignores the environment of the test process.
     env: {},
     ...rest,
     middleware: around([atWork.middleware, promptInside(answers)], rest.middleware),
@@ -84,7 +95,7 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
   const control = millControl(mill, { ...answers, atWork, jobs: rest.jobs ?? [] })
   const enqueues = promptEnqueues(mill, answers)
   const drain = (isOver: () => boolean): Promise<void> => control.drain({}, isOver)
-  // On top of the mill, whose own verbs are called from here.
+  // Inherits from the mill, whose own functions are called from here.
   const test: TestMill<TxOf<S>> = Object.assign(Object.create(mill) as Mill, {
     ...control,
     ...(inline ? inlineEnqueue({ mill, enqueues, events, drain }) : enqueues),
@@ -100,25 +111,25 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
   return test
 }
 
-/** Around everything, so that what a user's own middleware waits for is waited for too. */
+/** Outermost, so that waits in user middleware are tracked too. */
 function around(own: readonly Middleware[], given: readonly Middleware[] = []): readonly Middleware[] {
-  // What cannot be used is refused by its own index.
+  // Invalid entries are rejected by their own index.
   return given.every((one) => typeof one === 'function') ? [...own, ...given] : given
 }
 
 function checkStore(store: unknown): Store {
   if (typeof store === 'object' && store !== null && 'claim' in store) return store as Store
-  throw new JobmillError('OPTION_INVALID', 'gives no store', {
+  throw new JobmillError('OPTION_INVALID', 'must return a store', {
     field: 'store',
     value: shown(store),
-    fix: 'Give a function that returns one: (platform) => postgres(url, { clock: platform.now })',
+    fix: 'Pass a function that returns one: (platform) => postgres(url, { clock: platform.now })',
   })
 }
 
 function contradiction(): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'contradicts inline', {
+  return new JobmillError('OPTION_CONFLICT', 'cannot be combined with inline', {
     field: 'start',
     value: 'false',
-    fix: 'A mill that runs jobs inline must be started: leave out start or inline',
+    fix: 'Remove start or inline: a mill that runs jobs inline must be started',
   })
 }

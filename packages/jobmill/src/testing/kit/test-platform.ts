@@ -1,6 +1,6 @@
 /**
- * A platform whose clock stands still until a test moves it: hours pass in milliseconds, and every timer fires in its order. Only what needs no time at all
- * (a timer of 0 ms, the next turn of the loop) happens by itself.
+ * A platform with a fake clock: hours pass in milliseconds, and timers fire in order. Only tasks that need no
+ * time (a timer of 0 ms, the next event-loop turn) run on their own.
  */
 import { type Duration, durationMs, instantAt } from '../../job/duration.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
@@ -13,27 +13,33 @@ import { randomFrom } from './random-from.ts'
 import { timeline } from './timeline.ts'
 
 export interface TestPlatformOptions {
-  /** What the clock shows at first (default 9 September 2001, far from any real clock: who asks another one is found out). */
+  /**
+   * The initial time (default 9 September 2001, far from any real clock, so that code that reads another
+   * clock fails).
+   */
   readonly startAt?: Date | number | string
-  /** Of the random numbers (default 1). The same seed draws the same. */
+  /** The seed of random numbers (default 1). The same seed gives the same sequence. */
   readonly seed?: number
 }
 
 export interface TestPlatform extends Platform {
-  /** Stands alone, so that it can be passed on: `clock: platform.now`. */
+  /** A plain function, so that it can be passed on: `clock: platform.now`. */
   readonly now: () => number
-  /** Moves the clock, firing what becomes due one by one, each at its own time and after everything before it has settled. */
+  /**
+   * Moves the clock and fires due timers one by one, each at its own time and after everything before it has
+   * settled.
+   */
   advance(duration: Duration): Promise<void>
-  /** Moves it to the next timer, however far, and fires that. False when there is none. */
+  /** Moves the clock to the next timer, however far, and fires it. False when there is none. */
   advanceToNextTimer(): Promise<boolean>
-  /** Resolves when nothing that is tracked is on its way any more. Handlers that wait for something else are not waited for. */
+  /** Resolves when nothing tracked is in flight. Does not wait for handlers that wait for something else. */
   settled(): Promise<void>
   /**
-   * The same store, with its calls counted while they are on their way. Give a store on a server or a file `clock: platform.now` and leave its timers
-   * real: a call that waits for a timer of this platform would be waited for by the clock that should fire it.
+   * The same store with its calls tracked. Give a store on a server or a file `clock: platform.now` and leave
+   * its timers real: a call that waits for a timer of this platform would deadlock with the clock.
    */
   track<S extends Store<never>>(store: S): S
-  /** Timers that are set: 0 once everything has stopped. */
+  /** The number of set timers: 0 once everything has stopped. */
   readonly pendingTimers: number
 }
 
@@ -58,9 +64,12 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
   let moving = 0
   let firing = false
 
-  /** What is due without the clock moving: one per turn, so that what one of them starts comes before the next. */
+  /**
+   * Fires timers that are due without moving the clock: one per turn, so that what one starts comes before
+   * the next.
+   */
   function fireDueSoon(): void {
-    // Whoever moves the clock fires it, once everything before it has settled.
+    // While the clock is moving, the move fires it once everything before it has settled.
     if (firing || moving > 0 || timers.nextAt === undefined || timers.nextAt > now) return
     firing = true
     systemPlatform.nextTurn(() => {
@@ -72,7 +81,7 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
 
   const settled = (): Promise<void> => onTheWay.settled(() => !firing)
 
-  /** Fires what is due until then, each at its own time: `most` of them. Returns how many those were. */
+  /** Fires up to `most` timers that are due until then, each at its own time. Returns how many fired. */
   async function fire(until: number, most: number): Promise<number> {
     moving += 1
     try {
@@ -93,11 +102,11 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
     now: () => now,
     monotonic: () => now - startedAt,
     random,
-    // Real ones: two platforms with the same seed may write to the same database.
+    // Real ids: two platforms with the same seed may write to the same database.
     id: () => systemPlatform.id(),
     timer(ms, task) {
       onTheWay.touch()
-      // Whole milliseconds, as real timers and wall clocks have them.
+      // Whole milliseconds, like real timers and wall clocks.
       const entry = timers.add(now + Math.max(0, Math.ceil(ms)), task)
       fireDueSoon()
       return { cancel: () => timers.remove(entry) }

@@ -1,4 +1,4 @@
-/** Timers that wait for a clock, in the order in which they fire: by time, and by insertion when they are due together. */
+/** Timers in the order in which they fire: by time, and by insertion if due together. */
 
 interface Entry {
   readonly at: number
@@ -8,18 +8,21 @@ interface Entry {
 export interface Timeline {
   add(at: number, task: () => void): Entry
   remove(entry: Entry): void
-  /** Takes the first one out if it is due at this time. */
+  /** Removes and returns the first timer if it is due at this time. */
   take(until: number): Entry | undefined
-  /** When the first one is due. */
+  /** When the first timer is due. */
   readonly nextAt: number | undefined
   readonly size: number
 }
 
-/** A sorted array: a test has dozens of timers, and one that was cancelled is gone at once, so that leaks can be counted. */
+/**
+ * A sorted array: a test has dozens of timers, and a cancelled one is removed at once, so that leaks can be
+ * counted.
+ */
 export function timeline(): Timeline {
   const entries: Entry[] = []
 
-  /** Where the first entry stands that is due later than this. */
+  /** The index of the first entry that is due later than this. */
   function placeAfter(at: number): number {
     let low = 0
     let high = entries.length

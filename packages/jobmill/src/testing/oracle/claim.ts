@@ -1,4 +1,4 @@
-/** claim: the best ready jobs that the request allows, under one new token. */
+/** claim: leases the best ready jobs that the request allows, under one new token. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { ClaimRequest, Lease } from '../../store/claim.ts'
 import { roomIn, roomInMs, spend } from './limits.ts'
@@ -16,7 +16,7 @@ export function claim(state: OracleState, now: number, request: ClaimRequest): L
   return leaseTo(state, now, request.instance, jobs)
 }
 
-/** They run from now on, all under one new token. */
+/** Marks the jobs as running, all under one new token. */
 export function leaseTo(
   state: OracleState,
   now: number,
@@ -35,7 +35,7 @@ export function leaseTo(
 
 type Wanted = Omit<ClaimRequest, 'instance'>
 
-/** What a claim would take, in the order of the reply. Says nothing about whether the instance may. */
+/** The jobs a claim would lease, in the order of the reply. Does not check whether the instance may claim. */
 export function claimable(state: OracleState, now: number, request: Wanted): OracleJob[] {
   const limit = request.quarantined === 'only' ? 1 : request.limit
   const waiting = inClaimOrder(state).filter((job) => isWanted(state, now, job, request))
@@ -44,7 +44,7 @@ export function claimable(state: OracleState, now: number, request: Wanted): Ora
     roomsOf(request),
     limit,
   )
-  // A limit may be drawn on by several queues.
+  // Several queues may use the same limit.
   const left = new Map<string, number>()
   for (const { queue, room } of request.queues) {
     const name = limitNameOf(state, queue)
@@ -58,7 +58,7 @@ export function claimable(state: OracleState, now: number, request: Wanted): Ora
   return taken.toSorted(byClaimOrder)
 }
 
-/** Whether the queue is open and the job is one of those that were asked for. */
+/** Whether the queue is open and the request includes the job. */
 function isWanted(
   state: OracleState,
   now: number,
@@ -75,7 +75,7 @@ function roomsOf(request: Wanted): Map<string, number> {
   return new Map(request.queues.map(({ queue, room }) => [queue, room]))
 }
 
-/** The first of these jobs, as many as there is room for in their queues, and at most `limit`. */
+/** The first of these jobs, as many as their queues have capacity for, and at most `limit`. */
 export function take(jobs: readonly OracleJob[], rooms: Map<string, number>, limit: number): OracleJob[] {
   const taken: OracleJob[] = []
   for (const job of jobs) {
@@ -87,7 +87,7 @@ export function take(jobs: readonly OracleJob[], rooms: Map<string, number>, lim
   return taken
 }
 
-/** When a limit that keeps ready jobs of these queues and kinds back has something again. */
+/** When a limit that blocks ready jobs of these queues and kinds has a token again. */
 export function budgetInMs(
   state: OracleState,
   now: number,

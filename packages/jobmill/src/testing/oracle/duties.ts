@@ -1,9 +1,12 @@
-/** Leadership: vacant duties are taken, one's own are renewed, and those of an instance that ended are let go. */
+/** Leadership: an instance takes vacant duties, renews its own, and loses them when it ends. */
 import type { DutyBid, DutyRecord } from '../../store/duty.ts'
 import type { HeartbeatRequest } from '../../store/instance.ts'
 import type { OracleState } from './state.ts'
 
-/** For a living instance. `isWritten`: whether this heartbeat wrote the row of the instance. Returns what it leads now. */
+/**
+ * For a running instance. `isWritten`: whether this heartbeat wrote the row of the instance. Returns the
+ * duties it leads now.
+ */
 export function leadDuties(
   state: OracleState,
   now: number,
@@ -28,14 +31,14 @@ function lead(
     name,
     leader: instance,
     expiresAt: now + leaseMs,
-    // Who never had a success knows nothing better than what was known before.
+    // A leader without a success keeps the previous value.
     lastSuccessAt:
       succeededAgoMs === null ? (state.duties.get(name)?.lastSuccessAt ?? null) : now - succeededAgoMs,
     failures,
   })
 }
 
-/** As others see it: from the last millisecond of its lease on, nobody leads it. */
+/** As others see it: from the last millisecond of its lease on, the duty has no leader. */
 function readDuty(state: OracleState, now: number, name: string): DutyRecord {
   const duty = state.duties.get(name)
   if (duty === undefined) return { name, leader: null, expiresAt: null, lastSuccessAt: null, failures: 0 }

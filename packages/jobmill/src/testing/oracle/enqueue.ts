@@ -1,4 +1,4 @@
-/** enqueue: new jobs, the same jobs again, and what a held dedupe key does to them. */
+/** enqueue: inserts jobs, recognizes repeated ones, and applies dedupe keys. */
 import { UNDECLARED } from '../../job/queue-sources.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { NewJob } from '../../job/new-job.ts'
@@ -38,7 +38,7 @@ function enqueueOne(state: OracleState, now: number, job: NewJob): Enqueued {
   return { id: job.id, outcome: 'enqueued' }
 }
 
-/** The hold on a key, unless it is over. */
+/** The hold on a key, unless it has expired. */
 export function holdOf(state: OracleState, now: number, key: string): Hold | undefined {
   const hold = state.holds.get(key)
   return hold === undefined || (hold.until !== null && hold.until <= now) ? undefined : hold
@@ -61,7 +61,7 @@ function collide(state: OracleState, now: number, job: NewJob, { holder: id }: H
   return { id, outcome: 'replaced' }
 }
 
-/** A scheduled job whose time has come: ready, or in line when it has an order key and not the turn. */
+/** A scheduled job is due: it becomes ready, or joins the order queue if another job holds its order lock. */
 export function becomeDue(state: OracleState, now: number, job: OracleJob): void {
   if (needsOrderLock(state, job)) joinOrderQueue(state, job)
   else makeReady(state, now, job)

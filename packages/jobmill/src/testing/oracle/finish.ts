@@ -14,7 +14,7 @@ export function finish(state: OracleState, now: number, items: readonly Finish[]
     if (job?.run?.token === item.token) return finishOne(state, now, item, job, job.run, curved)
     if (job === undefined && forgets(item.transition))
       return { id: item.id, accepted: true, state: 'done', followUps: [] }
-    // Only what a finish wrote can be written again; a lease that was taken away stays stale.
+    // Only a write of finish can be repeated. A lease that was taken away stays stale.
     const before = job?.attempts.find((attempt) => attempt.token === item.token)?.wentTo ?? null
     if (before === null) return { id: item.id, accepted: false, state: null, followUps: [] }
     return { id: item.id, accepted: true, state: before, followUps: [], again: true }
@@ -39,7 +39,7 @@ function finishOne(
   if (refunds(transition)) refund(job)
   if (forced) end(state, now, job, 'cancelled')
   else move(state, now, job, transition)
-  // Its dedupe key may be held on, apart from the job.
+  // Its dedupe key may outlive the job.
   if (forgets(transition)) state.jobs.delete(job.id)
   if (item.cool !== undefined) cool(state, now, job.queue, item.cool, curved)
   const asAsked = wentTo === stateAfter(transition)
@@ -80,7 +80,7 @@ function cool(state: OracleState, now: number, name: string, how: CoolDown, curv
   if (curved.has(name)) return
   curved.add(name)
   if (queue.coolUntil > now) return
-  // The quiet begins when the cool-down ends: inside it there cannot be an event.
+  // The quiet period starts when the cool-down ends, because no event can happen during it.
   if (now - queue.coolUntil >= how.quietMs) queue.throttles = 0
   queue.coolUntil = now + Math.min(how.maxMs, how.baseMs * 2 ** queue.throttles)
   queue.throttles += 1

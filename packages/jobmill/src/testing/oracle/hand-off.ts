@@ -1,4 +1,6 @@
-/** enqueue with free workers: of the jobs that it writes, those that may begin at once are leased to whoever enqueued them. */
+/**
+ * enqueue with direct dispatch: leases new jobs that can start at once to the instance that enqueues them.
+ */
 import type { NewJob } from '../../job/new-job.ts'
 import type { HandOff } from '../../store/claim.ts'
 import type { Enqueued } from '../../store/replies.ts'
@@ -13,7 +15,7 @@ export function enqueueWithHandOff(
   jobs: readonly NewJob[],
   { instance, queues, kinds }: HandOff,
 ): Enqueued[] {
-  // As it was before this call: what it writes itself is in nobody's way.
+  // The state before this call: jobs of the same call do not block each other.
   const best = bestReady(state)
   const replies = enqueue(state, now, jobs)
   if (!isAlive(state, now, instance)) return replies
@@ -34,13 +36,16 @@ export function enqueueWithHandOff(
   })
 }
 
-/** Who is delayed or has an order key is not ready; who has a dedupe key may be, and is not handed off all the same. */
+/**
+ * Delayed jobs and jobs with an order key are not ready. A job with a dedupe key may be, but is not
+ * dispatched directly.
+ */
 function mayBegin(state: OracleState, now: number, job: OracleJob): boolean {
   const isFree = isOpen(state, now, job.queue) && limitNameOf(state, job.queue) === null
   return job.state === 'ready' && job.dedupe === null && isFree
 }
 
-/** The best priority that is ready, by queue: of any kind, suspects too. */
+/** The best ready priority by queue, of any kind, including quarantined jobs. */
 function bestReady(state: OracleState): Map<string, number> {
   return new Map(
     inClaimOrder(state)
@@ -49,7 +54,7 @@ function bestReady(state: OracleState): Map<string, number> {
   )
 }
 
-/** A queue may be listed twice: its rooms add up. */
+/** A queue may be listed twice: its free workers add up. */
 function roomsOf(queues: HandOff['queues']): Map<string, number> {
   const rooms = new Map<string, number>()
   for (const { queue, room } of queues) rooms.set(queue, (rooms.get(queue) ?? 0) + room)

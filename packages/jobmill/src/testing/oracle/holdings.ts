@@ -1,4 +1,4 @@
-/** What a job has in places other than its own. */
+/** What a job holds in places other than its own row. */
 import { type Holding, holdingsOf } from '../../store/holdings.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
@@ -11,7 +11,7 @@ export function holdings(state: OracleState, { id, dedupe, orderKey, attempts }:
   })
 }
 
-/** With what only a job that is forgotten or cancelled changes. */
+/** Includes what changes only when a job is forgotten or cancelled. */
 export function allHoldings(state: OracleState, job: OracleJob): Holding[] {
   const all = holdings(state, job)
   if (job.tags.length > 0) all.push('tags')

@@ -1,4 +1,6 @@
-/** register, renew and deregister: who is alive, and what becomes of the jobs of one that stops. */
+/**
+ * register, renew and deregister: which instances are alive, and what happens to the jobs of one that stops.
+ */
 import type { NewInstance, Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
 import { budgetInMs, claimable } from './claim.ts'
 import { leadDuties, letGo } from './duties.ts'
@@ -61,7 +63,7 @@ export function renew(state: OracleState, now: number, request: HeartbeatRequest
   }
 }
 
-/** Marks an instance as ended. What it had beside its jobs goes at once: duties, slots, and permits outside of jobs. */
+/** Marks an instance as ended. Its duties, slots and permits outside of jobs are released at once. */
 export function endInstance(
   state: OracleState,
   now: number,
@@ -87,7 +89,7 @@ export function deregister(state: OracleState, now: number, id: string): number 
   const jobs = runningUnder(state, id)
   for (const { job, run } of jobs) {
     if (run.cancelReason !== null) {
-      // It ended, so there must be a record of how.
+      // The job ended, so there must be a record of its outcome.
       record(now, job, run, { outcome: 'cancelled', error: run.cancelReason, wentTo: null })
     }
     refund(job)

@@ -1,4 +1,4 @@
-/** Limits: their settings, who draws on them, and what is left. The arithmetic is that of every store. */
+/** Limits: their settings, requests and budgets. The arithmetic is shared by every store. */
 import { answer, available, changed, drained, EMPTY_BUDGET, nextInMs, spent } from '../../job/budget.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
 import { isPerKey, type LimitParts } from '../../job/limit.ts'
@@ -19,7 +19,7 @@ import { releasePermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'
 
 export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
-  // Before anything is written.
+  // Checked before anything is written.
   for (const { name, settings: code } of limits) {
     const known = state.limits.get(name)
     const isKeyed = known !== undefined && isPerKey(effectiveLimit({ ...known.sources, code }))
@@ -91,7 +91,7 @@ export function resetLimitOverrides(
   return droppedOptions(overrides, limit.sources.overrides)
 }
 
-/** What changes nothing of what counts leaves budgets and places as they are. */
+/** A change that does not affect the live settings leaves budgets and places as they are. */
 function write(state: OracleState, now: number, name: string, sources: LimitSources): void {
   const limit = limitOf(state, name)
   if (isSameLimit(limit.settings, effectiveLimit(sources))) limit.sources = sources
@@ -136,7 +136,7 @@ function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acqu
   const { state: budget, answers } = answer(limit.settings, limit.budget, [ask], { now, held: heldOf(limit) })
   limit.budget = budget
   const [told] = answers
-  if (told === undefined) throw new Error('one ask has one answer')
+  if (told === undefined) throw new Error('one request has one answer')
   if (told.outcome === 'never') return told
   if (told.outcome === 'later') {
     if (told.takesPlace) limit.places.set(item.holder, now)
@@ -148,7 +148,10 @@ function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acqu
   return told
 }
 
-/** What is drawn on: the limit, or the budget of a key, which is there from its first use on. Null when a key is missing, or is one too many. */
+/**
+ * The budget of a request: the limit, or the budget of its key, which exists from its first use on. Null when
+ * a key is missing or not allowed.
+ */
 function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | null {
   if (isPerKey(limit.settings) !== (key !== undefined)) return null
   if (key === undefined) return limit
@@ -157,7 +160,7 @@ function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | nu
   return found
 }
 
-/** A permit goes with the attempt or with the instance, so that one of them must be there. */
+/** A permit belongs to an attempt or an instance, so one of them must be current. */
 function isCurrent(state: OracleState, now: number, { holder, token, instance }: AcquireRequest): boolean {
   if (token === null) return isAlive(state, now, instance)
   return state.jobs.get(holder)?.run?.token === token
@@ -184,7 +187,7 @@ export function drain(
   return limitRecord(now, name, { ...limit, budget: drawn.budget })
 }
 
-/** How many jobs a claim may take on account of this limit. */
+/** How many jobs a claim may lease under this limit. */
 export function roomIn(state: OracleState, now: number, name: string): number {
   const limit = limitOf(state, name)
   return available(limit.settings, limit.budget, { now, held: heldOf(limit) })
@@ -195,7 +198,7 @@ export function roomInMs(state: OracleState, now: number, name: string): number 
   return nextInMs(limit.settings, limit.budget, { now, held: heldOf(limit) })
 }
 
-/** A claim took these jobs: one token or permit for each. */
+/** A claim leased these jobs: takes one token or permit for each. */
 export function spend(state: OracleState, now: number, name: string, jobs: readonly string[]): void {
   const limit = limitOf(state, name)
   limit.budget = spent(limit.settings, limit.budget, jobs.length, now)

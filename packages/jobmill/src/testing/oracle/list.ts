@@ -46,7 +46,7 @@ function positionOf(job: OracleJob, filter: JobFilter): Position {
   return [job.run?.startedAt ?? job.endedAt ?? 0, job.id]
 }
 
-/** Parts at the same place are of the same type. */
+/** Parts at the same index have the same type. */
 function comparePositions(a: Position, b: Position): number {
   const at = a.findIndex((part, index) => part !== b[index])
   if (at === -1) return 0

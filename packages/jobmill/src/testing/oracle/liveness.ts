@@ -1,4 +1,4 @@
-/** Who is alive by the database's clock, and what runs under whose name. */
+/** Which instances are alive by the database clock, and which jobs they run. */
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { OracleInstance, OracleJob, OracleState, Run } from './state.ts'
 

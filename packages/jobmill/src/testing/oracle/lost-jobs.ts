@@ -1,4 +1,4 @@
-/** Takes back the crashes of an instance that was reaped although its process lives. */
+/** Reverts the crash counts of an instance that was reaped although its process is alive. */
 import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
 import { retry } from './operate.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'

@@ -1,4 +1,4 @@
-/** record and rollUp: figures and events of processes, and how they are read. */
+/** record and rollUp: metrics and events of processes, and how they are read. */
 import { mergeData } from '../../job/metric-data.ts'
 import {
   type MetricQuery,
@@ -43,7 +43,7 @@ export function rollUp(state: OracleState, limit: number): number {
   return merged.length
 }
 
-/** The bucket of this size that the figure belongs to, with the figure in it. */
+/** Adds a metric to its bucket of this size. */
 function withDelta(buckets: readonly OracleBucket[], delta: OracleDelta, resolution: number): OracleBucket {
   const bucket = { ...delta, resolution, at: bucketAt(delta.at, resolution) }
   const known = buckets.find((one) => isSame(one, bucket))

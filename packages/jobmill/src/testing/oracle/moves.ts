@@ -1,4 +1,4 @@
-/** The moves of a job from state to state, which several verbs share. */
+/** The state transitions of a job that several verbs share. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import type { EndedState } from '../../job/state.ts'
@@ -6,7 +6,7 @@ import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from './permits.ts'
 import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
 
-/** Behind the others of its priority. */
+/** Behind the other jobs of its priority. */
 export function makeReady(state: OracleState, now: number, job: OracleJob): void {
   state.lastSeq += 1
   job.state = 'ready'
@@ -15,7 +15,7 @@ export function makeReady(state: OracleState, now: number, job: OracleJob): void
   stopRunning(state, job)
 }
 
-/** Where it stood before it was claimed. */
+/** At its position before the claim. */
 export function putBack(state: OracleState, job: OracleJob): void {
   job.state = 'ready'
   stopRunning(state, job)
@@ -27,13 +27,16 @@ export function schedule(state: OracleState, job: OracleJob, dueAt: number): voi
   stopRunning(state, job)
 }
 
-/** The permits of an attempt go with it, whatever ends it. */
+/** The permits of an attempt are released with it, whatever ends it. */
 function stopRunning(state: OracleState, job: OracleJob): void {
   if (job.run !== null) dropPermits(state, (holder) => holder === job.id)
   job.run = null
 }
 
-/** Ends a job and frees what it held: its place in line, its turn, and its dedupe key (after the hold). */
+/**
+ * Ends a job and releases what it holds: its place in the order queue, its order lock, and its dedupe key
+ * (after the hold).
+ */
 export function end(state: OracleState, now: number, job: OracleJob, to: EndedState): void {
   job.state = to
   job.endedAt = now
@@ -62,12 +65,12 @@ export interface Ending {
   readonly outcome: Outcome
   readonly error: string | null
   readonly ranMs?: number | undefined
-  /** Left out: what was noted while it ran. */
+  /** If omitted: the log written while it ran. */
   readonly log?: string | undefined
   readonly wentTo: OracleAttempt['wentTo']
 }
 
-/** Records the attempt that `run` was, or with null that a job ended while it waited. Before any refund. */
+/** Records the attempt of `run`, or with null a job that ended while it waited. Call it before any refund. */
 export function record(now: number, job: OracleJob, run: Run | null, ending: Ending): void {
   const { ranMs, log, ...how } = ending
   job.attempts.push({

@@ -1,4 +1,4 @@
-/** Wake-ups between handles of one process. */
+/** Notifications between handles of one process. */
 import { systemPlatform } from '../../platform/platform.ts'
 import { waiters, type Waiters } from '../../store/waiters.ts'
 import { wakeAll, type WakeUp } from '../../store/wake-up.ts'
@@ -6,12 +6,12 @@ import { heldOf } from './permits.ts'
 import type { OracleState } from './state.ts'
 
 export interface Notification {
-  /** Those who wait at one handle. */
+  /** The waiters of one handle. */
   join(): Waiters
   leave(room: Waiters): void
-  /** The rung of each queue is the same for all who hear it. */
+  /** The order of instances for each queue is the same for all receivers. */
   notify(wakeUps: readonly Omit<WakeUp, 'seed'>[]): void
-  /** Rings again, for those who wait at other handles. */
+  /** Forwards a notification to waiters at other handles. */
   pass(wakeUp: WakeUp, from: Waiters): void
 }
 
@@ -38,7 +38,7 @@ export function createNotifier(): Notification {
   }
 }
 
-/** What is remembered of a state to tell afterwards what there is to ring for. */
+/** A snapshot of the state, to find out afterwards what to notify. */
 export interface Before {
   readonly ready: ReadonlySet<string>
   readonly held: ReadonlyMap<string, number>
@@ -48,7 +48,7 @@ export function lookBefore(state: OracleState): Before {
   return { ready: new Set(readyJobs(state).map(({ id }) => id)), held: permitsOut(state) }
 }
 
-/** Queues in which jobs became ready, and those whose limit got permits back. */
+/** Queues in which jobs became ready, and queues whose limit got permits back. */
 export function wakeUpsSince(before: Before, state: OracleState): Omit<WakeUp, 'seed'>[] {
   const fresh = readyJobs(state).filter(({ id }) => !before.ready.has(id))
   const now = permitsOut(state)

@@ -68,7 +68,7 @@ export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
     if (job.state === 'running') return refused('running')
     leaveOrderQueue(state, job)
     freeOrderLock(state, job)
-    // The hold of a job that ended lives on without it.
+    // The hold of an ended job outlives it.
     if (job.endedAt === null) freeKey(state, job)
     state.jobs.delete(job.id)
     return changed(null)

@@ -1,6 +1,6 @@
 /**
- * The contract in executable form: a store in memory that does what docs/internals/store-contract.md says, as
- * plainly as can be. Real stores are compared with it. Slow on purpose where that is simpler; keeps nothing.
+ * The executable contract: an in-memory store that follows docs/internals/store-contract.md as simply as
+ * possible. Real stores are compared with it. It prefers simplicity to speed and persists nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
 import { checked } from '../../store/checked.ts'
@@ -37,13 +37,13 @@ import { type OracleState, emptyState } from './state.ts'
 import { readTicks, tick } from './ticks.ts'
 import { unservedKinds } from './unserved.ts'
 
-/** What several handles share, as several connections share a database. */
+/** Shared by several handles, as several connections share a database. */
 export interface OracleDatabase {
   state: OracleState
   readonly notifier: Notification
 }
 
-/** A copy of the state, which becomes the state when the transaction commits. */
+/** A copy of the state that replaces it when the transaction commits. */
 export interface OracleTx {
   readonly state: OracleState
 }
@@ -71,10 +71,13 @@ export function oracle(
   const state = (tx?: OracleTx): OracleState => {
     if (!isOpen) throw new JobmillError('STORE_CLOSED', 'the store is not open')
     if (tx !== undefined && typeof tx.state !== 'object')
-      throw new JobmillError('TX_INVALID', 'is no transaction')
+      throw new JobmillError('TX_INVALID', 'is not a transaction')
     return tx?.state ?? database.state
   }
-  /** Runs a verb that may make jobs ready or free permits, and rings for that; not in a user's transaction, whose end nobody knows. */
+  /**
+   * Runs a verb that may make jobs ready or free permits, and notifies. Not in a user transaction, whose
+   * commit is not observed.
+   */
   const wakeUps = <T>(act: (state: OracleState, now: number) => T, tx?: OracleTx): T => {
     const before = lookBefore(state(tx))
     const reply = act(state(tx), clock())
@@ -109,7 +112,7 @@ export function oracle(
     deregister: async (instance) => wakeUps((state, now) => deregister(state, now, instance)),
     reap: async (options) => wakeUps((state, now) => reap(state, now, options)),
     retain: async (request) => retain(state(), clock(), request),
-    // There are no counter rows here: counts are taken from the jobs.
+    // There are no counter rows: counts are computed from the jobs.
     fold: async () => (state(), 0),
     rollUp: async (limit) => rollUp(state(), limit),
     record: async (recording) => record(state(), clock(), recording),

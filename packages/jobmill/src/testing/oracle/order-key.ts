@@ -1,7 +1,7 @@
-/** Order keys: who is in line, and who has the turn. */
+/** Order keys: the order queue of each key, and which job holds the order lock. */
 import type { OracleJob, OracleState } from './state.ts'
 
-// Queue names have no spaces, so that two pairs never make the same text.
+// Queue names have no spaces, so that two pairs never give the same string.
 function orderQueueOf(job: OracleJob): string {
   return `${job.queue} ${job.orderKey}`
 }
@@ -14,7 +14,7 @@ function hasOrderLock(state: OracleState, job: OracleJob): boolean {
   return state.orderLocks.get(orderQueueOf(job)) === job.id
 }
 
-/** Whether a job that is due must queue before it can be ready. */
+/** Whether a due job must wait in the order queue before it can be ready. */
 export function needsOrderLock(state: OracleState, job: OracleJob): boolean {
   return job.orderKey !== null && !hasOrderLock(state, job)
 }
@@ -23,7 +23,7 @@ export function joinOrderQueue(state: OracleState, job: OracleJob): void {
   state.orderQueue.push(job.id)
 }
 
-/** Behind those in front that came before it. */
+/** Behind the front jobs that came before it. */
 export function goFirst(state: OracleState, job: OracleJob): void {
   leaveOrderQueue(state, job)
   state.orderQueue.splice(state.firsts.size, 0, job.id)
@@ -44,7 +44,7 @@ export function freeOrderLock(state: OracleState, job: OracleJob): void {
   if (hasOrderLock(state, job)) state.orderLocks.delete(orderQueueOf(job))
 }
 
-/** The first in line of every key that nobody has the turn of; who joined first comes first. */
+/** The first job of every order queue whose lock is free, by time of joining. */
 export function heads(state: OracleState): OracleJob[] {
   const seen = new Set(state.orderLocks.keys())
   return state.orderQueue.flatMap((id) => {

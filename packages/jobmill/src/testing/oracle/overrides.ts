@@ -1,4 +1,4 @@
-/** Overrides of queues, limits and schedules: all of them listed, and reset. */
+/** Lists and resets the overrides of queues, limits and schedules. */
 import { limitOverrides } from '../../job/limit-sources.ts'
 import type { Overridable, OverrideRecord } from '../../job/overrides.ts'
 import { queueOverrides } from '../../job/queue-sources.ts'

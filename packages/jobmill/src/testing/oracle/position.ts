@@ -1,4 +1,4 @@
-/** ahead: how many ready jobs would be claimed before one. */
+/** position: how many ready jobs would be claimed before one. */
 import { POSITION_MOST } from '../../store/queue-record.ts'
 import { inClaimOrder } from './claim.ts'
 import type { OracleState } from './state.ts'

@@ -1,4 +1,4 @@
-/** Queues: their settings, and how long they still cool down. */
+/** Queues: their settings, and how long they are cooling down. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { isPerKey } from '../../job/limit.ts'
 import { droppedOptions } from '../../job/overrides.ts'
@@ -17,7 +17,7 @@ import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'
 
 export function declareQueues(state: OracleState, queues: readonly DeclaredQueue[]): void {
-  // Before anything is written.
+  // Checked before anything is written.
   for (const { settings } of queues) checkLimitOf(state, settings ?? {})
   for (const { name, settings: code } of queues) {
     ensureQueue(state, name)
@@ -26,7 +26,7 @@ export function declareQueues(state: OracleState, queues: readonly DeclaredQueue
   }
 }
 
-/** A declaration that changes nothing of what counts is not told. */
+/** A declaration that does not change the live settings is not reported. */
 function write(state: OracleState, queue: OracleQueue, sources: QueueSources): void {
   const settings = effectiveQueue(sources)
   if (!isSameQueue(queue.settings, settings)) state.settingsVersion += 1

@@ -1,4 +1,4 @@
-/** The read side: jobs, attempts, counts, queues and instances as others see them. */
+/** The read side: jobs, attempts, counts, queues and instances as callers see them. */
 import type { Outcome } from '../../job/outcome.ts'
 import type { Held } from '../../store/claim.ts'
 import type { InstanceRecord } from '../../store/instance.ts'

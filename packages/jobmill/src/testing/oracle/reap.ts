@@ -1,4 +1,4 @@
-/** reap: what becomes of the jobs of an instance that is not alive any more. */
+/** reap: returns the jobs of expired instances to their queues. */
 import { crashError } from '../../job/crash.ts'
 import { type Death, onDeadJob } from '../../job/on-dead.ts'
 import type { Reaped, ReapedJob } from '../../store/replies.ts'
@@ -14,7 +14,7 @@ export interface ReapOptions {
   readonly limit: number
 }
 
-/** No claim can arrive late here, so that only instances that expired can hold anything to take back. */
+/** No claim can arrive late here, so only expired instances can hold jobs to reclaim. */
 export function reap(state: OracleState, now: number, { crashesUntilDead, limit }: ReapOptions): Reaped {
   const deaths: Death[] = []
   const expired = [...state.instances.values()]

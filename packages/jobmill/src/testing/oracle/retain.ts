@@ -1,4 +1,4 @@
-/** retain: what the settings no longer keep. */
+/** retain: deletes what the settings no longer keep. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
 import type { EndedState } from '../../job/state.ts'
@@ -54,19 +54,19 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
 const PLACE_MS = 600_000
 const RECORDING_MS = 86_400_000
 
-/** Who was sent away from a limit long ago does not come back, and nobody sends a recording again after a day. */
+/** Deletes expired places at limits, and recording numbers after a day, when no resend can come. */
 function forget(state: OracleState, now: number): void {
   for (const limit of state.limits.values()) {
     for (const { places } of [limit, ...limit.keys.values()])
       for (const [holder, since] of places) if (now - since >= PLACE_MS) places.delete(holder)
-    // What is full is as if it had never been used.
+    // A full budget is the same as one that was never used.
     for (const [key, { budget, places }] of limit.keys)
       if (places.size === 0 && Object.values(budget).every((at) => at <= now)) limit.keys.delete(key)
   }
   for (const [source, { at }] of state.recorded) if (now - at >= RECORDING_MS) state.recorded.delete(source)
 }
 
-/** The items without those that are too old, of which at most `limit` go. */
+/** The items without those that are too old, at most `limit` of which are removed. */
 function without<T>(
   items: readonly T[],
   limit: number,
@@ -76,7 +76,7 @@ function without<T>(
   return { kept: items.filter((item) => !gone.has(item)), gone: gone.size }
 }
 
-/** The oldest first. */
+/** Oldest first. */
 function tooManyOrOld(state: OracleState, now: number): OracleJob[] {
   const ended = [...state.jobs.values()].filter((job) => job.endedAt !== null).toSorted(byAge)
   return ended.filter((job) => {

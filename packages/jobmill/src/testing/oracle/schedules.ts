@@ -1,4 +1,4 @@
-/** Schedules: what code says, what an operator changed, and what counts. */
+/** Schedules: the definition in code, overrides, and the live definition. */
 import { isDeepStrictEqual } from 'node:util'
 import { JobmillError, shown } from '../../job/errors.ts'
 import {
@@ -49,7 +49,7 @@ export function createSchedule(
 ): ScheduleRecord {
   const known = state.schedules.get(name)
   if (known !== undefined && !known.deleted)
-    throw new JobmillError('SCHEDULE_EXISTS', 'there is one of this name', { value: shown(name) })
+    throw new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', { value: shown(name) })
   const stamp = { by: by ?? null, at: now }
   const operators = stampCreation(known?.code ?? null, { definition, named, stamp })
   const fresh = { ...newSchedule(now, name), ...operators }
@@ -132,7 +132,7 @@ function change(schedule: OracleSchedule, source: Source): void {
   if (isRetimed(before, after)) Object.assign(schedule, { planned: false, nextAt: null })
 }
 
-/** There was nothing that counted, so that whatever it is now is a change. */
+/** There was no live definition, so any value is a change. */
 function bringBack(schedule: OracleSchedule, source: Source): void {
   Object.assign(schedule, source, { deleted: false, planned: false, nextAt: null })
   schedule.revision += 1

@@ -1,4 +1,4 @@
-/** Slots: how many workers each instance runs for a queue whose workers are a total. */
+/** Slots: how many workers each instance runs for a queue with a worker total. */
 import type { Slot, SlotChange } from '../../store/duty.ts'
 import { isAlive } from './liveness.ts'
 import type { OracleState } from './state.ts'
@@ -25,7 +25,7 @@ export function readSlots(state: OracleState): Slot[] {
   return state.slots.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
 }
 
-/** No name has a character that comes before a space. */
+/** No name contains a character that sorts before a space. */
 function placeOf({ queue, instance }: Slot): string {
   return `${queue} ${instance}`
 }

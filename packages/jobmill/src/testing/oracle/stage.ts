@@ -1,4 +1,7 @@
-/** stage: what is due becomes ready or joins its line; then the heads of free lines become ready. */
+/**
+ * stage: makes due jobs ready or adds them to their order queue, then makes the first job of each free order
+ * queue ready.
+ */
 import type { Staged } from '../../store/replies.ts'
 import { becomeDue } from './enqueue.ts'
 import { makeReady } from './moves.ts'
@@ -18,7 +21,7 @@ export function stage(state: OracleState, now: number, limit: number): Staged {
     makeReady(state, now, job)
   }
 
-  // A set, because a head that joined its line in this very pass stands in both lists.
+  // A set, because a job that joined its order queue in this pass can be in both lists.
   const ready = new Set([...due, ...next].filter((job) => job.state === 'ready'))
   return {
     ready: ready.size,
@@ -27,7 +30,7 @@ export function stage(state: OracleState, now: number, limit: number): Staged {
   }
 }
 
-/** 0 when there is something to do now, null when nothing is in sight. */
+/** 0 when there is something to do now, null when nothing is due. */
 export function stageInMs(state: OracleState, now: number): number | null {
   if (heads(state).length > 0) return 0
   const dueAts = waitingForTheirTime(state).map((job) => job.dueAt)

@@ -1,4 +1,4 @@
-/** All that the oracle knows, as plain data: no indexes, nothing derived, nothing kept twice. */
+/** The state of the oracle as plain data: no indexes, no derived values, no duplicates. */
 import type { BudgetState } from '../../job/budget.ts'
 import type { LimitSettings } from '../../job/limit.ts'
 import type { LimitSources } from '../../job/limit-sources.ts'
@@ -16,28 +16,28 @@ import type { ScheduleRecord, TickRecord } from '../../store/schedule.ts'
 
 export interface OracleState {
   readonly jobs: Map<string, OracleJob>
-  /** By dedupe key. Apart from the jobs: a hold outlives the job that is deleted. */
+  /** By dedupe key. Separate from the jobs, because a hold outlives a deleted job. */
   readonly holds: Map<string, Hold>
-  /** Jobs that wait for the turn of their order key, in the order of joining, all keys together. */
+  /** Jobs that wait for the order lock of their key, in the order of joining, all keys together. */
   orderQueue: string[]
-  /** Those in it that stand in front of all others. */
+  /** Jobs in it that come before all others. */
   firsts: Set<string>
-  /** The job that has the turn, by queue and order key. */
+  /** The job that holds the order lock, by queue and order key. */
   readonly orderLocks: Map<string, string>
   readonly queues: Map<string, OracleQueue>
   readonly instances: Map<string, OracleInstance>
-  /** What the reaper took from instances, by instance: the crashes to take back if it registers again. */
+  /** Jobs that the reaper reclaimed, by instance: the crash counts to revert if it registers again. */
   readonly lostJobs: Map<string, { readonly id: string; readonly token: number }[]>
-  /** By name, whoever led them last. */
+  /** By name, with the last leader. */
   readonly duties: Map<string, Writable<DutyRecord>>
   slots: Slot[]
   readonly schedules: Map<string, OracleSchedule>
-  /** All schedules together, also of those that were deleted. */
+  /** Ticks of all schedules, including deleted ones. */
   ticks: OracleTick[]
   readonly limits: Map<string, OracleLimit>
   /** The last recording of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
-  /** Figures that were not rolled up yet. `at` is where their bucket of 10 s begins. */
+  /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
   openDeltas: OracleDelta[]
   buckets: OracleBucket[]
   events: TimelineEvent[]
@@ -56,9 +56,9 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'>
   state: JobState
   attempt: number
   crashes: number
-  /** Means something while it is scheduled. */
+  /** Valid while it is scheduled. */
   dueAt: number
-  /** These two mean something while it is ready or running. */
+  /** These two are valid while it is ready or running. */
   seq: number
   readyAt: number
   /** Null unless it is running. */
@@ -78,7 +78,10 @@ export interface Run {
 }
 
 export interface OracleAttempt extends AttemptRecord {
-  /** Where a finish sent the job, for when it is sent again. Null when no finish wrote this: then it stays stale. */
+  /**
+   * The state that a finish gave the job, for a repeated finish. Null when no finish wrote it: then it stays
+   * stale.
+   */
   readonly wentTo: JobState | null
 }
 
@@ -103,9 +106,9 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStil
   endedAt: number | null
 }
 
-/** Without what is made of it when it is read. */
+/** Without the fields that are computed on read. */
 export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | 'readAt'>> {
-  /** Marked and not removed, so that the code's definition does not bring it back. */
+  /** Marked instead of removed, so that the definition in code does not restore it. */
   deleted: boolean
   stamps: Stamps
 }
@@ -118,17 +121,17 @@ export interface OracleLimit {
   settings: LimitSettings
   sources: LimitSources
   budget: BudgetState
-  /** Holders that were sent away and go before newcomers, and since when. */
+  /** Holders that were denied and go before new ones, with the time. */
   places: Map<string, number>
   /** By holder. */
   readonly permits: Map<string, Permit>
-  /** The budgets of its keys, where it counts for each key by itself. */
+  /** The budgets of its keys, for a limit per key. */
   readonly keys: Map<string, OracleLimit>
 }
 
 export interface Permit {
   readonly amount: number
-  /** That it goes with; null for the permit of a job, which goes with its attempt. */
+  /** The instance it belongs to. Null for the permit of a job, which belongs to its attempt. */
   readonly instance: string | null
 }
 

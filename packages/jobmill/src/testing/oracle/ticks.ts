@@ -1,4 +1,4 @@
-/** tick: planned instants are served, each once, with their jobs. */
+/** tick: serves planned ticks, each once, with their jobs. */
 import type { Tick, Ticked, TickRecord } from '../../store/schedule.ts'
 import { enqueue } from './enqueue.ts'
 import { liveOf, scheduleOf } from './schedules.ts'
@@ -26,7 +26,7 @@ function isAccepted(schedule: OracleSchedule, { revision, from }: Tick): boolean
   return from === null ? !schedule.planned : schedule.nextAt === from
 }
 
-/** Nothing when this instant was served before. */
+/** Does nothing when this tick was already served. */
 function serve(
   state: OracleState,
   now: number,
@@ -49,7 +49,7 @@ export function readTicks(state: OracleState, schedule: string, limit: number): 
     .map(({ schedule: _, ...tick }) => tick)
 }
 
-/** Of the heartbeat: 0 when a schedule is to be planned or served now, null when nothing is in sight. */
+/** For the heartbeat: 0 when a schedule is to be planned or served now, null when nothing is due. */
 export function scheduleInMs(state: OracleState, now: number): number | null {
   const active = [...state.schedules.values()].filter((one) => !one.deleted && !liveOf(one).paused)
   if (active.some(({ planned }) => !planned)) return 0

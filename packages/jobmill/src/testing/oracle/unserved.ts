@@ -1,4 +1,4 @@
-/** unserved: kinds that wait although nobody alive would take them from their queue. */
+/** unservedKinds: kinds with waiting jobs that no running instance handles in their queue. */
 import { type UnservedKind, UNSERVED_ROWS } from '../../store/queue-record.ts'
 import { inClaimOrder } from './claim.ts'
 import { instanceState } from './liveness.ts'

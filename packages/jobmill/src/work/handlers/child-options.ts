@@ -64,17 +64,17 @@ export function graceMs(reason: unknown, killAfterMs: number): number {
 
 export function checkEnv(value: unknown, field: string, code: ErrorCode): Readonly<Record<string, string>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new JobmillError(code, 'is not an object', {
+    throw new JobmillError(code, 'must be an object', {
       field,
       value: shown(value),
-      fix: 'Give an object of names and texts, such as { LANG: "C" }',
+      fix: 'Pass an object of strings such as { LANG: "C" }',
     })
   }
   for (const [name, text] of Object.entries(value)) {
     if (name === '' || name.includes('=') || name.includes('\u0000')) {
-      throw new JobmillError(code, 'is not the name of a variable', {
+      throw new JobmillError(code, 'is not a valid variable name', {
         field: pathOf(field, name),
-        fix: 'Use a name without = and NUL',
+        fix: 'Use a name without = or NUL',
       })
     }
     // Leaves out the value, which may be a password.
@@ -85,8 +85,8 @@ export function checkEnv(value: unknown, field: string, code: ErrorCode): Readon
 
 export function checkTexts(value: unknown, field: string, code: ErrorCode): readonly string[] {
   if (!Array.isArray(value)) {
-    const fix = 'Give an array of texts, such as ["a", "b"]'
-    throw new JobmillError(code, 'is not an array', { field, value: shown(value), fix })
+    const fix = 'Pass an array of strings such as ["a", "b"]'
+    throw new JobmillError(code, 'must be an array', { field, value: shown(value), fix })
   }
   return value.map((text, at) => checkText(text, `${field}[${at}]`, code))
 }
@@ -94,10 +94,10 @@ export function checkTexts(value: unknown, field: string, code: ErrorCode): read
 /** Checks for a string that can be passed to the system, which cannot contain NUL. */
 export function checkText(value: unknown, field: string, code: ErrorCode, got = shown(value)): string {
   if (typeof value !== 'string') {
-    throw new JobmillError(code, 'is not a text', { field, value: got, fix: 'Give a text' })
+    throw new JobmillError(code, 'must be a string', { field, value: got, fix: 'Pass a string' })
   }
   if (!value.includes('\u0000')) return value
-  throw new JobmillError(code, 'has a NUL character, which no program can be given', {
+  throw new JobmillError(code, 'contains a NUL character, which cannot be passed to a program', {
     field,
     value: got,
     fix: 'Remove it, or pass it through stdin',

@@ -46,7 +46,12 @@ export async function checkCommand(payload: unknown, plan: CommandPlan): Promise
   const [name = '', ...args] = checkTexts(argv, 'payload.argv', 'PAYLOAD_INVALID')
   const added = checkNames(checkEnv(env, 'payload.env', 'PAYLOAD_INVALID'), plan.payloadEnv)
   if (typeof stdin !== 'string') {
-    throw unfit('payload.stdin', stdin, 'is not a text', 'Give a text; turn anything else into JSON first')
+    throw unfit(
+      'payload.stdin',
+      stdin,
+      'must be a string',
+      'Pass a string; serialize other values as JSON first',
+    )
   }
   return {
     name,
@@ -63,9 +68,9 @@ export async function checkCommand(payload: unknown, plan: CommandPlan): Promise
 function checkNames(env: Readonly<Record<string, string>>, allowed: readonly string[]): typeof env {
   const other = Object.keys(env).find((name) => !allowed.includes(name))
   if (other === undefined) return env
-  throw new JobmillError('PAYLOAD_INVALID', 'is not a variable that payloads may set', {
+  throw new JobmillError('PAYLOAD_INVALID', 'must not be set by a payload', {
     field: pathOf('payload.env', other),
-    fix: 'Leave it out, or add its name to payloadEnv of commandJob',
+    fix: 'Remove it, or add its name to payloadEnv of commandJob',
   })
 }
 
@@ -75,15 +80,15 @@ function checkProgram(name: string, programs: Programs): string {
   throw unfit(
     'payload.argv[0]',
     name,
-    'is not on the list of programs',
-    `Use one of ${[...programs.keys()].join(', ')}, written just so, or add it to the programs of commandJob`,
+    'is not an allowed program',
+    `Use one of ${[...programs.keys()].join(', ')}, spelled exactly like this, or add it to the programs of commandJob`,
   )
 }
 
 async function checkCwd(cwd: unknown, root: string | undefined): Promise<string> {
   if (root !== undefined) return await directoryInside(root, cwd, 'payload.cwd')
-  const fix = 'Leave it out, or give commandJob a root'
-  throw unfit('payload.cwd', cwd, 'cannot be named, because commandJob has no root', fix)
+  const fix = 'Omit it, or pass root to commandJob'
+  throw unfit('payload.cwd', cwd, 'cannot be set, because commandJob has no root', fix)
 }
 
 function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {

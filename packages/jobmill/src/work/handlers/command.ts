@@ -79,7 +79,7 @@ async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContex
       `${shown(command.name)} timed out after ${command.timeoutMs} ms${group.stderr.inMessage()}`,
     )
   if (exit.code === 0) return { exitCode: 0, stdout: stdout.text(), stderr: group.stderr.text() }
-  const how = exit.signal === null ? `ended with ${exitText(exit)}` : `was killed by ${exitText(exit)}`
+  const how = exit.signal === null ? `failed with ${exitText(exit)}` : `was killed by ${exitText(exit)}`
   throw new Error(`${shown(command.name)} ${how}${group.stderr.inMessage() || stdout.inMessage()}`)
 }
 
@@ -94,8 +94,8 @@ async function start(command: Command): Promise<ProcessGroup> {
     if (!LASTING.has(code)) throw cause
     const fix =
       code === 'E2BIG'
-        ? 'pass what is large through payload.stdin'
-        : 'check that the file is there and may be executed on every machine that serves this queue'
+        ? 'pass large input through payload.stdin'
+        : 'check that the file exists and is executable on every machine that serves this queue'
     throw new Dead(`payload.argv: ${shown(command.name)} cannot be started (${code}); ${fix}`, { cause })
   }
 }

@@ -54,10 +54,10 @@ function checked(payload: DemoEchoPayload): Asked {
   checkObjectKeys(payload, 'payload', ['sleep', 'fail', 'failTimes', 'throttle', 'dead', 'value'])
   const { fail = false, failTimes, dead } = payload
   if (typeof fail !== 'string' && typeof fail !== 'boolean') {
-    throw unfit('payload.fail', fail, 'is neither a text nor true nor false', 'Give true, or a message')
+    throw unfit('payload.fail', fail, 'must be a string or a boolean', 'Pass true or a message')
   }
   if (dead !== undefined && typeof dead !== 'string') {
-    throw unfit('payload.dead', dead, 'is not a text', 'Give the reason as a text, or leave it out')
+    throw unfit('payload.dead', dead, 'must be a string', 'Pass the reason as a string, or omit it')
   }
   const times =
     failTimes === undefined
@@ -67,7 +67,7 @@ function checked(payload: DemoEchoPayload): Asked {
     sleepMs: durationMs(payload.sleep ?? 0, 'payload.sleep'),
     dead,
     throttled: throttledBy(payload.throttle),
-    message: typeof fail === 'string' && fail !== '' ? fail : 'asked to fail',
+    message: typeof fail === 'string' && fail !== '' ? fail : 'failed as requested',
     failsIn: (attempt) => (times === undefined ? fail !== false : attempt <= times),
   }
 }
@@ -77,7 +77,7 @@ function throttledBy(throttle: DemoEchoPayload['throttle']): Throttled | undefin
   if (throttle === true) return new Throttled()
   const retryAfter = durationMs(throttle, 'payload.throttle')
   if (retryAfter <= BOUNDS.retryAfterMs) return new Throttled({ retryAfter })
-  throw unfit('payload.throttle', throttle, 'is longer than 24 hours', 'Give at most 24h, or true')
+  throw unfit('payload.throttle', throttle, 'must be at most 24 hours', 'Pass at most 24h, or true')
 }
 
 function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {

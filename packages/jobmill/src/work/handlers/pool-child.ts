@@ -129,7 +129,7 @@ export class PoolChild {
     if (this.#state === 'killed') return
     const request = this.#request
     if (request === undefined) {
-      if (this.#state === 'ready') this.#blame('spoke when it was not asked')
+      if (this.#state === 'ready') this.#blame('wrote a line without a request')
       return
     }
     const answer = line === null ? { wrong: 'wrote a line of more than 2 MiB' } : readAnswer(line, request.id)
@@ -157,7 +157,7 @@ export class PoolChild {
     this.#killTimer?.cancel()
     const how =
       this.#fault === undefined
-        ? `died while it worked on the job, with ${exitText(exit)}`
+        ? `exited during the job with ${exitText(exit)}`
         : `${this.#fault}, and was killed`
     const error = new Error(`the child (pid ${this.#group.pid}) ${how}${this.#group.stderr.inMessage()}`)
     this.#request?.failed(error)

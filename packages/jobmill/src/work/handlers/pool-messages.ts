@@ -23,13 +23,13 @@ export function requestLine(id: string, { payload, job }: Pick<JobContext, 'payl
 export function readAnswer(line: string, id: string): Answer | { readonly wrong: string } {
   const said = parsed(line)
   if (typeof said !== 'object' || said === null) {
-    return { wrong: `answered with what is not an object in JSON: ${shown(line)}` }
+    return { wrong: `answered with a line that is not a JSON object: ${shown(line)}` }
   }
   if (!('id' in said) || said.id === null) return { wrong: 'answered without an id' }
-  if (said.id !== id) return { wrong: `answered with the id ${shown(said.id)} to the request ${shown(id)}` }
+  if (said.id !== id) return { wrong: `answered with id ${shown(said.id)} instead of ${shown(id)}` }
   const status: unknown = 'status' in said ? said.status : undefined
   if (!STATUSES.some((one) => one === status)) {
-    return { wrong: `answered with the status ${shown(status)}, not one of ${STATUSES.join(', ')}` }
+    return { wrong: `answered with status ${shown(status)}, which is not one of ${STATUSES.join(', ')}` }
   }
   const answer = said as { readonly id: unknown } & Answer
   for (const name of ['retryAfterMs', 'retry_after_secs'] as const) {

@@ -35,9 +35,9 @@ export function poolPlan(options: WorkerPoolOptions): PoolPlan {
   checkObjectKeys(options, at, ['kind', 'argv', 'size', 'cwd', 'recycleAfter', ...CHILD_KEYS])
   const [file = '', ...args] = checkTexts(options.argv, `${at}.argv`, 'OPTION_INVALID')
   if (file === '') {
-    throw new JobmillError('OPTION_INVALID', 'names no program', {
+    throw new JobmillError('OPTION_INVALID', 'has no program', {
       field: `${at}.argv`,
-      fix: 'Give the program and its arguments, such as ["python3", "resize.py"]',
+      fix: 'Pass the program and its arguments such as ["python3", "resize.py"]',
     })
   }
   const { size = 1, cwd, recycleAfter } = options

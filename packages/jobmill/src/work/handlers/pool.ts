@@ -84,7 +84,7 @@ export class Pool implements Service {
   async #end(halt: AbortController): Promise<void> {
     halt.abort()
     this.#free.refuseAll(
-      new JobmillError('MILL_STOPPED', 'the pool was stopped before a child was free for the job'),
+      new JobmillError('MILL_STOPPED', 'the pool stopped before a child was free for the job'),
     )
     await this.#endChildren()
     this.#halt = undefined
@@ -133,10 +133,10 @@ export class Pool implements Service {
       void child.ended.then(() => this.#children.delete(child))
       return child
     } catch (cause) {
-      throw new JobmillError('OPTION_INVALID', 'is a program that cannot be started', {
+      throw new JobmillError('OPTION_INVALID', 'could not be started', {
         field: 'workerPool.argv',
         value: shown(this.#plan.file),
-        fix: 'Check that the program and cwd are there, and that it may be executed',
+        fix: 'Check that the program and cwd exist and that the program is executable',
         cause,
       })
     }

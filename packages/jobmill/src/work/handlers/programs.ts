@@ -11,7 +11,7 @@ export type Programs = ReadonlyMap<string, string>
 export function resolvePrograms(programs: unknown, field: string): Programs {
   const names = checkTexts(programs, field, 'OPTION_INVALID')
   if (names.length === 0) {
-    throw new JobmillError('OPTION_INVALID', 'is empty, so that nothing could run', {
+    throw new JobmillError('OPTION_INVALID', 'must not be empty', {
       field,
       fix: 'List the programs that payloads may name, such as ["/usr/bin/convert", "git"]',
     })
@@ -23,10 +23,10 @@ function fileOf(name: string, field: string): string {
   // Checked when it is started: it may be installed later.
   if (isAbsolute(name)) return name
   if (name === '' || name.includes('/')) {
-    throw new JobmillError('OPTION_INVALID', 'is neither an absolute path nor a bare name', {
+    throw new JobmillError('OPTION_INVALID', 'must be an absolute path or a bare name', {
       field,
       value: shown(name),
-      fix: 'Give a path that begins with /, or a name that is found through PATH',
+      fix: 'Pass a path that starts with /, or a name that PATH resolves',
     })
   }
   const found = (process.env['PATH'] ?? '')
@@ -36,10 +36,10 @@ function fileOf(name: string, field: string): string {
     .map((folder) => join(folder, name))
     .find((file) => isProgram(file))
   if (found !== undefined) return found
-  throw new JobmillError('OPTION_INVALID', 'is no program that PATH leads to', {
+  throw new JobmillError('OPTION_INVALID', 'was not found in PATH', {
     field,
     value: shown(name),
-    fix: 'Install it, or give its absolute path',
+    fix: 'Install it, or pass its absolute path',
   })
 }
 

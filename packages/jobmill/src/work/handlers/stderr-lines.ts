@@ -41,7 +41,7 @@ export class StderrLines {
     this.#lines += 1
     this.#chars += text.length
     this.#log(text, { stream: 'stderr' })
-    if (this.#isFull()) this.#log.warn('the child wrote more to stderr than is kept', { stream: 'stderr' })
+    if (this.#isFull()) this.#log.warn('child stderr was truncated', { stream: 'stderr' })
   }
 
   #isFull(): boolean {

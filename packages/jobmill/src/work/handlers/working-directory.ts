@@ -13,10 +13,10 @@ export function checkRoot(root: unknown, field: string): string {
   } catch {
     // Reported below, like any other path that is not a directory.
   }
-  throw new JobmillError('OPTION_INVALID', 'is not a directory', {
+  throw new JobmillError('OPTION_INVALID', 'must be an existing directory', {
     field,
     value: shown(root),
-    fix: 'Create it first, or give one that exists',
+    fix: 'Create it first, or pass an existing directory',
   })
 }
 
@@ -25,17 +25,17 @@ export async function directoryInside(root: string, value: unknown, field: strin
   const path = resolve(root, checkText(value, field, 'PAYLOAD_INVALID'))
   const real = await realDirectory(path)
   if (real === null) {
-    throw new JobmillError('PAYLOAD_INVALID', 'is not a directory that is there', {
+    throw new JobmillError('PAYLOAD_INVALID', 'must be an existing directory', {
       field,
       value: shown(value),
-      fix: 'Create it before the job runs, or leave it out',
+      fix: 'Create it before the job runs, or omit it',
     })
   }
   if (isInside(root, real)) return real
-  throw new JobmillError('PAYLOAD_INVALID', 'leads out of the root that commands may run in', {
+  throw new JobmillError('PAYLOAD_INVALID', 'is outside of the root that commands may run in', {
     field,
     value: shown(value),
-    fix: 'Name a directory inside of the root, or leave it out',
+    fix: 'Use a directory inside the root, or omit it',
   })
 }
 

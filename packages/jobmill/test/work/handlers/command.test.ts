@@ -61,13 +61,13 @@ describe('what it gives back', () => {
 
   test('another exit code: an error with the code and the end of stderr', async () => {
     const error = await failure(run(command, script('console.error("no disk"); process.exitCode = 3')))
-    expect(error.message).toMatch(/ended with exit code 3: no disk$/)
+    expect(error.message).toMatch(/failed with exit code 3: no disk$/)
     expect(error).not.toBeInstanceOf(Dead)
   })
 
   test('the end of stdout when stderr is empty', async () => {
     const error = await failure(run(command, script('console.log("bad input"); process.exitCode = 4')))
-    expect(error.message).toMatch(/ended with exit code 4: bad input$/)
+    expect(error.message).toMatch(/failed with exit code 4: bad input$/)
   })
 
   test('of a long stderr, the end is what is stored', async () => {
@@ -159,21 +159,21 @@ describe('the working directory', () => {
     const { job } = await folders()
     const error = await failure(run(job, { ...where, cwd }))
     expect(error).toBeInstanceOf(Dead)
-    expect(error.message).toMatch(/^payload\.cwd: leads out of the root .* Name a directory inside/)
+    expect(error.message).toMatch(/^payload\.cwd: is outside of the root .* Use a directory inside/)
   })
 
   test.for(['missing', 'file', 'file/inside', 'x'.repeat(300)])('has to be there: %s', async (cwd) => {
     const { job } = await folders()
     const error = await failure(run(job, { ...where, cwd }))
     expect(error).toBeInstanceOf(Dead)
-    expect(error.message).toMatch(/^payload\.cwd: is not a directory that is there .* Create it/)
+    expect(error.message).toMatch(/^payload\.cwd: must be an existing directory .* Create it/)
   })
 
   test('without a root it is ours, and the payload cannot name one', async () => {
     expect(await printed(run(command, where))).toBe(process.cwd())
     const error = await failure(run(command, { ...where, cwd: process.cwd() }))
     expect(error).toBeInstanceOf(Dead)
-    expect(error.message).toMatch(/^payload\.cwd: .*give commandJob a root/)
+    expect(error.message).toMatch(/^payload\.cwd: .*pass root to commandJob/)
   })
 })
 
@@ -189,13 +189,15 @@ describe('the list of programs', () => {
     const job = commandJob({ programs: ['tool'] })
     vi.stubEnv('PATH', '/usr/bin:/bin')
     expect(await run(job, { argv: ['tool'] })).toMatchObject({ stdout: `${file}\n` })
-    expect((await failure(run(job, { argv: [file] }))).message).toMatch(/argv\[0\]: is not on the list/)
+    expect((await failure(run(job, { argv: [file] }))).message).toMatch(
+      /argv\[0\]: is not an allowed program/,
+    )
   })
 
   test.for(['/bin/sh', 'node', `${node}/../node`])('%s is not on it: dead', async (program) => {
     const error = await failure(run(command, { argv: [program] }))
     expect(error).toBeInstanceOf(Dead)
-    expect(error.message).toContain('payload.argv[0]: is not on the list of programs')
+    expect(error.message).toContain('payload.argv[0]: is not an allowed program')
     expect(error.message).toContain(`Use one of ${node}`)
   })
 
@@ -216,12 +218,12 @@ describe('a payload that is wrong is dead at once, and told what to do', () => {
     [null, /^payload: .*Pass an object/],
     [[node], /^payload: .*Pass an object/],
     [{ argv, stdn: '' }, /^payload\.stdn: .*Did you mean "stdin"\?/],
-    [{}, /^payload\.argv: is not an array .*Give an array/],
-    [{ argv: node }, /^payload\.argv: is not an array .*Give an array/],
+    [{}, /^payload\.argv: must be an array .*Pass an array/],
+    [{ argv: node }, /^payload\.argv: must be an array .*Pass an array/],
     [{ argv: [] }, /^payload\.argv\[0\]: .*Use one of/],
-    [{ argv: [node, 1] }, /^payload\.argv\[1\]: is not a text .*Give a text/],
-    [{ argv: [node, 'a\u0000b'] }, /^payload\.argv\[1\]: has a NUL .*Remove it/],
-    [{ argv, env: ['A=1'] }, /^payload\.env: is not an object .*Give an object/],
+    [{ argv: [node, 1] }, /^payload\.argv\[1\]: must be a string .*Pass a string/],
+    [{ argv: [node, 'a\u0000b'] }, /^payload\.argv\[1\]: contains a NUL .*Remove it/],
+    [{ argv, env: ['A=1'] }, /^payload\.env: must be an object .*Pass an object/],
     [{ argv, env: { 'A=B': 'c' } }, /^payload\.env\["A=B"\]: .*Use a name without =/],
     [{ argv, env: { A: 1 } }, /^payload\.env\.A: is not a text \(got number\).*Give a text/],
     [{ argv, env: { A: '\u0000' } }, /^payload\.env\.A: has a NUL .*Remove it/],

@@ -15,7 +15,7 @@ test('it gives back the value, or the payload when there is none, and logs one l
 
 test('it fails on request, with a message or without', async () => {
   expect(await failure(run(demoEcho, { fail: 'no luck' }))).toEqual(new Error('no luck'))
-  expect(await failure(run(demoEcho, { fail: true }))).toEqual(new Error('asked to fail'))
+  expect(await failure(run(demoEcho, { fail: true }))).toEqual(new Error('failed as requested'))
   expect(await run(demoEcho, { fail: false })).toEqual({ echo: { fail: false } })
 })
 
@@ -24,7 +24,7 @@ test('it fails in its first attempts only', async () => {
   expect(await failure(run(demoEcho, payload, { job: { attempt: 1 } }))).toEqual(new Error('not yet'))
   expect(await failure(run(demoEcho, payload, { job: { attempt: 2 } }))).toEqual(new Error('not yet'))
   expect(await run(demoEcho, payload, { job: { attempt: 3 } })).toEqual({ echo: 'at last' })
-  expect(await failure(run(demoEcho, { failTimes: 1 }))).toEqual(new Error('asked to fail'))
+  expect(await failure(run(demoEcho, { failTimes: 1 }))).toEqual(new Error('failed as requested'))
 })
 
 test('it is throttled on request, for a time or without one', async () => {
@@ -59,11 +59,11 @@ describe('a payload that is wrong is dead at once, and told what to do', () => {
     [{ slep: 1 }, /^payload\.slep: .*Did you mean "sleep"\?/],
     [{ sleep: 'soon' }, /^payload\.sleep: .*'90s'/],
     [{ sleep: -1 }, /^payload\.sleep: .*Use 0/],
-    [{ fail: 1 }, /^payload\.fail: .*Give true, or a message/],
+    [{ fail: 1 }, /^payload\.fail: .*Pass true or a message/],
     [{ failTimes: 1.5 }, /^payload\.failTimes: .*whole number/],
     [{ throttle: false }, /^payload\.throttle: .*'90s'/],
     [{ throttle: '25h' }, /^payload\.throttle: .*at most 24h/],
-    [{ dead: true }, /^payload\.dead: .*as a text/],
+    [{ dead: true }, /^payload\.dead: .*as a string/],
   ])('%j', async ([payload, message]) => {
     const error = await failure(run(demoEcho, payload))
     expect(error).toBeInstanceOf(Dead)

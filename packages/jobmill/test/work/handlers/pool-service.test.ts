@@ -91,7 +91,7 @@ test('a job that is not finished in time fails with its child', async () => {
   const held = failure(run(pool.job, { hold: 'held' }))
   await pidIn(join(pool.folder, 'held'))
   await stop(pool.job)
-  expect((await held).message).toMatch(/died while it worked on the job, with SIG(TERM|KILL)$/)
+  expect((await held).message).toMatch(/exited during the job with SIG(TERM|KILL)$/)
 })
 
 test('a handler that runs while the pool stops starts it again', async () => {

@@ -53,7 +53,7 @@ test('a NUL, which PostgreSQL cannot keep, is replaced', () => {
 
 test('in a message, the end is not cut off when the error is stored', () => {
   const tail = tailOf(`${'noise '.repeat(2_000)}the reason\n`)
-  const stored = errorText(new Error(`"some/long/path" ended with exit code 3${tail.inMessage()}`))
+  const stored = errorText(new Error(`"some/long/path" failed with exit code 3${tail.inMessage()}`))
   expect(stored).toMatch(/exit code 3: .*the reason$/s)
   expect(tailOf(' \n').inMessage()).toBe('')
 })

@@ -71,7 +71,7 @@ describe('a request and its answer', () => {
     expect(await logged('loading é\n\nslow query\nno end')).toEqual(['loading é', 'slow query', 'no end'])
     expect(await logged('')).toEqual([])
     const many = await logged('line\n'.repeat(1_000))
-    expect([many.length, many.at(-1)]).toEqual([201, 'the child wrote more to stderr than is kept'])
+    expect([many.length, many.at(-1)]).toEqual([201, 'child stderr was truncated'])
     expect(await logged('of another job\n')).toEqual(['of another job'])
   })
 
@@ -129,18 +129,18 @@ describe('who gets which child', () => {
 describe('a child that does not keep to the protocol', () => {
   /** One of each rule; more of the same every night. */
   const cases: Record<string, [Ask, RegExp]> = {
-    'no JSON': [{ raw: 'ready!\n' }, /what is not an object in JSON: "ready!"/],
-    'an unknown status': [{ answer: { status: 'fine' } }, /the status "fine", not one of ok, error/],
+    'no JSON': [{ raw: 'ready!\n' }, /a line that is not a JSON object: "ready!"/],
+    'an unknown status': [{ answer: { status: 'fine' } }, /status "fine", which is not one of ok, error/],
     'no id': [{ answer: { id: null, status: 'ok' } }, /without an id/],
-    'another id': [{ answer: { id: '7', status: 'ok' } }, /the id "7" to the request "2"/],
+    'another id': [{ answer: { id: '7', status: 'ok' } }, /id "7" instead of "2"/],
     'a wait that is no number': [{ answer: { status: 'throttled', retryAfterMs: '1s' } }, /retryAfterMs/],
     'a line of more than 2 MiB': [{ longLine: 2 * 1024 * 1024 + 1 }, /a line of more than 2 MiB/],
   }
   const more: typeof cases = {
-    'an empty line': [{ raw: '\n' }, /what is not an object in JSON: ""/],
-    'JSON that is no object': [{ raw: '"1"\n' }, /what is not an object in JSON/],
+    'an empty line': [{ raw: '\n' }, /a line that is not a JSON object: ""/],
+    'JSON that is no object': [{ raw: '"1"\n' }, /a line that is not a JSON object/],
     'no status': [{ answer: {} }, /the status undefined/],
-    'an id that is a number': [{ answer: { id: 2, status: 'ok' } }, /the id 2 to the request "2"/],
+    'an id that is a number': [{ answer: { id: 2, status: 'ok' } }, /id 2 instead of "2"/],
   }
 
   test.for(Object.entries(inFull({ ...cases, ...more }, cases)))(
@@ -171,9 +171,7 @@ describe('a child that dies', () => {
     const pool = await aPool()
     const { pid } = await ask(pool)
     const error = await failure(ask(pool, { exit: 3 }))
-    expect(error.message).toContain(
-      `the child (pid ${pid}) died while it worked on the job, with exit code 3: `,
-    )
+    expect(error.message).toContain(`the child (pid ${pid}) exited during the job with exit code 3: `)
     expect(errorText(error)).toMatch(/a long story out of paper$/)
     expect(error).not.toBeInstanceOf(Dead)
     expect((await ask(pool)).pid).not.toBe(pid)
