@@ -1,4 +1,4 @@
-/** The workbench of one case: handles on its database, a clock, and short words for what most cases do. */
+/** The fixture of one case: handles on its database, a clock, and helpers for common steps. */
 import assert from 'node:assert/strict'
 import type { JobState } from '../../job/state.ts'
 import type { Outcome } from '../../job/outcome.ts'
@@ -12,7 +12,7 @@ import { aClaim, aJob, anInstance } from '../factories.ts'
 import { type TestClock, testClock } from '../test-clock.ts'
 import type { ConformanceSubject } from './subject.ts'
 
-/** A lease and who holds it. */
+/** A lease and its instance. */
 interface Held extends Lease {
   readonly instance: string
 }
@@ -23,18 +23,18 @@ export interface Bench {
   readonly store: Store
   /** Another handle on the same database, opened. */
   readonly another: () => Promise<Store>
-  /** A handle that nobody opened yet; without `clock` it asks the database for the time. */
+  /** A handle that is not opened yet. Without `clock` it uses the clock of the database. */
   readonly unopened: (options?: { readonly clock?: () => number }) => Store
   readonly transaction: ConformanceSubject['transaction']
-  /** Enqueues one job; its id. */
+  /** Enqueues one job and returns its id. */
   readonly enqueue: (request?: Partial<JobRequest>) => Promise<string>
-  /** Registers an instance; its id. */
+  /** Registers an instance and returns its id. */
   readonly worker: (overrides?: Partial<NewInstance>) => Promise<string>
   readonly claim: (instance: string, overrides?: Partial<ClaimRequest>) => Promise<Held[]>
   readonly claimOne: (instance: string, overrides?: Partial<ClaimRequest>) => Promise<Held>
-  /** A new job of a kind of its own, running under the instance (left out: a new one). */
+  /** A new job of its own kind, running on the instance (default: a new one). */
   readonly running: (request?: Partial<JobRequest>, instance?: string) => Promise<Held>
-  /** A new job that has come to this state. */
+  /** A new job in this state. */
   readonly jobIn: (state: JobState, request?: Partial<JobRequest>) => Promise<string>
   readonly finish: (lease: Lease, transition: Transition, more?: Partial<Finish>) => Promise<Finished>
   readonly job: (id: string) => Promise<JobRecord>
@@ -50,7 +50,7 @@ export function later(delayMs: number, { refund = false } = {}): Transition {
   return { to: 'scheduled', delayMs, refund }
 }
 
-/** The outcome that goes with a transition when a case does not care. */
+/** The default outcome of each transition. */
 const USUAL: Readonly<Record<Transition['to'], Outcome | null>> = {
   done: 'returned',
   scheduled: 'failed',
@@ -74,7 +74,7 @@ export function only<T>(items: readonly T[]): T {
   return item
 }
 
-/** Opens the first handle, runs the case, and closes every handle that it opened. */
+/** Opens the first handle, runs the case, and closes every handle it opened. */
 export async function onBench(
   subject: ConformanceSubject,
   run: (bench: Bench) => Promise<void>,

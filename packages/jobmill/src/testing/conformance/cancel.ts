@@ -1,4 +1,4 @@
-/** cancel: from anywhere, in every state, and it survives the owner. */
+/** cancel: works from any process and in every state, and survives the crash of the job's instance. */
 import assert from 'node:assert/strict'
 import { aHeartbeat } from '../factories.ts'
 import { DONE, HOUR, later, only } from './bench.ts'
@@ -90,7 +90,7 @@ export const cancelCases: readonly Case[] = [
       const { jobs } = await store.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal(only(jobs).state, 'cancelled')
       assert.equal((await job(id)).state, 'cancelled')
-      // The attempt was cut off by the death, not by the cancel, which only decided where the job went.
+      // The crash interrupted the attempt. The cancel only decided the next state of the job.
       assert.deepEqual(await historyOf(store, id), [['interrupted', 'stop it']])
       assert.equal((await store.stage(10)).ready, 0)
       await countsAreExact(store)

@@ -1,4 +1,4 @@
-/** claim: who gets what, in which order, and never twice. */
+/** claim: which instance gets which jobs, in which order, and never twice. */
 import assert from 'node:assert/strict'
 import { aClaim, someJobs } from '../factories.ts'
 import { HOUR, RELEASED, later } from './bench.ts'

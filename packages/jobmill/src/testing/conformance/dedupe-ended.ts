@@ -17,14 +17,14 @@ async function isHeldBy({ store }: Bench, key: string, holder: string): Promise<
   }
 }
 
-/** Takes it. */
+/** Checks that the key is free by taking it. */
 async function isFree({ store }: Bench, key: string): Promise<string> {
   const job = aJob({ dedupe: { key } })
   assert.deepEqual(only(await store.enqueue([job])), { id: job.id, outcome: 'enqueued' }, key)
   return job.id
 }
 
-/** Every way to end, by its name. */
+/** Every way a job can end, by name. */
 const WAYS: Readonly<Record<string, (t: Bench, key: string) => Promise<string>>> = {
   done: (t, key) => t.jobIn('done', held(key)),
   async forgotten(t, key) {

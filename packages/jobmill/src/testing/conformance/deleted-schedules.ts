@@ -1,4 +1,6 @@
-/** N1: the deletion of a schedule that code defines is an override, and so is what an operator adds in its place. */
+/**
+ * N1: deleting a schedule of code is an override, and so is a schedule that an operator creates in its place.
+ */
 import assert from 'node:assert/strict'
 import type { Store } from '../../store/store.ts'
 import { aDefinition, aTick } from '../factories.ts'

@@ -1,4 +1,4 @@
-/** enqueue: durable when acknowledged, the same id is the same job, due times, and all that a job carries. */
+/** enqueue: durability, identity of ids, due times, and all fields of a job. */
 import assert from 'node:assert/strict'
 import { BOUNDS } from '../../job/defaults.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
@@ -7,7 +7,7 @@ import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsOf, listAll } from './looks.ts'
 
-/** Ids are identity only: these fall where the order of the call rises. */
+/** Descending ids, to check that ids do not affect the order. */
 function fallingId(n: number): string {
   return `00000000-0000-7000-8000-0000000${(99_999 - n).toString().padStart(5, '0')}`
 }
@@ -208,7 +208,8 @@ export const enqueueCases: readonly Case[] = [
     async run({ store, enqueue }) {
       const existing = await enqueue()
       const [before, after] = [aJob(), aJob()]
-      // Without mayRepeat a store may take an id that exists as an error or as the same job, but never half.
+      // Without mayRepeat a store may treat an existing id as an error or as the same job, but must not write
+      // part of the call.
       const written = await store.enqueue([before, aJob({ id: existing }), after]).then(
         () => true,
         () => false,

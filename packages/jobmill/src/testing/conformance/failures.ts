@@ -1,11 +1,11 @@
-/** failures: how the last attempts of jobs ended that have failed. */
+/** failures: how the last attempts of failed jobs ended. */
 import assert from 'node:assert/strict'
 import { aJob } from '../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
 
-/** Claims the job of this kind again, and ends that attempt as given. */
+/** Claims the job of this kind again and ends that attempt as given. */
 export async function again(
   t: Bench,
   kind: string,
@@ -46,7 +46,7 @@ export const failureCases: readonly Case[] = [
       await t.finish(retried, DEAD, { error: 'e8' })
       clock.advance(10)
       await store.stage(100)
-      // Handed back without an attempt: the one before is still the last.
+      // Released without an attempt: the previous one is still the last.
       await again(t, back.kind, RELEASED, null)
       await again(t, healed.kind, DONE, null)
       await store.cancel([cancelled.id], 'why')

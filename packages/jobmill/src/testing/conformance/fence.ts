@@ -1,4 +1,4 @@
-/** The fence: writes under a stale token change nothing, and a finish that is sent again is found written. */
+/** The fence: writes with a stale token change nothing, and a repeated finish is recognized as written. */
 import assert from 'node:assert/strict'
 import { aJob } from '../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later, only } from './bench.ts'

@@ -1,4 +1,4 @@
-/** Finding jobs by their last error and by values in their payloads. */
+/** Finds jobs by their last error and by values in their payloads. */
 import assert from 'node:assert/strict'
 import type { PayloadAt } from '../../store/payload-at.ts'
 import { DEAD, DONE, HOUR, later } from './bench.ts'
@@ -9,7 +9,7 @@ import { idsOf, rejectsWith } from './looks.ts'
 const ODD_KEY = `it's "a.b" \\ $[0] é\n%_`
 const ODD_TEXT = `50% of_it's \\ "so"\tü '; --`
 
-/** A payload, and what is there to be found. */
+/** A payload, and the values to find in it. */
 const PAYLOADS: readonly [unknown, readonly (readonly [readonly string[], string])[]][] = [
   [
     { user: { id: 42, name: 'anna' } },
@@ -62,7 +62,7 @@ const PAYLOADS: readonly [unknown, readonly (readonly [readonly string[], string
   ],
 ]
 
-/** Nothing has these. */
+/** Values that no payload contains. */
 const NOWHERE: readonly (readonly [readonly string[], string])[] = [
   [['user', 'id'], '42.0'],
   [['user', 'id'], '4'],

@@ -1,4 +1,4 @@
-/** What a finish does beside its job: follow-ups, and the cool-down of the queue. */
+/** The side effects of a finish: follow-ups, and the cool-down of the queue. */
 import assert from 'node:assert/strict'
 import type { CoolDown } from '../../store/finish.ts'
 import { QUEUE, aJob } from '../factories.ts'
@@ -11,7 +11,7 @@ async function cooling({ store }: Bench, queue: string = QUEUE): Promise<[number
   return [found?.coolingMs ?? -1, found?.throttles ?? -1]
 }
 
-/** One throttled attempt that asks for this cool-down. */
+/** One throttled attempt that requests this cool-down. */
 async function throttled(t: Bench, cool: CoolDown): Promise<void> {
   const lease = await t.running()
   const { accepted } = await t.finish(lease, later(HOUR, { refund: true }), { outcome: 'throttled', cool })
@@ -103,7 +103,7 @@ export const finishEffectCases: readonly Case[] = [
     name: 'forMs cools the queue of the job for that long, and never shortens a longer cool-down',
     async run(t) {
       await t.enqueue({ queue: 'other' })
-      // Claimed before the cool-down begins, because then nothing can be.
+      // Claimed before the cool-down starts, because claims are blocked after that.
       const leases = [await t.running(), await t.running(), await t.running()]
       const expected = [5_000, 5_000, 9_000]
       for (const [n, forMs] of [5_000, 1_000, 9_000].entries()) {
@@ -170,7 +170,7 @@ export const finishEffectCases: readonly Case[] = [
       await throttled(t, curve)
       t.clock.advance(1_000)
       await throttled(t, curve)
-      // Long enough whether the quiet is counted from the event or from the end of its cool-down.
+      // Long enough whether the quiet period counts from the event or from the end of its cool-down.
       t.clock.advance(2_000 + 60_000)
       await throttled(t, curve)
       assert.deepEqual(await cooling(t), [1_000, 1])

@@ -1,4 +1,4 @@
-/** finish: fenced by the token, and every way an attempt can end. */
+/** finish: fenced by the token, with every way an attempt can end. */
 import assert from 'node:assert/strict'
 import { OUTCOMES } from '../../job/outcome.ts'
 import { aClaim, aJob } from '../factories.ts'
@@ -252,7 +252,7 @@ export const finishCases: readonly Case[] = [
         ['done', 'scheduled', 'ready', 'ready', 'dead'],
       )
       assert.deepEqual(await countsOf(store), { done: 50, scheduled: 50, ready: 100, dead: 50 })
-      // Handed-back jobs kept their places; those retried at once stand behind them.
+      // Released jobs keep their positions. Jobs retried at once come after them.
       const next = await store.claim(aClaim(await worker()))
       const order = [3, 2].flatMap((rest) => leases.filter((_, n) => n % 5 === rest).map(({ id }) => id))
       assert.deepEqual(

@@ -1,4 +1,7 @@
-/** A finish that forgets does all else that a finish does: keys, turns, permits, follow-ups, transactions. */
+/**
+ * A finish that forgets has all other effects of a finish: keys, order locks, permits, follow-ups,
+ * transactions.
+ */
 import assert from 'node:assert/strict'
 import { aJob, aRetain, anAcquire } from '../factories.ts'
 import { FORGET, HOUR, aFinish, only } from './bench.ts'

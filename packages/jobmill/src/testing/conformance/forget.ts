@@ -1,4 +1,4 @@
-/** A finish that forgets: the job is done, and nothing of it stays. */
+/** A finish that forgets: the job is done, and no row of it is kept. */
 import assert from 'node:assert/strict'
 import { aJob, aRetain } from '../factories.ts'
 import { type Bench, DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
@@ -6,7 +6,7 @@ import type { Case } from './case.ts'
 import { handOff } from './hand-off-words.ts'
 import { changesNothing, countsAreExact, countsOf, historyOf, idsOf } from './looks.ts'
 
-/** Nothing is known of the job, by whatever way one asks. */
+/** No read returns anything about the job. */
 async function isForgotten({ store }: Bench, id: string): Promise<void> {
   assert.deepEqual(await store.get([id]), [null])
   assert.deepEqual(await store.results([id]), [null])
@@ -153,7 +153,7 @@ export const forgetCases: readonly Case[] = [
         followUps: [],
       })
       for (const lease of [released, reaped]) assert.deepEqual(await forgets(lease), refused(lease))
-      // And while it runs under another lease, which still holds.
+      // The same while it is running under another lease, which is still valid.
       const kinds = [released.kind, reaped.kind]
       const again = await t.claim(await t.worker(), { kinds })
       for (const lease of [released, reaped]) assert.deepEqual(await forgets(lease), refused(lease))

@@ -1,4 +1,4 @@
-/** Hand-off: how many jobs of a queue are leased, and what is in their way. */
+/** Direct dispatch: how many jobs of a queue are leased, and what prevents it. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import { aHandOff, aJob, KIND, QUEUE } from '../factories.ts'
@@ -16,7 +16,7 @@ async function quarantined(t: Bench, kind: string): Promise<void> {
   }
 }
 
-/** Takes all that is ready out of the way. */
+/** Claims all ready jobs, so that they do not block direct dispatch. */
 async function clear({ store }: Bench): Promise<void> {
   const { jobs } = await store.list({ state: 'ready' }, { limit: 500 })
   await store.cancel(
@@ -121,7 +121,7 @@ export const handOffRoomCases: readonly Case[] = [
       const instance = await t.worker()
       await t.enqueue({ priority: 2 })
       assert.deepEqual(await placesOf(t, instance, [{ priority: 2 }, { priority: 1 }, { priority: 3 }]), [1])
-      // By now there are two of priority 2, and one of 3.
+      // By now there are two jobs of priority 2, and one of 3.
       assert.deepEqual(await placesOf(t, instance, [{ priority: 3 }, { priority: 2 }, { priority: -1 }]), [2])
       assert.deepEqual(await placesOf(t, instance, [{ priority: 1 }]), [0])
       const elsewhere = { queues: [{ queue: 'other', room: 1 }] }
@@ -169,7 +169,7 @@ export const handOffRoomCases: readonly Case[] = [
       const replies = await t.store.enqueue(woken, { handOff: aHandOff(instance) })
       assert.deepEqual(replies[0], { id: held, outcome: 'replaced' })
       assert.deepEqual([(await t.job(held)).state, replies[1]?.lease?.id], ['ready', woken[1]?.id])
-      // The other way round: it was ready, and is put off by the call that it is in the way of.
+      // The reverse: the blocking job was ready, and the same call delays it.
       const putOff = [aJob({ dedupe: wakes, delay: HOUR }), aJob({ priority: 5 })]
       const [first, second] = await t.store.enqueue(putOff, { handOff: aHandOff(instance) })
       assert.deepEqual([first?.outcome, (await t.job(held)).state], ['replaced', 'scheduled'])

@@ -1,4 +1,4 @@
-/** Short words for what most cases about hand-offs do. */
+/** Helpers for cases about direct dispatch. */
 import assert from 'node:assert/strict'
 import type { JobRequest } from '../../job/prepare-jobs.ts'
 import type { HandOff, Lease } from '../../store/claim.ts'
@@ -7,15 +7,15 @@ import type { Bench } from './bench.ts'
 import { countsAreExact } from './looks.ts'
 
 export interface HandedOff {
-  /** Of all jobs of the call, in its order. */
+  /** Of all jobs of the call, in order. */
   readonly ids: readonly string[]
-  /** Which of them were leased, by their places in the call. */
+  /** The indexes of the leased jobs in the call. */
   readonly places: readonly number[]
   /** In the order of the call. */
   readonly leases: readonly Lease[]
 }
 
-/** Enqueues new jobs with free workers. What runs then are those that were leased, and only they. */
+/** Enqueues new jobs with an offer of free workers, and checks that exactly the leased ones are running. */
 export async function handOff(
   { store }: Pick<Bench, 'store'>,
   instance: string,
@@ -43,7 +43,7 @@ export async function handOff(
   return { ids, leases, places: ids.flatMap((id, place) => (leased.has(id) ? [place] : [])) }
 }
 
-/** Which of these jobs, enqueued in one call, were leased: by their places in it. */
+/** The indexes of the leased jobs among these jobs, enqueued in one call. */
 export async function placesOf(...args: Parameters<typeof handOff>): Promise<readonly number[]> {
   return (await handOff(...args)).places
 }

@@ -1,4 +1,4 @@
-/** Hand-off: jobs that are leased, as they are written, to the instance that enqueues them. */
+/** Direct dispatch: jobs are leased on insert to the instance that enqueues them. */
 import assert from 'node:assert/strict'
 import { aHandOff, aJob, KIND, QUEUE } from '../factories.ts'
 import { HOUR } from './bench.ts'
@@ -50,7 +50,7 @@ export const handOffCases: readonly Case[] = [
     name: 'P4 P9 an instance that is unknown, expired, lost or stopped is handed nothing',
     async run(t) {
       const [expires, stops] = [await t.worker({ leaseMs: 1_000 }), await t.worker({ leaseMs: HOUR })]
-      // Each in a queue of its own: what is left ready would be in the way of the next.
+      // Each in its own queue: a leftover ready job would block the next case.
       let n = 0
       const many = async (instance: string): Promise<number> => {
         n += 1
@@ -140,7 +140,7 @@ export const handOffCases: readonly Case[] = [
         [first, second].map(({ id }) => ({ id, outcome: 'enqueued' })),
       )
       assert.deepEqual(await countsOf(t.store), { running: 1, ready: 1 })
-      // Whoever lost the reply learns what it holds.
+      // An instance that lost the reply learns which jobs it holds.
       assert.deepEqual(await t.store.held(instance), [{ id: first.id, token: reply?.lease?.token, ageMs: 0 }])
       const third = aJob()
       const [told] = await t.store.enqueue([third], { ...options, mayRepeat: false })

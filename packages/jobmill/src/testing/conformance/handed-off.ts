@@ -1,4 +1,4 @@
-/** What becomes of jobs that were handed off: whatever becomes of one that was claimed. */
+/** Directly dispatched jobs behave like claimed jobs afterwards. */
 import assert from 'node:assert/strict'
 import { aHandOff, aHeartbeat, anAcquire, QUEUE, someJobs } from '../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
@@ -9,7 +9,7 @@ import { isSilent, notifications } from './notification-texts.ts'
 
 const reaping = { crashesUntilDead: 3, limit: 10 }
 
-/** One job that was handed off. */
+/** One directly dispatched job. */
 async function oneOf(t: Bench, instance: string): ReturnType<typeof handOff> {
   const handed = await handOff(t, instance, [{ tags: ['red'] }])
   assert.equal(handed.leases.length, 1)

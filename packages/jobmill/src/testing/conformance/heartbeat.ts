@@ -1,4 +1,4 @@
-/** The heartbeat: renewal, and all that an idle instance needs to know. */
+/** The heartbeat: renewal, and everything an idle instance needs to know. */
 import assert from 'node:assert/strict'
 import type { Heartbeat } from '../../store/instance.ts'
 import { aHeartbeat, anInstance } from '../factories.ts'
@@ -17,7 +17,7 @@ const IDLE = {
   expired: false,
 }
 
-/** Without versions, and without what a store tells of its own house-keeping. */
+/** Without versions and the housekeeping fields of a store. */
 function told({ settingsVersion: _, membersVersion: __, unrolled: ___, ...heartbeat }: Heartbeat): object {
   return heartbeat
 }
@@ -148,7 +148,7 @@ export const heartbeatCases: readonly Case[] = [
       assert.equal(await tells(), 1_000)
       const lease = await running({ orderKey: 'o' }, id)
       await enqueue({ orderKey: 'o' })
-      // A store may ask for one look at a line that somebody joined.
+      // A store may request one pass over an order queue that a job joined.
       await store.stage(10)
       assert.equal(await tells(), 1_000)
       await finish(lease, later(200))

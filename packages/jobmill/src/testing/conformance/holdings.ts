@@ -1,4 +1,6 @@
-/** What jobs have in other tables: `held` tells it of those that run, and the reply to a finish what it released. */
+/**
+ * What jobs hold in other tables: `held` returns it for running jobs, and a finish returns what it released.
+ */
 import assert from 'node:assert/strict'
 import { type Bench, DEAD, DONE, HOUR, later, only } from './bench.ts'
 import type { Case } from './case.ts'
@@ -29,7 +31,7 @@ export const holdingCases: readonly Case[] = [
         const second = await t.claimOne(first.instance, { kinds: [kind] })
         assert.deepEqual(await heldBy(t, first.instance), [...(expected ?? []), 'attempts'])
         assert.deepEqual((await t.finish(second, DONE)).released, expected)
-        // The reply to one that was written before tells of nothing: nothing was released now.
+        // The reply to a repeated finish lists nothing, because nothing was released now.
         assert.equal((await t.finish(second, DONE)).released, undefined)
       }
       const dead = await t.running({ orderKey: 'dead' })

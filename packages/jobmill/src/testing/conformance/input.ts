@@ -1,4 +1,4 @@
-/** What a store refuses before it writes anything, and what it makes fit to be written. */
+/** Input that a store rejects before it writes anything, and input that it normalizes. */
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
@@ -17,7 +17,7 @@ function withRoom(room: number): HandOff {
   return aHandOff(LEASE.id, { queues: [{ queue: 'a', room }] })
 }
 
-/** Every verb with something in it that cannot be. */
+/** Every verb with an invalid value. */
 const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>])[] = [
   ['ID_INVALID', (store) => store.get([NO_ID])],
   ['ID_INVALID', (store) => store.results([NO_ID])],

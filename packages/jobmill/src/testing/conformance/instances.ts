@@ -1,4 +1,4 @@
-/** register, renew and deregister: liveness by the database's clock, and the heartbeat that carries all idle work. */
+/** register, renew and deregister: liveness by the database clock, and the heartbeat. */
 import assert from 'node:assert/strict'
 import { aHeartbeat, anInstance } from '../factories.ts'
 import { DONE, HOUR, only } from './bench.ts'

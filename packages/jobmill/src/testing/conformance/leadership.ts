@@ -1,4 +1,4 @@
-/** Leadership: each duty has one leader, for as long as its lease lasts by the database's clock. */
+/** Leadership: each duty has one leader, for as long as its lease lasts by the database clock. */
 import assert from 'node:assert/strict'
 import type { DutyBid, DutyRecord } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
@@ -11,7 +11,7 @@ function bids(...names: string[]): DutyBid[] {
   return names.map((name) => ({ name, succeededAgoMs: null, failures: 0 }))
 }
 
-/** What the instance leads after a heartbeat that asks for these. */
+/** The duties the instance leads after a heartbeat with these bids. */
 async function leads(
   store: Store,
   instance: string,

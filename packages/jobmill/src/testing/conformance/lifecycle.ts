@@ -20,7 +20,7 @@ import { rejectsWith } from './looks.ts'
 
 const id = '00000000-0000-7000-8000-000000000000'
 
-/** A verb that is added to the contract and not here is an error of the compiler. */
+/** The compiler reports a verb of the contract that is missing here. */
 const everyVerb: Readonly<
   Record<Exclude<keyof Store, 'name' | 'open' | 'close' | keyof Notifier>, (store: Store) => Promise<unknown>>
 > = {
@@ -163,7 +163,7 @@ export const lifecycleCases: readonly Case[] = [
       const other = await another()
       const waits = store.wait({ queues: [QUEUE], timeoutMs: 15_000 })
       let woken = false
-      // Best effort: whoever waits may not be listening yet, so ring until it is.
+      // Best effort: the waiter may not be listening yet, so notify until it is.
       const again = async (): Promise<void> => {
         if (woken) return
         await other.enqueue([aJob()])
@@ -194,7 +194,7 @@ export const lifecycleCases: readonly Case[] = [
   {
     name: 'P16 closing a store ends the waits on it',
     async run({ store }) {
-      // What it answers is its own affair, as long as it does: the test would time out otherwise.
+      // The result does not matter, as long as there is one: otherwise the test would time out.
       const waits = store.wait({ queues: ['quiet'], timeoutMs: 60_000 }).catch(() => [])
       await store.close()
       assert.ok(Array.isArray(await waits))

@@ -1,4 +1,4 @@
-/** What an operator does to limits: drains, changes and deletions, and what cannot be. */
+/** Operations on limits: drains, changes and deletions, and invalid ones. */
 import assert from 'node:assert/strict'
 import type { LimitSettings } from '../../job/limit.ts'
 import { anAcquire } from '../factories.ts'
@@ -77,7 +77,7 @@ export const limitChangeCases: readonly Case[] = [
       const [first, second] = [patient(), patient()]
       await store.acquire([first, second])
       await store.changeLimit('api', { ...TEN, burst: 1 })
-      // Nobody stands in line, so that a newcomer is granted.
+      // The wait list is empty, so a new request is granted.
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'granted')
       await store.acquire([patient()])
       assert.equal(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
@@ -110,7 +110,7 @@ export const limitChangeCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       assert.equal((await api(store)).available, 1)
       await store.acquire([patient(), patient()])
-      // It has no place any more.
+      // It has lost its place.
       assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },

@@ -1,4 +1,4 @@
-/** What becomes of the keys of a limit: changes, deletions, the clean-up, and first uses that meet them. */
+/** The keys of a limit during changes, deletions, cleanup, and concurrent first uses. */
 import assert from 'node:assert/strict'
 import type { LimitSettings, RateSettings } from '../../job/limit.ts'
 import { aRetain, anAcquire } from '../factories.ts'
@@ -27,7 +27,7 @@ export const limitKeyEndCases: readonly Case[] = [
       const changed = await store.changeLimit('api', faster)
       assert.deepEqual([changed.settings, changed.available, changed.keys], [faster, 4, 3])
       assert.deepEqual(await store.limits(), [changed])
-      // Nobody stands in line any more, and the old debt is paid at the new rate.
+      // The wait list is empty, and the old debt is paid at the new rate.
       assert.deepEqual(await draw(store, { key: 'a', waitUpToMs: 1_000 }), {
         outcome: 'granted',
         waitMs: 100,
@@ -71,7 +71,7 @@ export const limitKeyEndCases: readonly Case[] = [
       assert.equal((await store.limits())[0]?.keys, 0)
       assert.deepEqual(await outcomes(store, ['a']), ['granted'])
       await store.acquire([{ ...patient(), key: 'a' }])
-      // It has no place any more.
+      // It has lost its place.
       assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
       assert.equal(only(await store.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
     },
@@ -91,11 +91,11 @@ export const limitKeyEndCases: readonly Case[] = [
       assert.equal(await left(), 4)
       clock.advance(100)
       assert.equal(await left(), 3)
-      // A little is not enough: what was granted is still owed.
+      // A short wait is not enough: the granted tokens are still owed.
       clock.advance(50)
       assert.deepEqual(await outcomes(store, ['a', 'a']), ['granted', 'later'])
       clock.advance(MINUTE / 2)
-      // It was drained, and is full; the one that waits has its place.
+      // It was drained and is full again. The waiting request keeps its place.
       assert.equal(await left(), 1)
       assert.deepEqual(await outcomes(store, ['a', 'a', 'a']), ['granted', 'granted', 'later'])
       assert.deepEqual(await outcomes(store, ['d']), ['granted'])
@@ -131,7 +131,7 @@ export const limitKeyEndCases: readonly Case[] = [
       for (const round of [0, 1]) {
         const replies = await Promise.all(
           stores.map((each, n) => {
-            // Each in another order, and of two limits: whoever waited for the other would never be answered.
+            // Each in another order and on two limits: requests that lock one by one would deadlock.
             const mine = n === 1 ? keys.toReversed() : keys
             return each.acquire(
               mine.flatMap((key) => [
@@ -162,7 +162,7 @@ export const limitKeyEndCases: readonly Case[] = [
           other.retain(aRetain()),
         ])
         assert.deepEqual(new Set(replies.flat()), new Set(['granted']))
-        // Whichever came first, the one token that each has taken is paid for by the new settings.
+        // Whichever came first, the token that each has taken is paid at the new rate.
         clock.advance(10)
         const next = await store.acquire(keys.map((key) => anAcquire('api', { key, waitUpToMs: 2 * HOUR })))
         const waitMs = HOUR + (round + 1) * 1_000 - 10

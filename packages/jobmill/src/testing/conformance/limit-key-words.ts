@@ -1,15 +1,15 @@
-/** Short words for what most cases about keys of limits do. */
+/** Helpers for cases about keys of limits. */
 import type { RateSettings } from '../../job/limit.ts'
 import type { Acquired } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
 import { anAcquire } from '../factories.ts'
 import { TEN } from './limit-words.ts'
 
-/** Two at once for each key, and then one every 100 ms. */
+/** Two at once for each key, then one every 100 ms. */
 export const EACH: RateSettings = { ...TEN, perKey: true }
 export const ONE: RateSettings = { ...EACH, burst: 1 }
 
-/** One draw for each of these keys, in one call. */
+/** One request for each of these keys, in one call. */
 export async function outcomes(store: Store, keys: readonly string[]): Promise<Acquired['outcome'][]> {
   return (await store.acquire(keys.map((key) => anAcquire('api', { key })))).map(({ outcome }) => outcome)
 }

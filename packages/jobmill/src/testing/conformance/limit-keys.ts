@@ -1,4 +1,4 @@
-/** Limits that count for each key by itself: as many budgets of one shape as there are keys. */
+/** Limits per key: one budget for each key, with the same settings. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import { aRetain, anAcquire } from '../factories.ts'
@@ -67,7 +67,7 @@ export const limitKeyCases: readonly Case[] = [
       assert.equal(only(await store.acquire([first])).outcome, 'later')
       clock.advance(50)
       assert.equal((await draw(store, { key: 'a', waitUpToMs: 1_000 })).outcome, 'later')
-      // The same holder has no place in the line of another key, where there is none.
+      // The place of a holder counts only for its own key.
       assert.deepEqual(await draw(store, { key: 'b', waitUpToMs: 1_000 }), { outcome: 'granted', waitMs: 50 })
       assert.deepEqual(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
@@ -104,7 +104,7 @@ export const limitKeyCases: readonly Case[] = [
           { outcome: 'unknown' },
         ],
       )
-      // Its neighbours in the call notice nothing.
+      // The other requests of the call are not affected.
       const mixed = await store.acquire([
         anAcquire('api'),
         anAcquire('api', { key: 'a' }),

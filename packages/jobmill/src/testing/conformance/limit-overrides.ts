@@ -1,4 +1,4 @@
-/** N1: an option of a limit or schedule counts as code declares it unless an operator overrode it. */
+/** N1: an option of a limit or schedule has the value from code unless an operator overrode it. */
 import assert from 'node:assert/strict'
 import type { LimitParts } from '../../job/limit.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
@@ -13,7 +13,7 @@ import { daily, declare as declareSchedule } from './schedule-words.ts'
 const release = (store: Store, settings: Partial<QueueSettings>): Promise<void> =>
   store.declareQueues([{ name: 'mail', settings }])
 
-/** Code of a limit, what an operator makes of it, and what counts then. */
+/** A limit in code, the override of an operator, and the result. */
 const LIMITS: readonly (readonly [LimitParts, LimitParts, LimitParts])[] = [
   [
     { type: 'rate', amount: 5 },
@@ -60,7 +60,7 @@ export const limitOverrideCases: readonly Case[] = [
         const first = await settings()
         await store.changeLimit(name, override, 'ci')
         assert.deepEqual(await settings(), counts)
-        // A release that says something else of what is not overridden, where there is such a thing.
+        // A release that changes an option that is not overridden, if there is one.
         await store.declareLimits([{ name, settings: said }])
         assert.deepEqual(await settings(), counts)
         const { type: _, ...named } = override
@@ -179,7 +179,7 @@ export const limitOverrideCases: readonly Case[] = [
       await declareSchedule(store, 1)
       await store.createSchedule('mine', (await daily(store)).live, 'ops')
       await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('schedule', 'mine', null))
-      // Code named a limit that nobody needed while the override was there.
+      // Code names a limit that was not needed while the override applied.
       await declare(store)
       await store.declareLimits([{ name: 'other', settings: TEN }])
       await release(store, { limit: 'api' })

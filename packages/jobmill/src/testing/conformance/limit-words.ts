@@ -1,4 +1,4 @@
-/** Short words for what most cases about rates do. */
+/** Helpers for cases about rates. */
 import type { LimitParts, RateSettings } from '../../job/limit.ts'
 import type { LimitRecord, AcquireRequest, Acquired } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,7 +16,7 @@ export async function draw(store: Store, overrides: Partial<AcquireRequest> = {}
   return only(await store.acquire([anAcquire('api', overrides)]))
 }
 
-/** One who would wait, but not long enough: it gets a place in the line. */
+/** A request that would wait, but not long enough: it gets a place in the wait list. */
 export function patient(): AcquireRequest {
   return anAcquire('api', { waitUpToMs: 1 })
 }

@@ -1,4 +1,4 @@
-/** Limits that are a rate: never exceeded by anybody, whoever asks through whichever handle. */
+/** Rate limits: never exceeded, whichever handle a request uses. */
 import assert from 'node:assert/strict'
 import type { LimitSettings } from '../../job/limit.ts'
 import type { Acquired } from '../../store/limit.ts'
@@ -185,7 +185,7 @@ export const limitCases: readonly Case[] = [
       await store.acquire([first, second])
       clock.advance(100)
       assert.equal(only(await store.acquire([first])).outcome, 'granted')
-      // The second still stands in line.
+      // The second is still in the wait list.
       assert.equal(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },

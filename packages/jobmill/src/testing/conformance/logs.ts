@@ -1,4 +1,4 @@
-/** Logs: noted while an attempt runs, kept with it however it ends. */
+/** Logs: written while an attempt is running, and kept with it however it ends. */
 import assert from 'node:assert/strict'
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Store } from '../../store/store.ts'
@@ -7,7 +7,7 @@ import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing } from './looks.ts'
 
-/** As long as a log may be, of many different characters, so that no database can make it short. */
+/** The maximum log length, with many different characters, so that compression cannot shorten it. */
 const LONG = Array.from({ length: DEFAULTS.logLimitChars / 2 }, (_, n) =>
   String.fromCodePoint(0x1_00_00 + ((n * 7_919) % 0xff_ff)),
 ).join('')

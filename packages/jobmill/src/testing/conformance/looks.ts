@@ -1,4 +1,4 @@
-/** Looking at a whole database, and checks that many cases make. */
+/** Reads a whole database, and checks that many cases share. */
 import assert from 'node:assert/strict'
 import { type ErrorCode, isJobmillError } from '../../job/errors.ts'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
@@ -13,7 +13,7 @@ import { QUEUE } from '../factories.ts'
 /** More than any case enqueues. */
 const MOST_LISTED = 10_000
 
-/** Every page of a listing, put together. */
+/** Every page of a listing, joined. */
 export async function listAll(store: Store, filter: JobFilter = {}, limit = 500): Promise<JobSummary[]> {
   const jobs: JobSummary[] = []
   let cursor: string | undefined
@@ -38,7 +38,7 @@ export interface Look {
   readonly counts: readonly QueueCounts[]
 }
 
-/** All there is to see of the jobs; equal before and after means that nothing was written. */
+/** Everything visible about the jobs. Equal snapshots mean that nothing was written. */
 export async function look(store: Store): Promise<Look> {
   const ids = await idsOf(store)
   return {
@@ -48,7 +48,7 @@ export async function look(store: Store): Promise<Look> {
   }
 }
 
-/** Runs something that must not change any job, and checks that it did not. */
+/** Runs an action that must not change any job, and checks that it did not. */
 export async function changesNothing<T>(store: Store, act: () => Promise<T>): Promise<T> {
   const before = await look(store)
   const result = await act()
@@ -56,7 +56,7 @@ export async function changesNothing<T>(store: Store, act: () => Promise<T>): Pr
   return result
 }
 
-/** The counts of one queue, those that are 0 left out. */
+/** The counts of one queue, without zeros. */
 export async function countsOf(
   store: Store,
   queue: string = QUEUE,
@@ -68,7 +68,7 @@ export async function countsOf(
   )
 }
 
-/** The counts must be what a listing of everything finds. */
+/** Checks that the counts match a listing of everything. */
 export async function countsAreExact(store: Store): Promise<void> {
   const jobs = await listAll(store)
   for (const counted of await store.counts()) {

@@ -1,4 +1,4 @@
-/** Figures: what processes counted, merged over time and over processes, each flush once. */
+/** Metrics: merged over time and over processes, with each flush counted once. */
 import assert from 'node:assert/strict'
 import type { MetricData } from '../../job/metric-data.ts'
 import {
@@ -33,7 +33,7 @@ async function read(
   return store.metrics({ resolution, from: 0, before: 7_258_118_400_000, ...overrides })
 }
 
-/** What was counted in all buckets of each size together. */
+/** The total over all buckets of each size. */
 async function sums(store: Store): Promise<number[]> {
   const buckets = await Promise.all(RESOLUTIONS.map((resolution) => read(store, resolution)))
   return buckets.map((records) => records.reduce((sum, { data }) => sum + (data.counters?.['done'] ?? 0), 0))

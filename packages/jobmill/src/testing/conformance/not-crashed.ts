@@ -1,4 +1,7 @@
-/** register after reap: an instance whose process lived takes back the crashes that were counted for it, wherever its jobs are by then. */
+/**
+ * register after reap: an instance whose process is alive reverts its crash counts, whatever state its jobs
+ * are in by then.
+ */
 import assert from 'node:assert/strict'
 import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
 import { aClaim, aHeartbeat, anInstance } from '../factories.ts'
@@ -8,7 +11,10 @@ import { countsAreExact, countsOf } from './looks.ts'
 
 const MINUTE = 60_000
 
-/** Claims one job under a new instance, which then expires and is reaped. Answers what brings the instance back. */
+/**
+ * Claims one job with a new instance, which then expires and is reaped. Returns a function that registers it
+ * again.
+ */
 async function lose(
   t: Bench,
   kind: string,
@@ -91,7 +97,7 @@ export const notCrashedCases: readonly Case[] = [
     async run(t) {
       const dedupe = { key: 'one' }
       const [free, taken] = [await t.enqueue({ kind: 'free' }), await t.enqueue({ kind: 'taken', dedupe })]
-      // The first crash never happened; the job dies of the last one, which did.
+      // The first crash is reverted. The job is dead because of the last one, which did happen.
       const comeBack = await lose(t, 'free')
       for (const crashesUntilDead of [3, 3]) await lose(t, 'free', crashesUntilDead)
       const comeBackTaken = await lose(t, 'taken', 1)
@@ -138,7 +144,7 @@ export const notCrashedCases: readonly Case[] = [
       const lostToo = await lose(t, 'dying', 1)
       await lost({ stoodStill: true })
       await lostToo({ stoodStill: true })
-      // Once: what it takes back later is not this.
+      // Only once: later crashes are not reverted.
       await lost()
       assert.equal(await crashesOf(t, id), 1)
       const error = `lost with its instance (crash 1)${STOOD_STILL}`

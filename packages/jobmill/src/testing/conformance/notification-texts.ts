@@ -1,13 +1,13 @@
-/** Short words for what most cases about the notifier do. */
+/** Helpers for cases about the notifier. */
 import assert from 'node:assert/strict'
 import type { WakeUp } from '../../store/wake-up.ts'
 import type { Store } from '../../store/store.ts'
 import { QUEUE } from '../factories.ts'
 
-/** How often something is tried: the notifier is best effort. */
+/** The number of tries: notifications are best effort. */
 export const ROUNDS = 20
 
-/** Waits at each of these stores, lets something happen, and tells what each heard of the queue. */
+/** Waits at each of these stores, runs an action, and returns what each received for the queue. */
 export async function heardAt(
   stores: readonly Store[],
   act: () => Promise<unknown>,
@@ -20,8 +20,8 @@ export async function heardAt(
 }
 
 /**
- * Lets it happen until it is heard as it should be: a store may also have to tell of something that was before. `prepare`
- * makes what it happens to, before anybody waits.
+ * Repeats the action until the expected notification is received, because a store may first deliver an
+ * earlier one. `prepare` runs before the wait.
  */
 export async function notifications<T = void>(
   store: Store,
@@ -41,7 +41,10 @@ export async function notifications<T = void>(
   assert.fail(`never heard of ${jobs} jobs, but of ${heard.map((one) => one.jobs).join(', ')}`)
 }
 
-/** Lets it happen until nothing is heard of it: a store may also have to tell of something that was before. */
+/**
+ * Repeats the action until nothing is received for it, because a store may first deliver an earlier
+ * notification.
+ */
 export async function isSilent(
   store: Store,
   act: () => Promise<unknown>,

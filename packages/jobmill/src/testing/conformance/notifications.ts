@@ -1,4 +1,7 @@
-/** The notifier: what rang, for how many jobs, and for whom. Best effort, so each case rings until it is heard. */
+/**
+ * The notifier: which queue, how many jobs, and which receivers. Best effort, so each case repeats until a
+ * notification is received.
+ */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { WakeUp } from '../../store/wake-up.ts'
@@ -9,7 +12,7 @@ import { heardAt, notifications, ROUNDS } from './notification-texts.ts'
 
 type Leases = Awaited<ReturnType<Bench['claim']>>
 
-/** Running jobs of the queue `quiet`. Whatever rang for them is over, because a claim has looked since. */
+/** Running jobs of the queue `quiet`. Their notifications are over, because a claim has happened since. */
 async function leases({ enqueue, claim, worker }: Bench, many: number): Promise<Leases> {
   for (let n = 0; n < many; n += 1) await enqueue({ queue: 'quiet' })
   return claim(await worker({ leaseMs: HOUR }), { queues: [{ queue: 'quiet', room: 500 }] })
@@ -119,7 +122,7 @@ export const notificationCases: readonly Case[] = [
       for (let round = 2; round < ROUNDS && turns.size < 3; round += 1) {
         const jobs = someJobs(Array.from({ length: round }, () => ({})))
         const heard = await heardAt(stores, () => store.enqueue(jobs), QUEUE)
-        // Where it is not known how many there are, everybody looks, and no order is needed.
+        // If the number of jobs is unknown, every instance claims, and no order is needed.
         const told = heard.flat().filter((wakeUp) => wakeUp.jobs === round)
         if (told.length < 2) continue
         const mine = new Set(told.map(({ seed: turn }) => turn))
@@ -145,7 +148,7 @@ export const notificationCases: readonly Case[] = [
           QUEUE,
         )
         const isPassed = ({ skip }: WakeUp): boolean => skip === round
-        // It may have had to hear first what rang while it did not wait.
+        // It may first receive notifications from before it waited.
         if (!there.some(isPassed)) there.push(...(await other.wait({ queues: [QUEUE], timeoutMs: 500 })))
         const told = there.find(isPassed)
         if (told === undefined) continue

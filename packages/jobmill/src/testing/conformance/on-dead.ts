@@ -1,4 +1,7 @@
-/** Deaths by crashes are followed up by the reaper, when the lost instance asked for it. */
+/**
+ * The reaper enqueues `onDead` jobs for jobs that are dead because of crashes, if the lost instance requested
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../job/on-dead.ts'
 import { type Bench, DEAD, DONE, HOUR, only } from './bench.ts'
@@ -8,7 +11,7 @@ import { countsAreExact, countsOf, listAll } from './looks.ts'
 const FATAL = { crashesUntilDead: 1, limit: 100 }
 const ERROR = 'lost with its instance (crash 1)'
 
-/** A job of this kind that an instance which follows up its deaths dies with; its id. */
+/** A job of this kind that dies with an instance that requests `onDead`. Returns its id. */
 async function dying({ worker, running }: Bench, kind: string, queue = 'default'): Promise<string> {
   const instance = await worker({ queues: [queue], kinds: [kind], onDead: [kind] })
   return (await running({ kind, queue }, instance)).id
@@ -28,7 +31,7 @@ export const onDeadCases: readonly Case[] = [
       assert.deepEqual(JSON.parse(payload), { id, kind: 'mail', queue: 'post', error: ERROR })
       assert.deepEqual([priority, maxAttempts], [followUp.priority, followUp.maxAttempts])
       assert.equal((await t.job(id)).error, ERROR)
-      // In a queue of its own, so that it does not wait for the limit or the pause of the one that failed.
+      // In its own queue, so that it does not wait for the limit or the pause of the failed job's queue.
       assert.deepEqual(await countsOf(t.store, 'post'), { dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
       await countsAreExact(t.store)
@@ -63,7 +66,7 @@ export const onDeadCases: readonly Case[] = [
       t.clock.advance(HOUR)
       assert.equal((await t.store.reap(FATAL)).jobs.length, 2)
       assert.deepEqual(await countsOf(t.store), { dead: 2 })
-      // What counts is what it asked for when it was registered last.
+      // The latest registration counts.
       const changed = await t.worker({ kinds: ['c'], onDead: ['c'] })
       await t.running({ kind: 'c' }, changed)
       await t.worker({ id: changed, kinds: ['c'], onDead: [] })
@@ -147,7 +150,7 @@ export const onDeadCases: readonly Case[] = [
         for (let n = 0; n < 5; n += 1) await dying(t, kind, kind)
         t.clock.advance(HOUR)
         await Promise.all(stores.map((each) => each.reap(FATAL)))
-        // One that lost a race may leave an instance to a later pass.
+        // A pass that lost a race may leave an instance to a later pass.
         await t.store.reap(FATAL)
         assert.deepEqual(await countsOf(t.store, kind), { dead: 5 })
         assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 5 * (round + 1) })

@@ -18,7 +18,7 @@ const VERBS: Readonly<Record<string, (store: Store, ids: readonly string[]) => P
 type Cell = readonly [Verdict['verdict'], JobState | null]
 const same = 'refused'
 
-/** What each verb makes of each state; `refused` leaves the job as it is. */
+/** The result of each verb in each state. `refused` leaves the job unchanged. */
 const TABLE: Readonly<Record<string, Readonly<Record<JobState, Cell | typeof same>>>> = {
   cancel: {
     scheduled: ['changed', 'cancelled'],
@@ -227,7 +227,7 @@ export const operateCases: readonly Case[] = [
       ] as const) {
         const ids = await Promise.all([jobIn(state), jobIn(state), jobIn(state)])
         const replies = await Promise.all(
-          // Each handle in another order, so that two that lock one by one would wait for each other.
+          // Each handle in another order, so that two that lock one by one would deadlock.
           stores.map(async (each, n) => VERBS[verb]?.(each, [...ids.slice(n), ...ids.slice(0, n)])),
         )
         const changed = replies.flatMap((reply) => reply ?? []).filter(({ verdict }) => verdict === 'changed')

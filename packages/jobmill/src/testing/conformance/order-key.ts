@@ -13,11 +13,11 @@ async function standings({ store }: Bench, ids: readonly string[]): Promise<stri
   )
 }
 
-/** Runs everything of the queue to its end, one at a time, and tells the order. */
+/** Runs all jobs of the queue, one at a time, and returns the order. */
 async function runAll(t: Bench): Promise<string[]> {
   const worker = await t.worker()
   const ran: string[] = []
-  // Bounded, so that a store that gives the same job for ever fails and does not hang.
+  // Bounded, so that a store that keeps returning the same job fails instead of hanging.
   while (ran.length < 100) {
     await t.store.stage(100)
     const [lease, ...more] = await t.claim(worker)
@@ -85,7 +85,7 @@ export const orderKeyCases: readonly Case[] = [
       const last = await t.enqueue({ orderKey })
       assert.deepEqual(await standings(t, [first, last]), ['in line', 'in line'])
       await t.store.stage(100)
-      // Who was in line before the delayed ones were found due stays ahead of them.
+      // A job that joined the order queue before the delayed ones were staged stays ahead of them.
       assert.deepEqual(await runAll(t), [first, last, early, middle, late])
     },
   },

@@ -1,4 +1,4 @@
-/** N1: an option of a queue counts as code declares it unless an operator overrode it. */
+/** N1: an option of a queue has the value from code unless an operator overrode it. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue-settings.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { Case } from './case.ts'
 import { declare, settingsVersion, TEN } from './limit-words.ts'
 
-/** Every option of a queue in two releases of the code, and as an operator wants it. */
+/** Every option of a queue in two releases of the code, and its override. */
 const OPTIONS: {
   readonly [Key in keyof QueueSettings]: readonly [QueueSettings[Key], QueueSettings[Key], QueueSettings[Key]]
 } = {
@@ -139,7 +139,7 @@ export const overrideCases: readonly Case[] = [
       assert.equal((await mail(store)).paused, true)
       await store.changeQueue('mail', { settings: { paused: false }, coolMs: null }, 'ops')
       assert.deepEqual([(await mail(store)).paused, await store.overrides()], [false, []])
-      // Where code pauses it, it is the resume that has to last.
+      // If code pauses the queue, the resume must persist.
       await release(store, { paused: true })
       await store.changeQueue('mail', { settings: { paused: false }, coolMs: null }, 'ops')
       await release(store, { paused: true })

@@ -1,4 +1,4 @@
-/** Everything that gives the permit of a job back. */
+/** Everything that releases the permit of a job. */
 import assert from 'node:assert/strict'
 import { anAcquire } from '../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
@@ -52,7 +52,7 @@ const endCases = ENDS.map(([name, end]): Case => ({
   async run(t) {
     const { store } = t
     await declare(store, 2)
-    // Somebody whose permit must stay.
+    // Another holder whose permit must stay.
     const bystander = await t.running({}, await t.worker({ leaseMs: 10 * HOUR }))
     assert.equal(await take(store, takeFor(bystander)), 'granted')
     const lease = await t.running()

@@ -1,4 +1,4 @@
-/** Short words for what most cases about permits do. */
+/** Helpers for cases about permits. */
 import assert from 'node:assert/strict'
 import type { Lease } from '../../store/claim.ts'
 import type { LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
@@ -22,7 +22,7 @@ export async function heldOf(store: Store): Promise<number> {
   return (await db(store)).held
 }
 
-/** What a job that runs under this lease asks for. */
+/** The request of a job that is running under this lease. */
 export function takeFor(
   { id, token, instance }: Held,
   overrides: Partial<AcquireRequest> = {},
@@ -30,7 +30,7 @@ export function takeFor(
   return anAcquire('db', { holder: id, token, instance, ...overrides })
 }
 
-/** The permit of a job that runs under this lease. */
+/** The permit of a job that is running under this lease. */
 export function heldBy({ id, token }: Lease): PermitOf {
   return { limit: 'db', holder: id, token }
 }

@@ -1,4 +1,4 @@
-/** Limits that are a number of holders at once: permits, and everything that gives one back. */
+/** Concurrency limits: permits, and everything that releases one. */
 import assert from 'node:assert/strict'
 import { anInstance, anAcquire } from '../factories.ts'
 import { DONE, HOUR, only } from './bench.ts'

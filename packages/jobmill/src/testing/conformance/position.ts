@@ -1,4 +1,4 @@
-/** ahead: how many ready jobs would be claimed before one. */
+/** position: how many ready jobs would be claimed before one. */
 import assert from 'node:assert/strict'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'

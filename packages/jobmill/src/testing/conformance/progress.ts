@@ -1,4 +1,4 @@
-/** progress: a note on a running attempt, under its token. */
+/** progress: written for a running attempt, under its token. */
 import assert from 'node:assert/strict'
 import { aJob } from '../factories.ts'
 import { DONE, HOUR, RELEASED, later } from './bench.ts'

@@ -1,4 +1,4 @@
-/** What a heartbeat tells of queues that their limit keeps back, and drains. */
+/** What a heartbeat reports about queues that are blocked by their limit, and about drains. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import { DONE, HOUR } from './bench.ts'
@@ -41,7 +41,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
       await store.changeQueue('sms', { settings: { paused: true }, coolMs: null })
       assert.deepEqual(await tells(store, id, both), [false, null])
       await store.changeQueue('sms', { settings: { paused: false }, coolMs: null })
-      // Without a job that waits there is nothing to tell.
+      // Without a waiting job there is nothing to report.
       await store.cancel(sms, 'no')
       assert.deepEqual(await tells(store, id, both), [false, null])
     },

@@ -1,4 +1,4 @@
-/** Short words for what most cases about queues with a limit do. */
+/** Helpers for cases about queues with a limit. */
 import type { LimitSettings, RateSettings } from '../../job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Lease } from '../../store/claim.ts'
@@ -11,7 +11,7 @@ import { only } from './bench.ts'
 export const TEN: RateSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 3 }
 export const THREE: LimitSettings = { type: 'concurrency', most: 3 }
 
-/** Declares the limit, and queues that draw on it, each with so many ready jobs. */
+/** Declares the limit and queues that use it, each with this many ready jobs. */
 export async function limited(
   store: Store,
   settings: LimitSettings,
@@ -37,7 +37,7 @@ export async function api(store: Store): Promise<LimitRecord> {
   return only(await store.limits())
 }
 
-/** What a heartbeat tells of `mail` and of what keeps it back. */
+/** What a heartbeat reports about `mail` and its limit. */
 export async function tells(
   store: Store,
   instance: string,

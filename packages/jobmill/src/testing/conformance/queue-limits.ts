@@ -1,4 +1,4 @@
-/** Queues with a limit: a claim takes no more than the budget allows, and spends it. */
+/** Queues with a limit: a claim leases no more than the budget allows, and spends it. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Lease } from '../../store/claim.ts'
@@ -88,7 +88,8 @@ export const queueLimitCases: readonly Case[] = [
         const claims = Array.from({ length: 6 }, (_, n) => claim(stores[n % 3] ?? store, ids[n % 3] ?? ''))
         const taken = (await Promise.all(claims)).flat()
         assert.ok(taken.length <= there, `${taken.length} of ${there}`)
-        // Who found the rows of another one locked may have come away with less; nothing of the budget is lost by that.
+        // A claim that found rows locked by another one may return less. No part of the budget is lost by
+        // that.
         for (let n = taken.length; n < there; n += 1) taken.push(...(await claim(store, ids[0] ?? '')))
         assert.equal(taken.length, there)
         assert.equal((await claim(store, ids[0] ?? '')).length, 0)

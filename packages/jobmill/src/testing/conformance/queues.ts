@@ -112,7 +112,7 @@ export const queueCases: readonly Case[] = [
       await change({ backoffBaseMs: 60, backoffMaxMs: 60 })
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 50 }))
       assert.equal((await change({ backoffBaseMs: 50 })).backoffBaseMs, 50)
-      // Code may have such values: they are no reason to refuse a change of something else.
+      // Code may declare such values. They must not block a change of another option.
       await store.declareQueues([{ name: 'odd', settings: { backoffBaseMs: 9, backoffMaxMs: 8 } }])
       assert.equal((await store.changeQueue('odd', { settings: { workers: 3 }, coolMs: null })).workers, 3)
     },

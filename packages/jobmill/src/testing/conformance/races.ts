@@ -1,4 +1,6 @@
-/** Several handles at once: whatever the order of events, each job goes one way, and all see the same. */
+/**
+ * Concurrent handles: whatever the order of events, each job takes one path, and all handles see the same.
+ */
 import assert from 'node:assert/strict'
 import { aClaim, aJob, aHeartbeat, someJobs } from '../factories.ts'
 import { DONE, HOUR, aFinish, later } from './bench.ts'
@@ -20,7 +22,8 @@ export const raceCases: readonly Case[] = [
       ]
       const instances = await Promise.all(stores.map(() => worker()))
       const seen = new Map<string, number>()
-      // A claim may find rows that another one holds at the moment, so that empty once is not empty for good.
+      // A claim may skip rows that another one has locked, so one empty reply does not mean that nothing is
+      // left.
       for (let round = 0; round < 50 && seen.size < jobs.length; round += 1) {
         const leases = await Promise.all(
           stores.flatMap((each, n) =>
@@ -102,7 +105,7 @@ export const raceCases: readonly Case[] = [
         assert.equal(finished?.accepted, true)
         const ends = round % 2 === 0 ? 'done' : 'cancelled'
         assert.equal(job?.state, ends)
-        // Whichever came first, the verdict tells of a state that the job had.
+        // Whichever came first, the verdict names a state that the job had.
         assert.ok(['running', ends].includes(verdict?.state ?? ''))
       }
       await countsAreExact(store)
@@ -136,7 +139,7 @@ export const raceCases: readonly Case[] = [
       for (let n = 0; n < 6; n += 1) await claim(await worker(), { limit: 10 })
       clock.advance(HOUR)
       const reaped = await Promise.all(stores.map((each) => each.reap(options)))
-      // One that lost a race for an instance may leave it to a later pass, but nobody counts it twice.
+      // A pass that lost a race for an instance may leave it to a later one, but no crash is counted twice.
       const rest = await store.reap(options)
       const all = [...reaped, rest]
       assert.equal(all.flatMap(({ instances }) => instances).length, 6)

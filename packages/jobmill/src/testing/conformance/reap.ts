@@ -1,4 +1,4 @@
-/** reap: jobs of instances that expired come back, counted as crashes and not as attempts. */
+/** reap: jobs of expired instances return to their queues, counted as crashes and not as attempts. */
 import assert from 'node:assert/strict'
 import { aClaim, aHeartbeat } from '../factories.ts'
 import { type Bench, DONE, HOUR, only } from './bench.ts'
@@ -7,7 +7,7 @@ import { changesNothing, countsOf } from './looks.ts'
 
 const options = { crashesUntilDead: 3, limit: 10 }
 
-/** Lets the job crash this often under instances that die. */
+/** Lets the job crash this often, each time with a new instance. */
 async function crash(t: Bench, kind: string, times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     const instance = await t.worker()

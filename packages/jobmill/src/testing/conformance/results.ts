@@ -1,4 +1,4 @@
-/** results: how jobs stand that somebody awaits. */
+/** results: the state of jobs that a caller awaits. */
 import assert from 'node:assert/strict'
 import { JOB_STATES } from '../../job/state.ts'
 import { aJob } from '../factories.ts'

@@ -1,4 +1,4 @@
-/** retain by number, and what it removes beside jobs: served instants, events and figures that are too old. */
+/** retain by number, and what it deletes besides jobs: old ticks, events and metrics. */
 import assert from 'node:assert/strict'
 import type { QueueSettings } from '../../job/queue-settings.ts'
 import { RESOLUTIONS } from '../../store/metrics.ts'
@@ -14,7 +14,7 @@ async function keep(store: Store, settings: Partial<QueueSettings>, queue = 'def
   await store.changeQueue(queue, { settings, coolMs: null })
 }
 
-/** Done jobs, each a millisecond after the other. */
+/** Done jobs, one millisecond apart. */
 async function done({ jobIn, clock }: Bench, many: number, queue = 'default'): Promise<string[]> {
   const ids: string[] = []
   for (let n = 0; n < many; n += 1) {
@@ -28,7 +28,7 @@ async function left(store: Store, ids: readonly string[]): Promise<string[]> {
   return (await store.get(ids)).flatMap((job) => (job === null ? [] : [job.id]))
 }
 
-/** Writes an event and a figure of `agoMs` before. */
+/** Writes an event and a metric with this age. */
 async function write(store: Store, agoMs: number): Promise<void> {
   await store.record({
     source: anInstance().id,
@@ -45,7 +45,7 @@ async function bucketCounts(store: Store): Promise<number[]> {
   return found.map(({ length }) => length)
 }
 
-/** Serves these instants of a new schedule. */
+/** Serves these ticks of a new schedule. */
 async function serve(store: Store, name: string, instants: readonly number[]): Promise<void> {
   await store.createSchedule(name, aDefinition())
   const fires = instants.map((at) => ({ at, job: aJob() }))

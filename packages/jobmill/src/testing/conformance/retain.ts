@@ -1,4 +1,4 @@
-/** retain: what the settings no longer keep goes, in bounded passes, and nothing else. */
+/** retain: deletes what the settings no longer keep, in bounded passes, and nothing else. */
 import assert from 'node:assert/strict'
 import { NOTHING_RETAINED } from '../../store/replies.ts'
 import { aRetain } from '../factories.ts'

@@ -1,4 +1,4 @@
-/** What an operator does to schedules: changes on top of what code says, creation at run time, deletion. */
+/** Operations on schedules: overrides, creation at run time, deletion. */
 import assert from 'node:assert/strict'
 import { aDefinition, aTick } from '../factories.ts'
 import { HOUR } from './bench.ts'
@@ -60,7 +60,7 @@ export const scheduleChangeCases: readonly Case[] = [
       await declare(store, 2, { priority: 9, overlap: 'skip' })
       let record = await daily(store)
       assert.deepEqual([record.live.priority, record.live.overlap, record.code?.priority], [4, 'allow', 9])
-      // What counts is what it was.
+      // The live definition is unchanged.
       assert.deepEqual([record.revision, record.planned], [2, true])
       await declare(store, 3, { priority: 9, maxAttempts: 2 })
       record = await daily(store)

@@ -1,4 +1,4 @@
-/** Short words for what most cases about schedules do. */
+/** Helpers for cases about schedules. */
 import assert from 'node:assert/strict'
 import type { ScheduleDefinition } from '../../job/schedule.ts'
 import type { ScheduleRecord } from '../../store/schedule.ts'

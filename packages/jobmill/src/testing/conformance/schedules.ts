@@ -1,4 +1,4 @@
-/** Schedules as they are stored: what code says, what an operator changed on top, and what counts. */
+/** Stored schedules: the definition in code, overrides, and the live definition. */
 import assert from 'node:assert/strict'
 import type { ScheduleDefinition } from '../../job/schedule.ts'
 import { aDefinition, aHeartbeat, aTick, anInstance } from '../factories.ts'

@@ -1,4 +1,4 @@
-/** Slots: how the workers of a queue are split, and what tells that the split may have to change. */
+/** Slots: how the workers of a queue are split, and what reports that the split may have to change. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Slot } from '../../store/duty.ts'
@@ -18,7 +18,7 @@ async function slotsOf(store: Store, instance: string): Promise<[string, number]
 }
 
 async function membersVersion(store: Store): Promise<number> {
-  // As somebody whom nobody knows: such a heartbeat writes nothing.
+  // Under an unknown instance: such a heartbeat writes nothing.
   return (await store.renew(aHeartbeat(anInstance().id))).membersVersion
 }
 

@@ -1,4 +1,4 @@
-/** stage: what is due becomes ready, in bounded passes. */
+/** stage: due jobs become ready, in bounded passes. */
 import assert from 'node:assert/strict'
 import { someJobs } from '../factories.ts'
 import { HOUR } from './bench.ts'

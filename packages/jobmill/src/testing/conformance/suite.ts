@@ -1,4 +1,7 @@
-/** The suite that a store passes when it keeps the promises. Works with any runner that can register a test. */
+/**
+ * The conformance suite: a store that passes it keeps the guarantees. Works with any runner that can register
+ * a test.
+ */
 import { onBench } from './bench.ts'
 import { positionCases } from './position.ts'
 import { failureCases } from './failures.ts'

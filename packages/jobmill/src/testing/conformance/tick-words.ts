@@ -1,4 +1,4 @@
-/** Short words for what most cases about ticks do. */
+/** Helpers for cases about ticks. */
 import assert from 'node:assert/strict'
 import type { NewJob } from '../../job/new-job.ts'
 import { overlapKey } from '../../job/schedule.ts'
@@ -9,7 +9,7 @@ import { only } from './bench.ts'
 
 export const NAME = 'daily'
 
-/** Creates the schedule, and plans it for this instant. */
+/** Creates the schedule and plans it for this instant. */
 export async function planned(store: Store, at: number): Promise<void> {
   const { revision } = await store.createSchedule(NAME, aDefinition())
   assert.equal((await tick(store, { revision, nextAt: at })).accepted, true)
@@ -23,7 +23,7 @@ export async function record(store: Store): Promise<ScheduleRecord> {
   return only(await store.schedules())
 }
 
-/** A job as the schedules with `overlap: 'skip'` enqueue it: never two at a time. */
+/** A job as schedules with `overlap: 'skip'` enqueue it: never two at a time. */
 export function alone(): NewJob {
   return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } }
 }

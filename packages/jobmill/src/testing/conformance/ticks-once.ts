@@ -1,4 +1,7 @@
-/** Ticks: an instant is served once, whoever asks, however often, and whatever happens to the schedule. */
+/**
+ * Ticks: each is served once, whichever instance serves it, however often, and whatever happens to the
+ * schedule.
+ */
 import assert from 'node:assert/strict'
 import { aDefinition, aJob, aTick } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
@@ -65,7 +68,7 @@ export const tickOnceCases: readonly Case[] = [
       assert.equal((await store.ticks(NAME, 10)).length, 1)
       await planned(store, at)
       const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
-      // One that was planned for the schedule before is refused.
+      // A tick that was planned for the previous schedule is rejected.
       const before = await tick(store, { revision: 1, from: at, nextAt: at + HOUR, fires })
       assert.equal(before.accepted, false)
       const { fired } = await tick(store, { revision: 2, from: at, nextAt: at + HOUR, fires })
@@ -88,7 +91,7 @@ export const tickOnceCases: readonly Case[] = [
           (await other.ticks(NAME, 100)).some((one) => one.job === job.id)
         const isThere = async (): Promise<boolean> => (await other.get([job.id]))[0] !== null
         const served = tick(store, { from: at, nextAt: at + 1, fires: [{ at, job }] })
-        // In both orders: what was seen first must still be there with the other.
+        // In both orders: what was seen first must still exist with the other.
         if (await isNoted()) assert.ok(await isThere(), 'a note without its job')
         if (await isThere()) assert.ok(await isNoted(), 'a job without its note')
         await served

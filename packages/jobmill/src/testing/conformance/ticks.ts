@@ -1,4 +1,4 @@
-/** Ticks: planned instants are served once each, the job and the note in one transaction. */
+/** Ticks: each is served once, with its job and its record in one transaction. */
 import assert from 'node:assert/strict'
 import type { Tick } from '../../store/schedule.ts'
 import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../factories.ts'

@@ -1,4 +1,4 @@
-/** The timeline: events that no job or attempt tells, in the order of writing. */
+/** The timeline: events that are not part of a job or an attempt, in the order of writing. */
 import assert from 'node:assert/strict'
 import type { NewTimelineEvent, TimelineEvent, TimelineQuery } from '../../store/metrics.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,4 +1,4 @@
-/** Enqueue and finish inside a transaction of the user's: rolled back means never happened. */
+/** Enqueue and finish inside a user transaction: after a rollback nothing happened. */
 import assert from 'node:assert/strict'
 import { aJob } from '../factories.ts'
 import { DONE, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
@@ -45,7 +45,7 @@ export const transactionCases: readonly Case[] = [
       await changesNothing(store, () => transaction((tx) => store.enqueue(jobs, { tx }), 'rollback'))
       assert.deepEqual(await store.get(jobs.map(({ id }) => id)), [null, null, null])
       assert.deepEqual(await countsOf(store), { ready: 1 })
-      // The key and the line are as free as before.
+      // The key and the order lock are as free as before.
       const again = [aJob({ dedupe: { key: 'k' } }), aJob({ orderKey: 'o' })]
       const replies = await store.enqueue(again)
       assert.deepEqual(

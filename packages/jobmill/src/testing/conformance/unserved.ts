@@ -1,4 +1,4 @@
-/** unserved: kinds that wait although nobody alive takes them from their queue. */
+/** unservedKinds: kinds with waiting jobs that no running instance handles in their queue. */
 import assert from 'node:assert/strict'
 import type { UnservedKind } from '../../store/queue-record.ts'
 import type { Store } from '../../store/store.ts'
