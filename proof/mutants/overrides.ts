@@ -9,13 +9,13 @@ export const OVERRIDES: readonly TestedMutant[] = [
     file: 'job/schedule-sources.ts',
     find: '  if (code === null) return []',
     replace: '  if (code === null || sources.deleted) return []',
-    test: { file: CONTRACT, name: 'the deletion of a schedule of code is listed with who and when' },
+    test: { file: CONTRACT, name: 'deleting a schedule of code is listed with author and time' },
   },
   {
     name: 'a schedule created in place of a deleted one overrides every option',
     file: 'job/schedule-sources.ts',
     find: 'code === null || named.includes(option) || !isSameValue(code[option], definition[option])',
     replace: 'code === null || named.includes(option) || definition[option] !== undefined',
-    test: { file: CONTRACT, name: 'overrides what differs from code or was named, and nothing else' },
+    test: { file: CONTRACT, name: 'overrides only what was given or differs from code' },
   },
 ]

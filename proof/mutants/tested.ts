@@ -33,14 +33,14 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/lost-jobs.ts',
     find: 'UPDATE jobmill.ready AS t SET crashes = greatest(t.crashes - i.n, 0)',
     replace: 'UPDATE jobmill.ready AS t SET crashes = greatest(t.crashes, 0)',
-    test: { file: CONTRACT, name: 'takes its crashes back, once' },
+    test: { file: CONTRACT, name: 'reverts its crashes, once' },
   },
   {
     name: 'postgres: a crash that is taken back although a handler blocked its process',
     file: 'store-postgres/lost-jobs.ts',
     find: '  if (stoodStill) return\n',
     replace: '',
-    test: { file: CONTRACT, name: 'an instance that stood still stay counted' },
+    test: { file: CONTRACT, name: 'an instance that stalled stay counted' },
   },
   {
     name: 'a payload of the next release that makes its job dead at once',
@@ -78,7 +78,7 @@ export const TESTED: readonly TestedMutant[] = [
     replace: '',
     test: {
       file: `${TESTS}/conformance/sqlite.test.ts`,
-      name: 'a permit is given back only under the token',
+      name: 'a permit is released only under its own token',
     },
   },
   {
@@ -86,7 +86,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/permits.ts',
     find: 'AND t.token IS NOT DISTINCT FROM x.token FOR UPDATE',
     replace: 'FOR UPDATE',
-    test: { file: CONTRACT, name: 'a permit is given back only under the token' },
+    test: { file: CONTRACT, name: 'a permit is released only under its own token' },
   },
   {
     name: 'postgres: a floor that is never reset',
@@ -133,21 +133,21 @@ export const TESTED: readonly TestedMutant[] = [
     replace: `WHERE r.instance = o.id AND r.id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
      OR r.id = ANY (ARRAY(SELECT a.job_id FROM jobmill.attempt AS a WHERE a.instance = o.id AND a.taken_back))`,
-    test: { file: CONTRACT, name: 'a job that another instance has by now' },
+    test: { file: CONTRACT, name: 'a job that another instance holds by now' },
   },
   {
     name: 'postgres: a claim that takes what another one is taking',
     file: 'store-postgres/schema/functions/claim-ready.ts',
     find: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED',
     replace: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500',
-    test: { file: CONTRACT, name: 'many claims at once from several handles' },
+    test: { file: CONTRACT, name: 'many concurrent claims from several handles' },
   },
   {
     name: 'postgres: a hand-off that ignores jobs that wait',
     file: 'store-postgres/schema/functions/enqueue-alike.ts',
     find: 'may := head_priority IS NULL OR with_priority < head_priority;',
     replace: 'may := true;',
-    test: { file: CONTRACT, name: 'what is ready is in the way whoever it is for' },
+    test: { file: CONTRACT, name: 'ready jobs of any kind block direct dispatch' },
   },
   {
     name: 'postgres: a job that is begun although its lease was given up before it arrived',

@@ -131,7 +131,7 @@ function words(store: Store): Words {
     only(await store.finish([aFinish(lease, transition, more)]))
   const job: Words['job'] = async (id) => {
     const [found] = await store.get([id])
-    assert.ok(found, `job ${id} is not there`)
+    assert.ok(found, `job ${id} does not exist`)
     return found
   }
   const jobIn: Words['jobIn'] = async (state, request = {}) => {

@@ -58,7 +58,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 a running job keeps running; its instance is told through any handle, and only it',
+    name: 'P8 a running job keeps running; its instance is notified through any handle, and no other is',
     async run({ store, another, running, worker, job }) {
       const lease = await running()
       const bystander = await worker()
@@ -82,7 +82,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 the request survives the death of the owner',
+    name: 'P8 the request survives the crash of the instance',
     async run({ store, clock, running, job }) {
       const { id } = await running()
       await store.cancel([id], 'stop it')
@@ -97,7 +97,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 P8 the request survives the orderly end of the owner',
+    name: 'P6 P8 the request survives the graceful stop of the instance',
     async run({ store, running, job }) {
       const { id, instance } = await running()
       await store.cancel([id], 'stop it')
@@ -108,7 +108,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 a request is over when the attempt is: a retried job starts clean',
+    name: 'P8 a request ends with the attempt: a retried job starts clean',
     async run({ store, running, finish, claimOne, worker, job }) {
       const lease = await running()
       await store.cancel([lease.id], 'stop it')
@@ -121,7 +121,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 an id twice in one call counts one after the other',
+    name: 'P8 an id twice in one call is processed in order',
     async run({ store, jobIn }) {
       const [ready, running] = [await jobIn('ready'), await jobIn('running')]
       const verdicts = await store.cancel([ready, running, ready, running], 'no')
@@ -141,7 +141,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 cancels at once from several handles: one changes the job, the others find it so',
+    name: 'P8 concurrent cancels from several handles: one changes the job, the others find it cancelled',
     async run({ store, another, jobIn }) {
       const stores = [store, await another(), await another()]
       for (const state of ['scheduled', 'ready', 'running'] as const) {
@@ -155,7 +155,7 @@ export const cancelCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job that is cancelled and retried again and again keeps 32 attempts',
+    name: 'a job that is cancelled and retried repeatedly keeps 32 attempts',
     async run({ store, enqueue }) {
       const id = await enqueue()
       for (let round = 0; round < 40; round += 1) {

@@ -7,7 +7,7 @@ import { changesNothing } from './looks.ts'
 
 export const claimCases: readonly Case[] = [
   {
-    name: 'a lease carries all that a handler needs',
+    name: 'a lease has everything a handler needs',
     async run({ clock, worker, claimOne, enqueue, job }) {
       const id = await enqueue({
         payload: { a: 1 },
@@ -62,7 +62,7 @@ export const claimCases: readonly Case[] = [
     },
   },
   {
-    name: 'the best priority first, then the order of becoming ready, over all queues asked for',
+    name: 'best priority first, then the order of becoming ready, over all requested queues',
     async run({ store, worker, claim }) {
       const jobs = someJobs([
         { queue: 'a', priority: 1 },
@@ -105,7 +105,7 @@ export const claimCases: readonly Case[] = [
     },
   },
   {
-    name: 'room goes to the best of each queue, also when another queue has better ones',
+    name: 'each queue fills its room with its own best jobs, even if another queue has better ones',
     async run({ store, worker, claim }) {
       const jobs = someJobs([
         { queue: 'a', priority: -1 },
@@ -145,7 +145,7 @@ export const claimCases: readonly Case[] = [
     },
   },
   {
-    name: 'P14 jobs of foreign kinds at the head do not hide those behind them',
+    name: 'P14 jobs of foreign kinds at the head of the queue do not hide those behind them',
     async run({ store, enqueue, worker, claim }) {
       await store.enqueue(someJobs(Array.from({ length: 700 }, () => ({ kind: 'foreign', priority: -1 }))))
       const mine = await enqueue()
@@ -183,7 +183,7 @@ export const claimCases: readonly Case[] = [
     },
   },
   {
-    name: 'nothing is claimed from a cooling queue until it has cooled down',
+    name: 'nothing is claimed from a cooling queue until its cool-down ends',
     async run({ store, clock, enqueue, worker, claim }) {
       await enqueue()
       await store.changeQueue('default', { settings: {}, coolMs: 1_000 })
@@ -195,7 +195,7 @@ export const claimCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 an empty queue, an unknown queue and an unknown kind have nothing, and it costs no write',
+    name: 'P15 an empty queue, an unknown queue and an unknown kind return nothing, and cost no write',
     async run({ store, enqueue, worker, claim }) {
       await enqueue({ delay: HOUR })
       const instance = await worker()

@@ -72,7 +72,7 @@ const WAYS: Readonly<Record<string, (t: Bench, key: string) => Promise<string>>>
 
 export const dedupeEndedCases: readonly Case[] = [
   {
-    name: 'P9 P11 a key that is held however its job ended is held after every way to end, for as long as was asked',
+    name: 'P9 P11 a key with holdAfter ended is held after every way to end, for the requested time',
     async run(t) {
       for (const [key, end] of Object.entries(WAYS)) {
         const holder = await end(t, key)
@@ -84,7 +84,7 @@ export const dedupeEndedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 delete of a job that ended does not free a key that is held however it ended, delete of one that waits does',
+    name: 'P11 deleting an ended job does not free such a key, deleting a waiting job does',
     async run(t) {
       for (const state of ['done', 'dead', 'cancelled'] as const) {
         const holder = await t.jobIn(state, held(state))
@@ -98,7 +98,7 @@ export const dedupeEndedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 retention of a dead job leaves its held key alone, and deletes the key when its time is over',
+    name: 'P11 retention of a dead job keeps its held key, and deletes the key when its hold is over',
     async run(t) {
       const holder = await t.jobIn('dead', held('k'))
       await t.store.changeQueue('default', { settings: { retainDeadMs: 10 }, coolMs: null })
@@ -111,7 +111,7 @@ export const dedupeEndedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a retried job takes its own held key back, and holds it anew when it ended anew',
+    name: 'P11 a retried job takes back its own held key, and holds it again when it ends again',
     async run(t) {
       for (const state of ['dead', 'cancelled'] as const) {
         const id = await t.jobIn(state, held(state))
@@ -131,7 +131,7 @@ export const dedupeEndedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a retry is refused with the holder while a job that ended holds the key, and that one may be retried beside it',
+    name: 'P11 a retry is refused with the holder while an ended job holds the key, and the holder itself can be retried',
     async run(t) {
       for (const [key, order] of [
         ['a', 1],
@@ -149,7 +149,7 @@ export const dedupeEndedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a job whose hold is over does not take the key from the one that has it now',
+    name: 'P11 a job whose hold is over does not take the key from its current holder',
     async run(t) {
       const old = await t.jobIn('dead', held('k'))
       t.clock.advance(HOLD + 1)

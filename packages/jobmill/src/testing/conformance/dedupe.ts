@@ -18,7 +18,7 @@ async function ask(
 
 export const dedupeCases: readonly Case[] = [
   {
-    name: 'a key is held while its job is scheduled, ready or running, and the holder is told',
+    name: 'a key is held while its job is scheduled, ready or running, and the holder is reported',
     async run(t) {
       for (const state of ['scheduled', 'ready', 'running'] as const) {
         const request = { dedupe: { key: state } }
@@ -38,7 +38,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a key is held while its job waits for its turn',
+    name: 'a key is held while its job waits for its order lock',
     async run(t) {
       await t.running({ orderKey: 'o' })
       const waiting = await t.enqueue({ orderKey: 'o', dedupe })
@@ -90,7 +90,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a key is free after its job died of crashes',
+    name: 'a key is free after its job is dead because of crashes',
     async run(t) {
       await t.running({ dedupe })
       t.clock.advance(HOUR)
@@ -99,7 +99,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a key is held after done for as long as was asked, and not longer',
+    name: 'a key is held after done for the requested time, and not longer',
     async run(t) {
       const holder = await t.jobIn('done', { dedupe: { key: 'k', holdFor: 1_000 } })
       t.clock.advance(999)
@@ -127,7 +127,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'the hold is that of the job that is done, not of the one that asks',
+    name: 'the hold is that of the finished job, not of the new one',
     async run(t) {
       await t.jobIn('done', { dedupe })
       assert.deepEqual(await ask(t, { dedupe: { key: 'k', holdFor: HOUR } }), ['enqueued', 'new'])
@@ -139,7 +139,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'keys of different scopes do not meet',
+    name: 'keys of different scopes do not conflict',
     async run(t) {
       for (const scope of ['global', 'queue', 'kind'] as const) {
         assert.deepEqual(await ask(t, { dedupe: { key: 'k', scope } }), ['enqueued', 'new'])
@@ -154,7 +154,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'items of one call with the same key count one after the other',
+    name: 'items of one call with the same key are processed in order',
     async run({ store, job }) {
       const replace = { key: 'k', onConflict: 'replace' } as const
       const jobs = [
@@ -179,7 +179,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'holders tells who has a key for as long as an enqueue would be told, in the order asked',
+    name: 'holders returns the holder of a key as an enqueue would report it, in the order requested',
     async run(t) {
       const waiting = await t.enqueue({ dedupe: { key: 'a' } })
       const held = await t.running({ dedupe: { key: 'b', holdFor: HOUR } })
@@ -198,7 +198,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a key asked for by many at once has one holder, and everyone is told who',
+    name: 'a key requested concurrently has one holder, and every caller learns who it is',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       const calls = Array.from({ length: 24 }, (_, n) => [

@@ -23,7 +23,7 @@ const optionsAndWho = async (store: Store): Promise<[string, string | null][]> =
 
 export const deletedScheduleCases: readonly Case[] = [
   {
-    name: 'N1 the deletion of a schedule of code is listed with who and when, survives every release, and is reset',
+    name: 'N1 deleting a schedule of code is listed with author and time, survives every release, and can be reset',
     async run({ store, another, clock }) {
       await declare(store, 2)
       const { createdAt } = await daily(store)
@@ -62,7 +62,7 @@ export const deletedScheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 P12 a schedule whose deletion was reset is planned again, and a plan from before is refused',
+    name: 'N1 P12 a schedule whose deletion was reset is planned again, and an earlier plan is refused',
     async run({ store, clock }) {
       await declare(store, 1)
       await plan(store, clock.now() + HOUR)
@@ -75,7 +75,7 @@ export const deletedScheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 the deletion of a schedule that code does not define is no override, and cannot be reset',
+    name: 'N1 deleting a schedule that code does not define is not an override, and cannot be reset',
     async run({ store }) {
       await store.createSchedule('daily', aDefinition(), 'ops')
       await store.deleteSchedule('daily', 'ops')
@@ -86,7 +86,7 @@ export const deletedScheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 a schedule that is created in place of a deleted one overrides what differs from code or was named, and nothing else',
+    name: 'N1 a schedule created in place of a deleted one overrides only what was given or differs from code',
     async run({ store }) {
       await declare(store, 1, { priority: 2, tags: ['a', 'b'], payload: '{"n": 1}' })
       await store.deleteSchedule('daily', 'ana')

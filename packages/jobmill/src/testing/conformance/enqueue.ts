@@ -50,7 +50,7 @@ export const enqueueCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 without a given clock all handles go by that of the database',
+    name: 'P9 without a given clock all handles use the clock of the database',
     async run({ unopened }) {
       const [one, other] = [unopened({}), unopened({})]
       await Promise.all([one.open(), other.open()])
@@ -108,7 +108,7 @@ export const enqueueCases: readonly Case[] = [
     },
   },
   {
-    name: 'texts come back as they went in, whatever characters they have',
+    name: 'strings are stored unchanged, whatever characters they contain',
     async run({ store, running, finish, job }) {
       const text = `it's "quoted" \\ back\nslash %_ $1 ?1 :a {} 你好 😀 \u2028 \u007f`
       const plain = `it's "quoted" \\ %_ $1 ?1 :a {},() 你好 😀`
@@ -190,7 +190,7 @@ export const enqueueCases: readonly Case[] = [
     },
   },
   {
-    name: 'a new queue comes into being with the default settings',
+    name: 'a new queue is created with the default settings',
     async run({ store, enqueue }) {
       await enqueue({ queue: 'new', kind: 'new-kind' })
       const queue = (await store.queues()).find(({ name }) => name === 'new')
@@ -223,7 +223,7 @@ export const enqueueCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a thousand jobs in one call are all there',
+    name: 'P3 a thousand jobs in one call are all stored',
     async run({ store, worker, claim }) {
       const jobs = someJobs(Array.from({ length: 1_000 }, (_, n) => ({ payload: n, tags: [`t${n % 3}`] })))
       const replies = await store.enqueue(jobs)

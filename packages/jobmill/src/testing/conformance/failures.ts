@@ -18,7 +18,7 @@ export async function again(
 
 export const failureCases: readonly Case[] = [
   {
-    name: 'failures tell of jobs whose last attempt failed how and when, in the order asked',
+    name: 'failures returns how and when the last attempt of each job failed, in the order requested',
     async run(t) {
       const { store, clock } = t
       const [dead, waits, due, back] = [
@@ -73,7 +73,7 @@ export const failureCases: readonly Case[] = [
     },
   },
   {
-    name: 'a crash is a failure when the job is dead of it',
+    name: 'a crash counts as a failure when the job is dead because of it',
     async run(t) {
       const { store, clock } = t
       const { id, kind } = await t.running()
@@ -92,7 +92,7 @@ export const failureCases: readonly Case[] = [
     },
   },
   {
-    name: 'failures of more than a page of jobs are refused, and so is what is no id',
+    name: 'more ids than a page holds are rejected, and so is an invalid id',
     async run({ store }) {
       const ids = Array.from({ length: 501 }, () => aJob().id)
       await rejectsWith('NUMBER_INVALID', () => store.failures(ids))

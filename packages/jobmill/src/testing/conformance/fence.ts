@@ -9,7 +9,7 @@ const refused = (id: string): object => ({ id, accepted: false, state: null, fol
 
 export const fenceCases: readonly Case[] = [
   {
-    name: 'P2 a result from a lease that was reaped is refused and changes nothing',
+    name: 'P2 a result from a reaped lease is refused and changes nothing',
     async run({ store, clock, running, finish, claimOne, worker }) {
       const stale = await running()
       clock.advance(HOUR)
@@ -23,7 +23,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 a result from a lease that was handed back is refused and changes nothing',
+    name: 'P2 a result from a released lease is refused and changes nothing',
     async run({ store, running, finish }) {
       const [released, left] = [await running(), await running()]
       await finish(released, RELEASED)
@@ -37,7 +37,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 only what a finish wrote can be repeated: an attempt recorded by others leaves its lease stale',
+    name: 'P2 only a write of finish can be repeated: an attempt recorded otherwise leaves its lease stale',
     async run({ store, clock, running, finish }) {
       const [stopped, reaped] = [await running(), await running()]
       await store.cancel([stopped.id], 'stop it')
@@ -67,7 +67,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 a job that waits, that is unknown, or a token of another job is refused',
+    name: 'P2 a waiting job, an unknown job, and a token of another job are refused',
     async run({ store, running, enqueue, finish }) {
       const [lease, other] = [await running(), await running()]
       const waiting = await enqueue()
@@ -89,7 +89,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 P11 a finish that is sent again is accepted and writes nothing',
+    name: 'P3 P11 a repeated finish is accepted and writes nothing',
     async run({ store, running, finish }) {
       const transitions = [DONE, DEAD, { to: 'cancelled' }, later(0), later(HOUR)] as const
       for (const transition of transitions) {
@@ -109,7 +109,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a follow-up that was deleted is not enqueued again by a repeated finish',
+    name: 'P3 a deleted follow-up is not enqueued again by a repeated finish',
     async run({ store, running, finish }) {
       const lease = await running()
       const followUp = aJob()
@@ -120,7 +120,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a repeat tells where the attempt went although the job has moved on; gone jobs refuse it',
+    name: 'P3 a repeat reports where the attempt went even if the job has moved on; a deleted job refuses it',
     async run({ store, running, finish, claimOne, worker }) {
       const lease = await running()
       await finish(lease, later(0))
@@ -134,7 +134,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 P8 a repeat tells that the attempt was cancelled instead, also when the job was retried since',
+    name: 'P3 P8 a repeat reports that the attempt was cancelled instead, even if the job was retried since',
     async run({ store, running, finish }) {
       for (const outcome of [null, 'failed', 'cancelled'] as const) {
         const lease = await running()
@@ -156,7 +156,7 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 the same finish sent at once by several handles is accepted by all and recorded once',
+    name: 'P3 the same finish sent concurrently by several handles is accepted by all and recorded once',
     async run({ store, another, running }) {
       const stores = [store, await another(), await another()]
       for (let round = 0; round < 8; round += 1) {

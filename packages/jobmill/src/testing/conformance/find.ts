@@ -168,7 +168,7 @@ export const findCases: readonly Case[] = [
     },
   },
   {
-    name: 'filters by values in the payload: what is at the path, as it reads there',
+    name: 'filters by values in the payload: the value at the path, as text',
     async run({ store, enqueue }) {
       const ids: string[] = []
       for (const [payload] of PAYLOADS) ids.push(await enqueue({ payload }))
@@ -181,7 +181,7 @@ export const findCases: readonly Case[] = [
     },
   },
   {
-    name: 'several values in the payload, and other filters beside them, have to fit together',
+    name: 'several payload values and other filters must all match',
     async run({ store, enqueue }) {
       const both = await enqueue({ payload: { a: 1, b: 'x' }, tags: ['t'] })
       const one = await enqueue({ payload: { a: 1, b: 'y' }, delay: HOUR })
@@ -198,7 +198,7 @@ export const findCases: readonly Case[] = [
     },
   },
   {
-    name: 'values in the payload that cannot be looked for are refused',
+    name: 'invalid payload filters are rejected',
     async run({ store }) {
       const wrong: unknown[] = [
         Array.from({ length: 6 }, () => ({ path: ['a'], value: '1' })),
@@ -220,7 +220,7 @@ export const findCases: readonly Case[] = [
     },
   },
   {
-    name: 'filters by a text in the last error, letter for letter, and never finds done jobs',
+    name: 'filters by a text in the last error, literally, and never finds done jobs',
     async run(t) {
       const { store, clock } = t
       const odd = `Error: 50% of_it's \\ "so" é\n  caused by: Nobody`

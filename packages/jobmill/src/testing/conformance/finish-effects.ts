@@ -22,7 +22,7 @@ const curve: CoolDown = { baseMs: 1_000, maxMs: 5_000, quietMs: 60_000 }
 
 export const finishEffectCases: readonly Case[] = [
   {
-    name: 'P3 follow-ups are enqueued with the finish, as by enqueue',
+    name: 'P3 follow-ups are enqueued with the finish, as with enqueue',
     async run({ store, running, finish, job, enqueue }) {
       const holder = await enqueue({ dedupe: { key: 'k' } })
       const lease = await running()
@@ -46,7 +46,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'a follow-up may take the dedupe key that its own job has just freed',
+    name: 'a follow-up may take the dedupe key that its own job just freed',
     async run({ running, finish }) {
       const lease = await running({ dedupe: { key: 'k' } })
       const followUp = aJob({ dedupe: { key: 'k' } })
@@ -68,7 +68,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 a finish that a cancel overrules enqueues no follow-up; done, and cancelled as asked, do',
+    name: 'P8 a finish that a cancel overrules enqueues no follow-up; done, and cancelled as requested, do',
     async run({ store, running, finish }) {
       const overruled = await running()
       await store.cancel([overruled.id], 'stop')
@@ -89,7 +89,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 a refused finish enqueues no follow-up and cools nothing',
+    name: 'P2 a refused finish enqueues no follow-up and starts no cool-down',
     async run(t) {
       const lease = await t.running()
       await t.finish(lease, { to: 'ready' })
@@ -100,7 +100,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'forMs cools the queue of the job for that long, and never shortens a longer cool-down',
+    name: 'forMs cools down the queue of the job for that long, and never shortens a longer cool-down',
     async run(t) {
       await t.enqueue({ queue: 'other' })
       // Claimed before the cool-down starts, because claims are blocked after that.
@@ -120,7 +120,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'the longest forMs of a call counts, for each queue of its own',
+    name: 'the longest forMs of a call counts, for each queue separately',
     async run(t) {
       const leases = [
         await t.running(),
@@ -140,7 +140,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'the curve doubles per limiter event up to its most',
+    name: 'the curve doubles per limiter event up to its maximum',
     async run(t) {
       for (const [n, ms] of [1_000, 2_000, 4_000, 5_000, 5_000].entries()) {
         await throttled(t, curve)
@@ -150,7 +150,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'the curve counts events and not workers: inside a cool-down nothing changes, and once per call',
+    name: 'the curve counts events and not workers: nothing changes during a cool-down, and one call counts once',
     async run(t) {
       const leases = [await t.running(), await t.running(), await t.running(), await t.running()]
       const items = leases.map((lease) => aFinish(lease, later(HOUR), { outcome: 'throttled', cool: curve }))
@@ -165,7 +165,7 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'the curve starts again after a quiet time',
+    name: 'the curve starts over after a quiet period',
     async run(t) {
       await throttled(t, curve)
       t.clock.advance(1_000)

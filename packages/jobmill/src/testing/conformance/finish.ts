@@ -8,7 +8,7 @@ import { countsAreExact, countsOf, historyOf, rejectsWith } from './looks.ts'
 
 export const finishCases: readonly Case[] = [
   {
-    name: 'done keeps the result, and only the reason why a result could not be kept',
+    name: 'done keeps the result, or else the reason why a result could not be kept',
     async run({ clock, running, finish, job, claimOne, worker }) {
       const lease = await running()
       await finish(lease, later(0), { error: 'first' })
@@ -51,7 +51,7 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
-    name: 'scheduled without a delay is ready behind the others; handed back it is ready in its old place',
+    name: 'scheduled without a delay is ready behind the others; released it is ready in its old place',
     async run({ clock, enqueue, worker, claim, finish, claimOne }) {
       const instance = await worker()
       const first = await enqueue()
@@ -77,7 +77,7 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
-    name: 'a refund takes one off the attempt, and handing back always refunds',
+    name: 'a refund takes one off the attempt, and a release always refunds',
     async run({ running, finish, job, claimOne, worker }) {
       const lease = await running()
       const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
@@ -92,7 +92,7 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job that dies without having run is refunded if asked for, and its attempt recorded all the same',
+    name: 'a job that is dead without having run is refunded if requested, and its attempt is recorded anyway',
     async run({ store, running, finish, job, claimOne, worker }) {
       const [never, once, asked] = [await running(), await running(), await running()]
       await finish(never, { to: 'dead', refund: true }, { error: 'no handler' })
@@ -215,7 +215,7 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 items of one call stand alone: stale ones are refused, the others written, in their order',
+    name: 'P2 P3 items of one call are independent: stale ones are refused, the others written, in order',
     async run({ store, running, finish }) {
       const [stale, one, two, repeated] = [await running(), await running(), await running(), await running()]
       await finish(stale, RELEASED)

@@ -12,7 +12,7 @@ import { notifications } from './notification-texts.ts'
 
 export const forgetEffectCases: readonly Case[] = [
   {
-    name: 'P11 the dedupe key of a job that is forgotten is free at once when it is not held on',
+    name: 'P11 the dedupe key of a forgotten job is free at once without a hold',
     async run({ store, running, finish, enqueue }) {
       const dedupe = { key: 'k' }
       const lease = await running({ dedupe })
@@ -22,7 +22,7 @@ export const forgetEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 P11 the dedupe key of a job that is forgotten is held on for its time',
+    name: 'P9 P11 the dedupe key of a forgotten job is held for its time',
     async run({ store, clock, running, finish, enqueue }) {
       const dedupe = { key: 'k', holdFor: 500 }
       const lease = await running({ dedupe })
@@ -42,7 +42,7 @@ export const forgetEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'the turn of a job that is forgotten goes to the next in line',
+    name: 'the order lock of a forgotten job goes to the next job in its order queue',
     async run({ store, running, finish, enqueue, job }) {
       const lease = await running({ orderKey: 'o' })
       const next = await enqueue({ orderKey: 'o' })
@@ -53,7 +53,7 @@ export const forgetEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 the permits of a job that is forgotten go with it, and who waits for them is rung for',
+    name: 'P13 the permits of a forgotten job are released, and waiting queues are notified',
     async run(t) {
       const { store } = t
       await limited(store, THREE)
@@ -74,7 +74,7 @@ export const forgetEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 the follow-ups of a job that is forgotten are enqueued with it, and rung for',
+    name: 'P3 the follow-ups of a forgotten job are enqueued with it, and notified',
     async run(t) {
       const { store } = t
       const [holds, frees] = [
@@ -97,7 +97,7 @@ export const forgetEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'a finish that forgets cools its queue down',
+    name: 'a finish that forgets can cool down its queue',
     async run({ store, running, finish }) {
       await finish(await running(), FORGET, { cool: { forMs: 700 } })
       assert.equal(only(await store.queues()).coolingMs, 700)
@@ -127,7 +127,7 @@ export const forgetEffectCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P10 a finish that forgets in a transaction that is rolled back never was: the lease still holds',
+    name: 'P2 P10 a finish that forgets in a rolled-back transaction has no effect: the lease is still valid',
     async run({ store, transaction, running, finish }) {
       const lease = await running({ orderKey: 'o', dedupe: { key: 'k', holdFor: HOUR }, tags: ['red'] })
       const item = aFinish(lease, FORGET, { followUps: [aJob()], cool: { forMs: HOUR } })

@@ -23,7 +23,7 @@ function isAccepted(reply: unknown, id: string): void {
 
 export const forgetCases: readonly Case[] = [
   {
-    name: 'a finish that forgets is done, and leaves nothing of the job behind',
+    name: 'a finish that forgets is done, and leaves no row of the job',
     async run(t) {
       const { store } = t
       const lease = await t.running({ tags: ['red', 'big'], metadata: { m: 1 }, payload: 'find me' })
@@ -42,7 +42,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'a finish that does not forget keeps the job, also when it says so',
+    name: 'a finish that does not forget keeps the job, even if it says so explicitly',
     async run(t) {
       const lease = await t.running()
       await t.finish(lease, { to: 'done', result: '1', forget: false })
@@ -51,7 +51,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'with a job its earlier attempts are forgotten, so that its id is like new',
+    name: 'earlier attempts are forgotten with the job, so that its id is unused again',
     async run(t) {
       const { store } = t
       const first = await t.running({ tags: ['red'], maxAttempts: 9 })
@@ -69,7 +69,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 sent again, a finish that forgets is accepted, and nothing happens again',
+    name: 'P2 P3 a repeated finish that forgets is accepted, and nothing happens again',
     async run(t) {
       const { store } = t
       const lease = await t.running()
@@ -90,7 +90,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 sent by several handles at once, a finish that forgets is accepted for all and done once',
+    name: 'P2 P3 a finish that forgets, sent concurrently by several handles, is accepted for all and done once',
     async run(t) {
       const stores = [t.store, await t.another(), await t.another()]
       for (let round = 0; round < 5; round += 1) {
@@ -109,7 +109,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a finish that forgets a job which is not there is accepted: it was written before',
+    name: 'P3 a finish that forgets a missing job is accepted: it was written before',
     async run(t) {
       const { store } = t
       await t.enqueue()
@@ -124,7 +124,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 what was forgotten is not there for a finish that forgets nothing: that is refused',
+    name: 'P2 a finish that does not forget is refused for a forgotten job',
     async run(t) {
       const lease = await t.running()
       await t.finish(lease, FORGET)
@@ -137,7 +137,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 a stale finish that forgets is refused while the job is there, and changes nothing',
+    name: 'P2 a stale finish that forgets is refused while the job exists, and changes nothing',
     async run(t) {
       const { store, clock } = t
       const [released, reaped] = [await t.running(), await t.running()]
@@ -161,7 +161,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 what was finished before and kept stays although a finish under its token forgets',
+    name: 'P2 P3 a job that was finished and kept stays, even if a finish under its token forgets',
     async run(t) {
       const leases = [await t.running(), await t.running(), await t.running()]
       const transitions = [DONE, DEAD, later(HOUR)]
@@ -177,7 +177,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 items of one call stand alone: some forget, some keep, some are stale',
+    name: 'P3 items of one call are independent: some forget, some keep, some are stale',
     async run(t) {
       const { store } = t
       const leases = [await t.running(), await t.running(), await t.running(), await t.running()]
@@ -206,7 +206,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 work that is done is forgotten as done although a cancel was requested',
+    name: 'P8 finished work is forgotten as done even if a cancel was requested',
     async run(t) {
       const lease = await t.running()
       await t.store.cancel([lease.id], 'stop it')
@@ -219,7 +219,7 @@ export const forgetCases: readonly Case[] = [
     },
   },
   {
-    name: 'a full batch that was handed off is forgotten as one',
+    name: 'a full batch of directly dispatched jobs is forgotten as one',
     async run(t) {
       const instance = await t.worker()
       const requests = Array.from({ length: 200 }, (_, n) => ({ queue: `q${n % 2}`, tags: ['red'] }))

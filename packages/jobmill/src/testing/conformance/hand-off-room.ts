@@ -27,7 +27,7 @@ async function clear({ store }: Bench): Promise<void> {
 
 export const handOffRoomCases: readonly Case[] = [
   {
-    name: 'a queue gets as many as there is room for; one without room or that is not named gets none',
+    name: 'a queue gets as many as there is room for; one without room or not named gets none',
     async run(t) {
       const instance = await t.worker()
       const requests = ['a', 'b', 'c', 'a', 'b', 'c', 'a'].map((queue) => ({ queue }))
@@ -50,7 +50,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'where there is too little room, the best priority goes first, then the order of the call',
+    name: 'with too little room, the best priority goes first, then the order of the call',
     async run(t) {
       const instance = await t.worker()
       const requests = [2, 1, 0, 1, 2, 0, 1].map((priority) => ({ priority }))
@@ -59,7 +59,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'room is not used up by jobs that are not handed off',
+    name: 'jobs that are not dispatched directly use no room',
     async run(t) {
       const instance = await t.worker()
       const requests = [{ delay: HOUR }, { dedupe: { key: 'k' } }, { kind: 'foreign' }, { orderKey: 'o' }, {}]
@@ -67,7 +67,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'a queue that is paused or cools is handed nothing, until it is open again',
+    name: 'a paused or cooling queue is dispatched nothing until it is open again',
     async run(t) {
       const instance = await t.worker()
       const settings = DEFAULT_QUEUE_SETTINGS
@@ -91,7 +91,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a queue that draws on a limit is handed nothing, and nothing of the limit is spent',
+    name: 'P13 a queue with a limit is dispatched nothing, and nothing of the limit is spent',
     async run(t) {
       const instance = await t.worker()
       const limits = [
@@ -129,7 +129,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'what is ready is in the way whoever it is for: foreign kinds, and suspects',
+    name: 'ready jobs of any kind block direct dispatch: foreign kinds, and quarantined jobs',
     async run(t) {
       const instance = await t.worker({ leaseMs: 3 * HOUR })
       const foreign = await t.enqueue({ kind: 'foreign' })
@@ -141,7 +141,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'what is scheduled, in line, running or over is in nobody\u2019s way',
+    name: 'scheduled jobs, jobs in an order queue, and running or ended jobs do not block direct dispatch',
     async run(t) {
       const instance = await t.worker()
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const) await t.jobIn(state)
@@ -157,7 +157,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'what counts is what was ready before the call: its own jobs, and what they replace, do not',
+    name: 'only jobs that were ready before the call count, not its own jobs or what they replace',
     async run(t) {
       const instance = await t.worker()
       const requests = [{ priority: 5 }, { dedupe: { key: 'own' } }, { kind: 'foreign' }, { priority: 4 }]
@@ -177,7 +177,7 @@ export const handOffRoomCases: readonly Case[] = [
     },
   },
   {
-    name: 'a large call is handed off as far as there is room, in every queue by itself',
+    name: 'a large call is dispatched as far as there is room, in every queue separately',
     async run(t) {
       const instance = await t.worker()
       const requests = Array.from({ length: 600 }, (_, n) => ({ queue: `q${n % 3}`, priority: n % 5 }))

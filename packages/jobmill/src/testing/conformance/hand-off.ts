@@ -8,7 +8,7 @@ import { countsOf } from './looks.ts'
 
 export const handOffCases: readonly Case[] = [
   {
-    name: 'P2 a job that is handed off is running, under a lease as a claim gives it',
+    name: 'P2 a directly dispatched job is running, under a lease like that of a claim',
     async run(t) {
       const instance = await t.worker()
       const request = { payload: { a: 1 }, priority: 3, tags: ['t'], timeout: 500, maxAttempts: 7 }
@@ -47,7 +47,7 @@ export const handOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P9 an instance that is unknown, expired, lost or stopped is handed nothing',
+    name: 'P4 P9 an instance that is unknown, expired, lost or stopped is dispatched nothing',
     async run(t) {
       const [expires, stops] = [await t.worker({ leaseMs: 1_000 }), await t.worker({ leaseMs: HOUR })]
       // Each in its own queue: a leftover ready job would block the next case.
@@ -70,7 +70,7 @@ export const handOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P14 only jobs of the kinds that were named are handed off',
+    name: 'P14 only jobs of the named kinds are dispatched directly',
     async run(t) {
       const instance = await t.worker({ kinds: ['a', 'b', 'c'] })
       const requests = ['a', 'b', 'c', 'a'].map((kind) => ({ kind }))
@@ -80,7 +80,7 @@ export const handOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 what is due now is handed off: without a delay, or at an instant that has come',
+    name: 'P9 jobs that are due now are dispatched: without a delay, or at an instant that has passed',
     async run(t) {
       const instance = await t.worker()
       const now = t.clock.now()
@@ -97,7 +97,7 @@ export const handOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'jobs with a dedupe key or an order key are not handed off, and go the way they always go',
+    name: 'jobs with a dedupe key or an order key are enqueued as usual, without direct dispatch',
     async run(t) {
       const instance = await t.worker()
       const requests = [{ dedupe: { key: 'k' } }, {}, { orderKey: 'o' }, { dedupe: { key: 'l' } }]
@@ -111,7 +111,7 @@ export const handOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 in a transaction of the user\u2019s nothing is handed off',
+    name: 'P10 nothing is dispatched directly in a transaction of the user',
     async run(t) {
       const instance = await t.worker()
       const [one, two] = [aJob(), aJob()]
@@ -127,7 +127,7 @@ export const handOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a call that may repeat another hands nothing off, neither what is new nor what runs already',
+    name: 'P11 a call that may repeat another dispatches nothing, neither new nor running jobs',
     async run(t) {
       const instance = await t.worker()
       const [first, second] = [aJob(), aJob()]

@@ -18,7 +18,7 @@ async function oneOf(t: Bench, instance: string): ReturnType<typeof handOff> {
 
 export const handedOffCases: readonly Case[] = [
   {
-    name: 'what was handed off is counted, listed and held as running',
+    name: 'a directly dispatched job is counted, listed and held as running',
     async run(t) {
       const instance = await t.worker()
       const requests = [{ tags: ['red'] }, { delay: HOUR }, {}]
@@ -41,7 +41,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 what was handed off ends like any other attempt, once, and under its token only',
+    name: 'P2 P3 a directly dispatched job ends like any other attempt, once, and only under its token',
     async run(t) {
       const instance = await t.worker()
       for (const transition of [{ to: 'done', result: '1' }, DEAD, later(HOUR)] as const) {
@@ -62,7 +62,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'what was handed off and is handed back is ready in the place that it had in its call',
+    name: 'a directly dispatched job that is released is ready at its position in the call',
     async run(t) {
       const instance = await t.worker()
       const enqueuedAt = t.clock.now()
@@ -84,7 +84,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P8 what was handed off can be asked to stop, and its instance hears of it',
+    name: 'P8 a directly dispatched job can be cancelled, and its instance is notified',
     async run(t) {
       const instance = await t.worker()
       const { ids, leases } = await oneOf(t, instance)
@@ -97,7 +97,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'what was handed off runs, so that it is not deleted, run now or retried',
+    name: 'a directly dispatched job is running, so it cannot be deleted, run now or retried',
     async run(t) {
       const { ids } = await oneOf(t, await t.worker())
       await changesNothing(t.store, async () => {
@@ -107,7 +107,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 what was handed off to an instance that dies comes back in its old place, as a crash',
+    name: 'P4 a directly dispatched job of a crashed instance returns to its old place, as a crash',
     async run(t) {
       const instance = await t.worker()
       const { ids, leases } = await handOff(t, instance, [{}, {}])
@@ -135,7 +135,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 what was handed off to an instance that stops goes back as if never claimed',
+    name: 'P6 a directly dispatched job of a stopping instance is released as if never claimed',
     async run(t) {
       const instance = await t.worker()
       const { ids } = await handOff(t, instance, [{}, {}])
@@ -150,7 +150,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 an attempt that was handed off notes how far it is, and draws on limits until it ends',
+    name: 'P13 a directly dispatched attempt can report progress and use limits until it ends',
     async run(t) {
       const { store } = t
       await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
@@ -169,7 +169,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'an enqueue does not ring for what it handed off, and rings for the rest with their number',
+    name: 'an enqueue does not notify for dispatched jobs, and notifies for the rest with their number',
     async run(t) {
       const { store } = t
       const instance = await t.worker({ leaseMs: HOUR })
@@ -182,7 +182,7 @@ export const handedOffCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 hand-offs racing claims from several handles: no job twice, none missing',
+    name: 'P2 P3 direct dispatch racing claims from several handles: no job twice, none missing',
     async run(t) {
       const stores = [t.store, await t.another(), await t.another()]
       const instances = await Promise.all(stores.map(() => t.worker({ leaseMs: HOUR })))
@@ -211,8 +211,7 @@ export const handedOffCases: readonly Case[] = [
       await Promise.all(stores.map((store, n) => work(store, instances[n] ?? '')))
       took('last', await t.claim(instances[0] ?? ''))
       assert.deepEqual(leased.toSorted(), all.toSorted())
-      for (const [token, holders] of tokens)
-        assert.equal(holders.size, 1, `the token ${token} was given twice`)
+      for (const [token, holders] of tokens) assert.equal(holders.size, 1, `token ${token} was used twice`)
       assert.deepEqual(await countsOf(t.store), { running: all.length })
     },
   },

@@ -68,7 +68,7 @@ export const heartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 an expired instance that nobody reaped is revived by a renewal and keeps its jobs',
+    name: 'P4 an expired instance that was not reaped is revived by a renewal and keeps its jobs',
     async run({ store, clock, running, finish }) {
       const lease = await running()
       clock.advance(HOUR)
@@ -79,7 +79,7 @@ export const heartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 an expired instance is revived also when its last renewal is not old',
+    name: 'P4 an expired instance is revived even if its last renewal is recent',
     async run(t) {
       const id = await t.worker({ leaseMs: 500 })
       t.clock.advance(600)
@@ -88,7 +88,7 @@ export const heartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 a renewal of an instance that is lost, stopped or unknown says so, and writes nothing',
+    name: 'P4 a renewal of an instance that is lost, stopped or unknown reports it, and writes nothing',
     async run(t) {
       const [lost, stopped, unknown] = [
         await t.worker(),
@@ -109,7 +109,7 @@ export const heartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 a heartbeat tells whether a claim would find something',
+    name: 'P15 a heartbeat reports whether a claim would find something',
     async run({ store, clock, enqueue, worker, claimOne }) {
       const id = await worker({ leaseMs: 10 * HOUR })
       const tells = async (overrides = {}): Promise<boolean> =>
@@ -132,7 +132,7 @@ export const heartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 a heartbeat tells when stage has something to do',
+    name: 'P15 a heartbeat reports when stage has something to do',
     async run({ store, clock, enqueue, worker, running, finish }) {
       const id = await worker({ leaseMs: 10 * HOUR })
       const tells = async (): Promise<number | null> => (await store.renew(aHeartbeat(id))).stageInMs
@@ -158,7 +158,7 @@ export const heartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'a heartbeat tells when the settings of any queue changed',
+    name: 'a heartbeat reports when the settings of any queue changed',
     async run({ store, enqueue, worker }) {
       await enqueue({ queue: 'a' })
       const id = await worker()

@@ -21,7 +21,7 @@ async function heldBy({ store }: Bench, instance: string): Promise<readonly stri
 
 export const holdingCases: readonly Case[] = [
   {
-    name: 'keys and turns are told of while a job runs, and when it ends; not when it has another attempt',
+    name: 'keys and order locks are reported while a job is running and when it ends, not when it has another attempt',
     async run(t) {
       for (const [request, expected] of KEYS) {
         const first = await t.running(request)
@@ -39,7 +39,7 @@ export const holdingCases: readonly Case[] = [
     },
   },
   {
-    name: 'permits are told of, and released by every finish',
+    name: 'permits are reported, and released by every finish',
     async run(t) {
       await limited(t.store, THREE)
       for (const transition of [DONE, later(HOUR)]) {
@@ -51,7 +51,7 @@ export const holdingCases: readonly Case[] = [
     },
   },
   {
-    name: 'tags, and a cancel that was asked for, are told of',
+    name: 'tags and a requested cancel are reported',
     async run(t) {
       const lease = await t.running({ tags: ['red'] })
       await t.store.cancel([lease.id], 'why')

@@ -84,7 +84,7 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
 
 export const inputCases: readonly Case[] = [
   {
-    name: 'what cannot be is refused by every verb with a code, and nothing is written',
+    name: 'every verb rejects invalid input with a code, and writes nothing',
     async run({ store }) {
       for (const [code, act] of REFUSED) await rejectsWith(code, () => act(store))
       assert.deepEqual(await store.instances(), [])
@@ -93,7 +93,7 @@ export const inputCases: readonly Case[] = [
     },
   },
   {
-    name: 'an id means the same however its letters are written',
+    name: 'an id is the same in upper and lower case',
     async run({ store, enqueue, worker }) {
       const handOff = aHandOff((await worker()).toUpperCase())
       assert.equal((await store.enqueue([aJob()], { handOff }))[0]?.lease?.attempt, 1)
@@ -103,7 +103,7 @@ export const inputCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 errors and reasons from anywhere are written, whatever is in them',
+    name: 'P3 errors and reasons are stored whatever they contain',
     async run({ store, running, finish, job }) {
       const odd = 'a\u0000b \ud800 "quoted" \\ $1 jobmill.job \'; -- \n é 😀'
       const fit = 'a\ufffdb \ufffd "quoted" \\ $1 jobmill.job \'; -- \n é 😀'

@@ -27,7 +27,7 @@ export const instanceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 registering again replaces what is known, also after the instance was lost',
+    name: 'P4 registering again replaces the stored data, even after the instance was lost',
     async run(t) {
       const instance = anInstance()
       await t.store.register(instance)
@@ -47,7 +47,7 @@ export const instanceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 deregister hands back at once, as if never claimed',
+    name: 'P6 deregister releases jobs at once, as if never claimed',
     async run({ store, clock, enqueue, worker, claim, job }) {
       const ids = [await enqueue(), await enqueue(), await enqueue({ delay: HOUR })]
       const readyAt = clock.now()
@@ -71,7 +71,7 @@ export const instanceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 deregister hands back only what the instance itself holds, and ends it',
+    name: 'P6 deregister releases only the jobs of the instance itself, and ends it',
     async run(t) {
       const [mine, other] = [await t.running(), await t.running()]
       assert.equal(await t.store.deregister(mine.instance), 1)
@@ -87,7 +87,7 @@ export const instanceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 deregistrations at once from several handles hand back each job once',
+    name: 'P6 concurrent deregistrations from several handles release each job once',
     async run({ store, another, worker, enqueue, claim }) {
       const other = await another()
       for (let n = 0; n < 20; n += 1) await enqueue()
@@ -103,7 +103,7 @@ export const instanceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 held tells what the database believes an instance runs',
+    name: 'P16 held returns what the database considers running on an instance',
     async run({ store, clock, running, worker, finish }) {
       const instance = await worker({ leaseMs: HOUR })
       const first = await running({}, instance)

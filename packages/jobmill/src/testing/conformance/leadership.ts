@@ -27,7 +27,7 @@ async function dutyOf(store: Store, name: string): Promise<DutyRecord | undefine
 
 export const leadershipCases: readonly Case[] = [
   {
-    name: 'P9 a duty that nobody leads is taken by who asks for it, for the length of a lease from this heartbeat',
+    name: 'P9 a vacant duty goes to the instance that bids for it, for the length of a lease from this heartbeat',
     async run({ store, clock, worker }) {
       const id = await worker()
       assert.deepEqual(await store.duties(), [])
@@ -40,7 +40,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 a duty has one leader: who asks while its lease lasts gets nothing, and changes nothing',
+    name: 'P9 a duty has one leader: a bid while its lease lasts gets nothing, and changes nothing',
     async run({ store, clock, worker }) {
       const [first, second] = [await worker(), await worker()]
       await leads(store, first, bids('reap'))
@@ -52,7 +52,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P9 a lease is over from its last millisecond on: nobody leads, then another, and the former one is told',
+    name: 'P4 P9 a lease ends with its last millisecond: first no leader, then another, and the former one learns it',
     async run({ store, clock, worker }) {
       const [first, second] = [await worker({ leaseMs: HOUR }), await worker({ leaseMs: HOUR })]
       await leads(store, first, bids('reap'), HOUR)
@@ -79,7 +79,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 with the renewal it is written when a pass last succeeded, and how many failed since',
+    name: 'P16 a renewal stores when a pass last succeeded, and how many failed since',
     async run({ store, clock, worker }) {
       const id = await worker()
       await leads(store, id, bids('reap'))
@@ -94,7 +94,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 a leader without a success of its own does not make the last one forgotten',
+    name: 'P16 a leader without a success of its own keeps the stored one',
     async run({ store, clock, worker }) {
       const [first, second] = [await worker(), await worker()]
       await leads(store, first, bids('reap'))
@@ -110,7 +110,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'it is told of those that were asked for, by name; a duty that its leader no longer asks for runs out',
+    name: 'bids are answered by name; a duty that its leader no longer bids for expires',
     async run({ store, clock, worker }) {
       const [first, second] = [await worker(), await worker()]
       assert.deepEqual(await leads(store, first, bids('stage', 'reap', 'fold')), ['fold', 'reap', 'stage'])
@@ -138,7 +138,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 an instance that stops lets go of all its duties at once, and others take them over',
+    name: 'P6 an instance that stops releases all its duties at once, and others take them over',
     async run({ store, worker }) {
       const [first, second] = [await worker(), await worker()]
       await leads(store, first, bids('fold', 'reap'))
@@ -156,7 +156,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 an instance that is reaped lets go of its duties, also when their lease lasts longer than its own',
+    name: 'P4 a reaped instance releases its duties, even if their lease lasts longer than its own',
     async run({ store, clock, worker }) {
       const [lost, other] = [await worker({ leaseMs: 500 }), await worker()]
       await leads(store, lost, bids('reap'))
@@ -168,7 +168,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 an instance that comes back before it was reaped leads again what nobody took',
+    name: 'P4 an instance that returns before it was reaped leads its untaken duties again',
     async run({ store, clock, worker }) {
       const [first, second] = [await worker(), await worker({ leaseMs: HOUR })]
       await leads(store, first, bids('fold', 'reap'))
@@ -178,7 +178,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P9 heartbeats at once take a vacant duty: one leader, and all agree who',
+    name: 'P4 P9 concurrent heartbeats for a vacant duty: one leader, and all agree',
     async run({ store, another, clock, worker }) {
       const stores = [store, await another(), await another(), await another()]
       const ids = await Promise.all(stores.map(() => worker({ leaseMs: 10 * HOUR })))
@@ -195,7 +195,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 a leader that renews at once with others who ask keeps its duty',
+    name: 'P9 a leader that renews concurrently with other bids keeps its duty',
     async run({ store, another, clock, worker }) {
       const stores = [store, await another(), await another()]
       const ids = await Promise.all(stores.map(() => worker()))
@@ -208,7 +208,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'a bid that cannot be is refused, and nothing is taken',
+    name: 'an invalid bid is rejected, and nothing is taken',
     async run({ store, worker }) {
       const id = await worker()
       const bid = { name: 'reap', succeededAgoMs: null, failures: 0 }

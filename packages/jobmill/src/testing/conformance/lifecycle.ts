@@ -83,7 +83,7 @@ const everyVerb: Readonly<
 
 export const lifecycleCases: readonly Case[] = [
   {
-    name: 'P16 every verb of a store that is not open, or not any more, says so',
+    name: 'P16 every verb of a store that is not open, or closed, reports it',
     async run({ store, unopened }) {
       const never = unopened()
       await store.close()
@@ -98,7 +98,7 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 open and close are safe twice, and close before open',
+    name: 'P16 open and close are idempotent, and close may come before open',
     async run({ unopened, enqueue }) {
       const job = await enqueue()
       const store = unopened()
@@ -112,7 +112,7 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 several handles may open at once',
+    name: 'P16 several handles may open concurrently',
     async run({ unopened }) {
       const stores = [unopened(), unopened(), unopened(), unopened()]
       await Promise.all(stores.map((store) => store.open()))
@@ -122,7 +122,7 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 P16 work goes on through another handle after one was closed: leases, keys and lines stand',
+    name: 'P3 P16 work continues through another handle after one was closed: leases, keys and order queues stay',
     async run({ store, another, running, enqueue }) {
       const lease = await running({ orderKey: 'o', dedupe: { key: 'k' } })
       const waiting = await enqueue({ orderKey: 'o' })
@@ -141,13 +141,13 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a store has a name to show',
+    name: 'a store has a display name',
     async run({ store }) {
       assert.ok(store.name.length > 0)
     },
   },
   {
-    name: 'a ring wakes who waits for that queue',
+    name: 'a notification wakes waiters for that queue',
     async run({ store }) {
       const waits = store.wait({ queues: ['a', QUEUE], timeoutMs: 15_000 })
       store.notify([QUEUE])
@@ -158,7 +158,7 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a new job and a ring through another handle wake who waits',
+    name: 'a new job and a notification through another handle wake waiters',
     async run({ store, another }) {
       const other = await another()
       const waits = store.wait({ queues: [QUEUE], timeoutMs: 15_000 })
@@ -178,7 +178,7 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a wait ends with its time, and with its signal',
+    name: 'a wait ends with its timeout, and with its signal',
     async run({ store }) {
       assert.deepEqual(await store.wait({ queues: ['quiet'], timeoutMs: 1 }), [])
       const controller = new AbortController()
@@ -201,7 +201,7 @@ export const lifecycleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a ring never throws, not even when nobody waits or the store is closed',
+    name: 'notify never throws, even without waiters or on a closed store',
     async run({ store, unopened }) {
       store.notify(['nobody'])
       store.notify([])

@@ -9,7 +9,7 @@ import { TEN, declare, draw, patient, api, granted, settingsVersion } from './li
 
 export const limitChangeCases: readonly Case[] = [
   {
-    name: 'creating, changing and deleting a limit is told with the version of the settings, P15 and nothing else',
+    name: 'creating, changing and deleting a limit changes the version of the settings, P15 and nothing else does',
     async run({ store }) {
       let version = await settingsVersion(store)
       const changes = async (act: () => Promise<unknown>): Promise<void> => {
@@ -27,7 +27,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a drain grants nothing for so long, and then one, and the others at the rate',
+    name: 'P13 a drain grants nothing for its time, then one, and the others at the rate',
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 5 })
       const drained = await store.drain('api', 3_000)
@@ -45,7 +45,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a drain never shortens one that lasts longer, and one for no time takes what had gathered',
+    name: 'P13 a drain never shortens a longer one, and one without a time removes the gathered tokens',
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 5 })
       assert.equal((await store.drain('api', 0)).available, 0)
@@ -56,7 +56,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a changed rate counts from now on; what was granted before still has to be paid for',
+    name: 'P13 a changed rate applies from now on; tokens granted before are still owed',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4 })
       await draw(store, { amount: 4 })
@@ -70,7 +70,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a change forgets the places in the line: it was made for another rate',
+    name: 'P13 a change clears the wait list, which was made for another rate',
     async run({ store }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
@@ -84,7 +84,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a limit may become another sort of limit',
+    name: 'a limit may change its type',
     async run({ store, clock }) {
       await declare(store)
       await draw(store, { amount: 2 })
@@ -96,7 +96,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a deleted limit is unknown, and one that is declared again begins anew',
+    name: 'a deleted limit is unknown, and one that is declared again starts fresh',
     async run({ store }) {
       assert.equal(await store.deleteLimit('api'), false)
       await declare(store, { ...TEN, burst: 1 })
@@ -115,7 +115,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a change racing takes loses none of them',
+    name: 'P13 a change racing acquires loses none of them',
     async run({ store, another, clock }) {
       const other = await another()
       await declare(store, { type: 'rate', amount: 1, perMs: HOUR, burst: 8 })
@@ -133,7 +133,7 @@ export const limitChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a limit or a take that cannot be is refused, and nothing is written',
+    name: 'an invalid limit or acquire is rejected, and nothing is written',
     async run({ store }) {
       const bad: readonly (readonly [Parameters<typeof rejectsWith>[0], object])[] = [
         ['NUMBER_INVALID', { ...TEN, amount: 0 }],

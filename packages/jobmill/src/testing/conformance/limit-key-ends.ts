@@ -14,7 +14,7 @@ const oneIn = (perMs: number): RateSettings => ({ type: 'rate', amount: 1, perMs
 
 export const limitKeyEndCases: readonly Case[] = [
   {
-    name: 'P13 a change counts for every key at once, and what each was granted still has to be paid for',
+    name: 'P13 a change applies to every key at once, and tokens granted to each are still owed',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4, perKey: true })
       await store.acquire([
@@ -45,7 +45,7 @@ export const limitKeyEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 whether a limit counts for each key by itself cannot be overridden',
+    name: 'P13 perKey cannot be overridden',
     async run({ store }) {
       await declare(store, EACH)
       await store.declareLimits([{ name: 'plain', settings: TEN }])
@@ -58,7 +58,7 @@ export const limitKeyEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 the keys of a deleted limit go with it, and one that is declared again begins anew',
+    name: 'P13 the keys of a deleted limit are deleted with it, and one that is declared again starts fresh',
     async run({ store }) {
       await declare(store, ONE)
       await store.declareLimits([{ name: 'api2', settings: ONE }])
@@ -77,7 +77,7 @@ export const limitKeyEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 retain forgets a key once it is full again and nobody has a place, which changes nothing for who asks',
+    name: 'P13 retain deletes a key once it is full and its wait list is empty, which changes no answer',
     async run({ store, clock }) {
       await declare(store, EACH)
       await store.acquire([anAcquire('api', { key: 'a', amount: 2 }), anAcquire('api', { key: 'b' })])
@@ -106,7 +106,7 @@ export const limitKeyEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 retain passes keys that are in use by, and says when there may be more',
+    name: 'P13 retain skips keys that are in use, and says when there may be more',
     async run({ store, clock }) {
       await declare(store, ONE)
       const keys = Array.from({ length: 30 }, (_, n) => `k${n}`)
@@ -122,7 +122,7 @@ export const limitKeyEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 takes for many new keys in one call, and for the same ones through several handles at once',
+    name: 'P13 acquires for many new keys in one call, and for the same ones through several handles at once',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       await declare(store, ONE)
@@ -150,7 +150,7 @@ export const limitKeyEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 keys that are first used while their limit is changed, cleaned up or deleted keep to it',
+    name: 'P13 keys that are first used while their limit is changed, cleaned up or deleted respect it',
     async run({ store, another, clock }) {
       const other = await another()
       await declare(store, oneIn(HOUR))

@@ -10,7 +10,7 @@ import { rejectsWith } from './looks.ts'
 
 export const limitKeyCases: readonly Case[] = [
   {
-    name: 'P13 two keys of a limit do not touch each other, and each holds its rate',
+    name: 'P13 two keys of a limit are independent, and each respects its rate',
     async run({ store, clock }) {
       await declare(store, EACH)
       assert.deepEqual(await outcomes(store, ['a', 'a', 'a', 'b']), [
@@ -27,7 +27,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 of each key no window of t has more than burst + rate × t, over several handles',
+    name: 'P13 for each key no window of t has more than burst + rate × t, over several handles',
     async run({ store, another, clock }) {
       const stores = [store, await another()]
       await declare(store, { type: 'rate', amount: 7, perMs: 100, burst: 3, perKey: true })
@@ -59,7 +59,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 who was sent away from a key goes before newcomers to that key alone',
+    name: 'P13 a denied request goes before new ones of its own key only',
     async run({ store, clock }) {
       await declare(store, ONE)
       await outcomes(store, ['a', 'b'])
@@ -76,7 +76,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a drain of one key keeps that one back and no other',
+    name: 'P13 a drain of one key blocks that key only',
     async run({ store, clock }) {
       await declare(store, EACH)
       const drained = await store.drain('api', 3_000, 'a')
@@ -88,7 +88,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a key that is missing, or one too many, is refused and nothing is drawn',
+    name: 'P13 a missing or unexpected key is rejected and nothing is spent',
     async run({ store }) {
       await declare(store, EACH)
       await store.declareLimits([{ name: 'plain', settings: TEN }])
@@ -142,7 +142,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 keys are no limits: they are told by none, and cannot be changed, deleted or named by a queue',
+    name: 'P13 keys are not limits: they are not listed, and cannot be changed, deleted or used by a queue',
     async run({ store }) {
       await declare(store, EACH)
       const version = await settingsVersion(store)
@@ -165,7 +165,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a limit for each key cannot be named by a queue',
+    name: 'P13 a limit per key cannot be used by a queue',
     async run({ store }) {
       await declare(store, EACH)
       const settings = DEFAULT_QUEUE_SETTINGS

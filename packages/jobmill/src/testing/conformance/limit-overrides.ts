@@ -49,7 +49,7 @@ const LIMITS: readonly (readonly [LimitParts, LimitParts, LimitParts])[] = [
 
 export const limitOverrideCases: readonly Case[] = [
   {
-    name: 'N1 every option of a limit follows the code, is overridden alone, survives a release, and is reset',
+    name: 'N1 every option of a limit follows the code, can be overridden alone, survives a release, and can be reset',
     async run({ store, another }) {
       for (const [at, [said, override, counts]] of LIMITS.entries()) {
         const name = `limit-${at}`
@@ -75,7 +75,7 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 what is not overridden of a limit follows the code, and a burst that nobody named follows the rate',
+    name: 'N1 options of a limit that are not overridden follow the code, and a default burst follows the rate',
     async run({ store }) {
       await declare(store, { type: 'rate', amount: 5 })
       await store.changeLimit('api', { type: 'rate', perMs: 500 }, 'ci')
@@ -86,7 +86,7 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 P13 a rate that a release changes counts from now on; a release that says the same keeps budgets and places',
+    name: 'N1 P13 a rate changed by a release applies from now on; an unchanged release keeps budgets and places',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
       await draw(store, { amount: 4 })
@@ -102,7 +102,7 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 P13 whether a limit counts for each key by itself follows the code, unless a queue draws on it',
+    name: 'N1 P13 perKey of a limit follows the code, unless a queue uses the limit',
     async run({ store }) {
       await declare(store)
       await draw(store, { amount: 2 })
@@ -125,7 +125,7 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 a limit that was created at run time is as the operator made it, and code that declares it later comes second',
+    name: 'N1 a limit created at run time keeps the operator’s values, and a later declaration in code comes second',
     async run({ store }) {
       const made = await store.createLimit('api', { type: 'rate', amount: 5 }, 'ops')
       assert.deepEqual(made.settings, { type: 'rate', amount: 5, perMs: 1_000, burst: 5 })
@@ -144,7 +144,7 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 overrides of a schedule are listed with who and when, and reset one by one or all at once',
+    name: 'N1 overrides of a schedule are listed with author and time, and reset one by one or all at once',
     async run({ store, clock }) {
       await declareSchedule(store, 1)
       const at = clock.now()
@@ -171,7 +171,7 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 a reset of what is not there, or was created at run time, is refused',
+    name: 'N1 a reset of something missing or created at run time is refused',
     async run({ store }) {
       await rejectsWith('QUEUE_UNKNOWN', () => store.resetOverrides('queue', 'nope', null))
       await rejectsWith('LIMIT_UNKNOWN', () => store.resetOverrides('limit', 'nope', null))

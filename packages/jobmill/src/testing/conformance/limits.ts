@@ -9,7 +9,7 @@ import { TEN, declare, draw, patient, api, granted, settingsVersion } from './li
 
 export const limitCases: readonly Case[] = [
   {
-    name: 'a declared limit is there with its settings, and full',
+    name: 'a declared limit exists with its settings, and is full',
     async run({ store, another }) {
       const other: LimitSettings = { type: 'concurrency', most: 3 }
       await store.declareLimits([
@@ -24,7 +24,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'declaring a limit again as it is changes nothing; declarations at once from several handles make one',
+    name: 'declaring a limit again changes nothing; concurrent declarations from several handles make one',
     async run({ store, another }) {
       await declare(store)
       await draw(store)
@@ -45,7 +45,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 what has gathered is granted at once, and the next only when it is paid for',
+    name: 'P13 gathered tokens are granted at once, and the next only when it is paid for',
     async run({ store, clock }) {
       await declare(store)
       assert.deepEqual(
@@ -69,7 +69,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 who is ready to wait is told how long, and has its token then',
+    name: 'P13 a request that can wait learns how long, and has its token then',
     async run({ store }) {
       await declare(store)
       const replies = []
@@ -82,7 +82,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 the items of one call are answered in their order, each limit for itself',
+    name: 'P13 the items of one call are answered in order, each limit separately',
     async run({ store }) {
       await declare(store)
       await store.declareLimits([{ name: 'other', settings: { ...TEN, burst: 1 } }])
@@ -96,7 +96,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 several tokens count as many, and more than can ever be had at once are told so and cost nothing',
+    name: 'P13 several tokens count as many, and more than the maximum are rejected and cost nothing',
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 5 })
       assert.deepEqual(await draw(store, { amount: 6 }), { outcome: 'never', most: 5 })
@@ -109,7 +109,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 in any window no more than burst and rate is granted, whatever is asked through several handles',
+    name: 'P13 no window grants more than burst and rate, whatever is requested through several handles',
     async run({ store, another, clock }) {
       const stores = [store, await another()]
       await declare(store, { type: 'rate', amount: 7, perMs: 100, burst: 3 })
@@ -135,7 +135,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 takes at once through several handles never exceed what there is',
+    name: 'P13 concurrent acquires through several handles never exceed the budget',
     async run({ store, another, clock }) {
       const stores = [store, await another(), await another()]
       await declare(store, { ...TEN, burst: 5 })
@@ -147,7 +147,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 who was sent away goes before newcomers when it comes back',
+    name: 'P13 a denied request goes before new ones when it returns',
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
@@ -167,7 +167,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 who only tries takes no place, and keeps nobody from waiting',
+    name: 'P13 a request that only tries takes no place, and blocks no waiter',
     async run({ store }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
@@ -177,7 +177,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a place in the line is used up by a grant: the next time it is a newcomer again',
+    name: 'P13 a grant uses up the place in the wait list: the next request starts at its end',
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
@@ -190,7 +190,7 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'a rate is there for everybody: neither a job nor a living instance is asked for',
+    name: 'a rate needs neither a job nor a running instance',
     async run({ store }) {
       await declare(store)
       assert.equal((await draw(store, { token: 77 })).outcome, 'granted')

@@ -16,7 +16,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'all states: the newest id first',
+    name: 'all states: newest id first',
     async run({ store, jobIn }) {
       const ids: string[] = []
       for (const state of JOB_STATES) ids.push(await jobIn(state))
@@ -25,7 +25,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'scheduled: by due time, jobs in line included',
+    name: 'scheduled: by due time, jobs in an order queue included',
     async run({ store, enqueue, running, finish }) {
       const lease = await running()
       const [last, first] = [await enqueue({ delay: 300 }), await enqueue({ delay: 100 })]
@@ -37,7 +37,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'ready: as they will be claimed',
+    name: 'ready: in claim order',
     async run({ store, clock, worker, claim, finish, enqueue }) {
       await store.enqueue(
         someJobs(Array.from({ length: 12 }, (_, n) => ({ priority: (n % 3) - 1, queue: `q${n % 2}` }))),
@@ -78,7 +78,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'ended: the newest first',
+    name: 'ended: newest first',
     async run({ store, clock, jobIn }) {
       for (const state of ['done', 'dead', 'cancelled'] as const) {
         const ids: string[] = []
@@ -108,7 +108,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'a page goes on from where it stopped although jobs come and go',
+    name: 'a page continues where the last one ended although jobs come and go',
     async run({ store, enqueue }) {
       const ids = [await enqueue(), await enqueue(), await enqueue(), await enqueue()]
       const first = await store.list({}, { limit: 2 })
@@ -186,7 +186,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'filters by a text in the payload, letter for letter',
+    name: 'filters by a text in the payload, literally',
     async run({ store, enqueue }) {
       const odd = `50% of_it's \\ "so"`
       const [one, two] = [await enqueue({ payload: { to: 'Ada' } }), await enqueue({ payload: [odd] })]
@@ -216,7 +216,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'a summary says the same as the job itself',
+    name: 'a summary matches the job itself',
     async run({ store, jobIn }) {
       for (const state of JOB_STATES) await jobIn(state, { tags: ['t'], priority: 3 })
       const listed = await listAll(store)
@@ -229,7 +229,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'a page of an impossible size, and a cursor of another listing, are refused',
+    name: 'an invalid page size, and a cursor of another listing, are rejected',
     async run({ store, enqueue }) {
       for (let n = 0; n < 3; n += 1) await enqueue()
       for (const limit of [0, -1, 501, 1.5])

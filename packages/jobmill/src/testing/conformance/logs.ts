@@ -18,7 +18,7 @@ async function logsOf(store: Store, id: string): Promise<(string | null)[]> {
 
 export const logCases: readonly Case[] = [
   {
-    name: 'the log of a running attempt can be read, and the last text takes the place of the one before',
+    name: 'the log of a running attempt can be read, and a new text replaces the previous one',
     async run({ store, running, job }) {
       const { id, token } = await running()
       assert.equal((await job(id)).log, null)
@@ -30,7 +30,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'a note leaves what it does not name as it was, also inside one call',
+    name: 'a progress call leaves omitted fields unchanged, also inside one call',
     async run({ store, running, job }) {
       const { id, token } = await running()
       const noted = async (): Promise<unknown[]> => [(await job(id)).progress, (await job(id)).log]
@@ -68,7 +68,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'an attempt keeps the log that its finish brings, or else what was noted last',
+    name: 'an attempt keeps the log of its finish, or else the last one written',
     async run({ store, running, finish, job }) {
       for (const transition of [DONE, DEAD, { to: 'cancelled' }, later(0), later(HOUR)] as const) {
         const leases = [await running(), await running(), await running(), await running()] as const
@@ -87,7 +87,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'an attempt that is not recorded leaves no log, and the next one begins without',
+    name: 'an attempt that is not recorded leaves no log, and the next one starts without',
     async run({ store, running, finish, claimOne, worker, job }) {
       const lease = await running()
       const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
@@ -109,7 +109,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P5 a crash does not lose the log: it is kept with the attempt, wherever the job goes',
+    name: 'P4 P5 a crash does not lose the log: it is kept with the attempt, whatever happens to the job',
     async run({ store, clock, running, job }) {
       const [again, cancelled] = [await running(), await running()]
       const leases = [again, cancelled]
@@ -130,7 +130,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'P6 P8 a cancel that is carried out keeps the log, by a finish and by the end of the instance',
+    name: 'P6 P8 a cancelled attempt keeps its log, after a finish and after the end of the instance',
     async run({ store, running, finish }) {
       const leases = [await running(), await running(), await running()] as const
       const [noted, brought, stopped] = leases
@@ -147,7 +147,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a finish always has room for its log: what does not fit is cut, what cannot be stored replaced',
+    name: 'P3 a finish always fits its log: text that is too long is cut, invalid text replaced',
     async run({ store, running, finish, job }) {
       const [odd, long, noted] = [await running(), await running(), await running()]
       await finish(odd, DONE, { log: 'a\u0000b \ud800 é 😀\r\n' })
@@ -162,7 +162,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a finish that is sent again changes no log',
+    name: 'P3 a repeated finish changes no log',
     async run({ store, running, finish }) {
       const lease = await running()
       await finish(lease, later(HOUR), { log: 'first' })
@@ -170,7 +170,7 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 a finish in a transaction keeps the log when it commits, and leaves it to the lease when not',
+    name: 'P10 a finish in a transaction stores the log on commit, and leaves it unchanged on rollback',
     async run({ store, transaction, running }) {
       const lease = await running()
       await store.progress([{ id: lease.id, token: lease.token, log: 'noted' }])

@@ -22,7 +22,7 @@ export async function listAll(store: Store, filter: JobFilter = {}, limit = 500)
     assert.ok(page.jobs.length <= limit)
     assert.ok(page.scanned >= page.jobs.length)
     jobs.push(...page.jobs)
-    assert.ok(jobs.length <= MOST_LISTED, 'the pages go round in circles')
+    assert.ok(jobs.length <= MOST_LISTED, 'the pages repeat endlessly')
     cursor = page.next ?? undefined
   } while (cursor !== undefined)
   return jobs

@@ -45,7 +45,7 @@ function floor(at: number, resolution: number): number {
 
 export const metricCases: readonly Case[] = [
   {
-    name: 'P9 figures are in the buckets of every size in which they lie by the clock of the database, at once',
+    name: 'P9 metrics are in the bucket of every size for their time, by the clock of the database, at once',
     async run({ store, clock, another }) {
       clock.advance(47_000)
       const deltas = [counted(3), counted(4, { agoMs: 30_000 }), counted(5, { scope: 'queue b' })]
@@ -68,7 +68,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 a bucket begins at a multiple of its size, and its first millisecond belongs to it',
+    name: 'P9 a bucket starts at a multiple of its size, and includes its first millisecond',
     async run({ store, clock }) {
       clock.advance(HOUR - (clock.now() % HOUR))
       const start = clock.now()
@@ -84,7 +84,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'figures read the same before, during and after they are rolled up',
+    name: 'metrics read the same before, during and after the roll-up',
     async run({ store, clock }) {
       for (const seq of [1, 2, 3]) {
         await store.record(
@@ -108,7 +108,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'figures that come late are merged into buckets that were rolled up long ago',
+    name: 'late metrics are merged into buckets that were rolled up long ago',
     async run({ store, clock }) {
       await store.record(aRecording({ deltas: [counted(1)] }))
       const at = floor(clock.now(), TEN_SECONDS)
@@ -122,7 +122,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'counters are added, histograms by bucket, and gauges with the most of both',
+    name: 'counters are added, histograms by bucket, and gauges keep the maximum',
     async run({ store }) {
       const first: MetricData = {
         counters: { done: 1, dead: 2 },
@@ -147,7 +147,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a recording that is sent again, or that a later one overtook, is written once or not at all',
+    name: 'P11 a recording that is resent, or older than the last one, is written at most once',
     async run({ store, another }) {
       const other = await another()
       const source = anInstance().id
@@ -164,7 +164,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a recording is known a day later, and also one at once through several handles is written once',
+    name: 'P11 a recording is recognized a day later, and concurrent copies through several handles are written once',
     async run({ store, another, clock }) {
       const stores = [store, await another(), await another()]
       const recordings = Array.from({ length: 5 }, (_, n) => aRecording({ deltas: [counted(n + 1)] }))
@@ -176,7 +176,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'nothing is lost or counted twice while many record and roll up at once',
+    name: 'nothing is lost or counted twice during concurrent recordings and roll-ups',
     async run({ store, another, clock }) {
       const stores = [store, await another(), await another()]
       const sources = stores.map(() => anInstance().id)
@@ -201,7 +201,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'what a process says of itself takes the place of what was in its bucket, in the one size that it names',
+    name: 'process metrics replace what was in their bucket, in the one size they name',
     async run({ store, clock }) {
       const source = anInstance().id
       const scope = `instance ${source}`
@@ -231,7 +231,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'figures are read by scope and by when their bucket begins',
+    name: 'metrics are read by scope and by the start of their bucket',
     async run({ store, clock }) {
       const at = floor(clock.now(), TEN_SECONDS)
       const deltas = ['b', 'a', 'B'].flatMap((scope) =>
@@ -255,7 +255,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 a heartbeat tells whether there is something to roll up',
+    name: 'P15 a heartbeat reports whether there is something to roll up',
     async run({ store }) {
       const unrolled = async (): Promise<boolean> => (await store.renew(aHeartbeat(anInstance().id))).unrolled
       const idle = async (): Promise<void> => {
@@ -281,7 +281,7 @@ export const metricCases: readonly Case[] = [
     },
   },
   {
-    name: 'a recording or a question that cannot be is refused, and nothing is written',
+    name: 'an invalid recording or query is rejected, and nothing is written',
     async run({ store }) {
       const refuses = (code: Parameters<typeof rejectsWith>[0], change: object): Promise<void> =>
         rejectsWith(code, () => store.record({ ...aRecording({ deltas: [counted(1)] }), ...change }))

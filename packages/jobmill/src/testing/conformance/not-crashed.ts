@@ -33,7 +33,7 @@ const crashesOf = async (t: Bench, id: string): Promise<number> => (await t.job(
 
 export const notCrashedCases: readonly Case[] = [
   {
-    name: 'P5 D6 an instance that registers after it was reaped takes its crashes back, once, and no others',
+    name: 'P5 D6 an instance that registers after it was reaped reverts its crashes, once, and no others',
     async run(t) {
       const id = await t.enqueue()
       const comeBack = await lose(t, 'work')
@@ -55,7 +55,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 D6 crashes are taken back wherever the job is by then: ready, running, waiting for a retry, or done',
+    name: 'P5 D6 crashes are reverted whatever state the job is in: ready, running, waiting for a retry, or done',
     async run(t) {
       const kinds = ['ready', 'running', 'scheduled', 'done', 'deleted']
       const ids = await Promise.all(kinds.map((kind) => t.enqueue({ kind })))
@@ -78,7 +78,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 D6 a job leaves quarantine when one of its two crashes is taken back',
+    name: 'P5 D6 a job leaves quarantine when one of its two crashes is reverted',
     async run(t) {
       const id = await t.enqueue()
       const comeBack = await lose(t, 'work')
@@ -93,7 +93,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 D6 a job that died of a crash that never happened is retried, unless another job has its key by now',
+    name: 'P5 D6 a job that is dead because of a reverted crash is retried, unless another job holds its key',
     async run(t) {
       const dedupe = { key: 'one' }
       const [free, taken] = [await t.enqueue({ kind: 'free' }), await t.enqueue({ kind: 'taken', dedupe })]
@@ -114,7 +114,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 D6 a job that failed for good after a crash stays dead when that crash is taken back',
+    name: 'P5 D6 a job that failed permanently after a crash stays dead when that crash is reverted',
     async run(t) {
       const id = await t.enqueue()
       const comeBack = await lose(t, 'work')
@@ -125,7 +125,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 D6 an instance that was reaped and stops in order takes its crashes back as well',
+    name: 'P5 D6 an instance that was reaped and stops gracefully reverts its crashes as well',
     async run(t) {
       const lease = await t.running()
       t.clock.advance(MINUTE)
@@ -137,7 +137,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 the crashes of an instance that stood still stay counted, and the error says so, also of a dead job',
+    name: 'P5 the crashes of an instance that stalled stay counted, and the error says so, also for a dead job',
     async run(t) {
       const [id, dead] = [await t.enqueue({ kind: 'work' }), await t.enqueue({ kind: 'dying' })]
       const lost = await lose(t, 'work')
@@ -154,7 +154,7 @@ export const notCrashedCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 D6 crashes are taken back although jobs are claimed and released at the same moment',
+    name: 'P5 D6 crashes are reverted while jobs are concurrently claimed and released',
     async run(t) {
       const instance = anInstance()
       await t.store.register(instance)

@@ -38,7 +38,7 @@ export async function notifications<T = void>(
     assert.equal(wakeUp.skip, 0)
     return
   }
-  assert.fail(`never heard of ${jobs} jobs, but of ${heard.map((one) => one.jobs).join(', ')}`)
+  assert.fail(`never notified of ${jobs} jobs, but of ${heard.map((one) => one.jobs).join(', ')}`)
 }
 
 /**
@@ -58,5 +58,5 @@ export async function isSilent(
     if (wakeUps.length === 0) return
     heard.push(...wakeUps)
   }
-  assert.fail(`always heard of ${heard.map((one) => one.jobs).join(', ')} jobs`)
+  assert.fail(`always notified of ${heard.map((one) => one.jobs).join(', ')} jobs`)
 }

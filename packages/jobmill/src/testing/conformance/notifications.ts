@@ -20,7 +20,7 @@ async function leases({ enqueue, claim, worker }: Bench, many: number): Promise<
 
 export const notificationCases: readonly Case[] = [
   {
-    name: 'an enqueue rings with the number of jobs that became ready, and not for those that wait',
+    name: 'an enqueue notifies with the number of jobs that became ready, and not for waiting ones',
     async run({ store }) {
       await notifications(store, { act: () => store.enqueue(someJobs([{}, {}, {}])) }, 3)
       const mixed = [{}, { delay: HOUR }, { orderKey: 'o' }, { queue: 'other' }, {}]
@@ -28,7 +28,7 @@ export const notificationCases: readonly Case[] = [
     },
   },
   {
-    name: 'a stage, a retry and a run now ring with the number of jobs that became ready',
+    name: 'stage, retry and run now notify with the number of jobs that became ready',
     async run(t) {
       const { store, clock, jobIn } = t
       const due = async (): Promise<void> => {
@@ -47,7 +47,7 @@ export const notificationCases: readonly Case[] = [
     },
   },
   {
-    name: 'a finish rings for what it made ready: jobs due again at once, handed back, and follow-ups',
+    name: 'a finish notifies for the jobs it made ready: retried at once, released, and follow-ups',
     async run(t) {
       const { store } = t
       const prepare = (): Promise<Leases> => leases(t, 3)
@@ -67,7 +67,7 @@ export const notificationCases: readonly Case[] = [
     },
   },
   {
-    name: 'a tick rings for the jobs that it enqueued',
+    name: 'a tick notifies for the jobs it enqueued',
     async run({ store, clock }) {
       let n = 0
       const prepare = async (): Promise<string> => {
@@ -83,13 +83,13 @@ export const notificationCases: readonly Case[] = [
     },
   },
   {
-    name: 'a ring by hand does not say how many, so that everybody looks',
+    name: 'a manual notification has no number, so that every instance claims',
     async run({ store }) {
       await notifications(store, { act: async () => store.notify([QUEUE]) }, null)
     },
   },
   {
-    name: 'P13 whoever gives permits back rings for the queues that name the limit',
+    name: 'P13 a release of permits notifies the queues that use the limit',
     async run(t) {
       const { store, worker } = t
       await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 50 } }])
@@ -115,7 +115,7 @@ export const notificationCases: readonly Case[] = [
     },
   },
   {
-    name: 'all who hear one ring hear the same turn, and another ring has another',
+    name: 'all receivers of one notification get the same order, and another one has another',
     async run({ store, another }) {
       const stores = [store, store, await another()]
       const turns = new Set<number>()
@@ -133,7 +133,7 @@ export const notificationCases: readonly Case[] = [
     },
   },
   {
-    name: 'where rings are passed on, those who wait elsewhere hear the same turn and from where the order goes on',
+    name: 'where notifications are forwarded, other waiters get the same order and where it continues',
     async run({ store, another }) {
       const other = await another()
       for (let round = 2; round < ROUNDS; round += 1) {
@@ -155,11 +155,11 @@ export const notificationCases: readonly Case[] = [
         assert.deepEqual([told.jobs, told.seed], [1, wakeUp.seed])
         return
       }
-      assert.fail('a ring that was passed on was never heard')
+      assert.fail('a forwarded notification was never received')
     },
   },
   {
-    name: 'to pass on never throws, not even when nobody waits or the store is closed',
+    name: 'forward never throws, even without waiters or on a closed store',
     async run({ store, unopened }) {
       const wakeUp: WakeUp = { queue: QUEUE, jobs: 1, seed: 1, skip: 1, passes: true }
       store.forward(wakeUp)

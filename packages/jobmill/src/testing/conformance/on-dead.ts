@@ -19,7 +19,7 @@ async function dying({ worker, running }: Bench, kind: string, queue = 'default'
 
 export const onDeadCases: readonly Case[] = [
   {
-    name: 'P3 P5 a death by crashes is followed up at once by a job that tells of it',
+    name: 'P3 P5 a permanent failure by crashes enqueues an onDead job at once',
     async run(t) {
       const id = await dying(t, 'mail', 'post')
       t.clock.advance(HOUR)
@@ -40,7 +40,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 a crash that is not the death of the job is not followed up, nor is a cancel',
+    name: 'P5 a crash that is not the last enqueues no onDead job, nor does a cancel',
     async run(t) {
       const again = await dying(t, 'a')
       const cancelled = await dying(t, 'b')
@@ -57,7 +57,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'a death is followed up only for kinds that the instance which held the job asked it for',
+    name: 'onDead jobs are enqueued only for kinds that the instance of the job requested',
     async run(t) {
       const instance = await t.worker({ kinds: ['a', 'b'], onDead: ['b'] })
       await t.running({ kind: 'a' }, instance)
@@ -76,7 +76,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 a job that is retried and dies again is followed up again',
+    name: 'P5 a job that is retried and dead again gets another onDead job',
     async run(t) {
       const id = await dying(t, 'a')
       t.clock.advance(HOUR)
@@ -90,7 +90,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'follow-ups of one pass stand in the order of the ids that died, behind what was ready before',
+    name: 'onDead jobs of one pass are in the order of the dead ids, behind what was ready before',
     async run(t) {
       const before = await t.enqueue({ kind: onDeadKind('a'), queue: ON_DEAD_QUEUE })
       const dead: string[] = []
@@ -105,7 +105,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 what follows a death is next in the line of the dead one, whoever writes it: the others wait until it ended',
+    name: 'P3 an onDead job is next in the order queue of the dead job, whoever writes it: the others wait until it ended',
     async run(t) {
       const kinds = ['a', onDeadKind('a')]
       for (const orderKey of ['finished', 'reaped']) {
@@ -142,7 +142,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 P5 reaps at once from several handles follow each death up once',
+    name: 'P3 P5 concurrent reaps from several handles enqueue one onDead job for each dead job',
     async run(t) {
       const stores = [t.store, await t.another(), await t.another()]
       for (let round = 0; round < 4; round += 1) {

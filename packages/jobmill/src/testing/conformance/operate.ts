@@ -74,7 +74,7 @@ const tableCases = Object.entries(VERBS).flatMap(([name, act]) =>
 export const operateCases: readonly Case[] = [
   ...tableCases,
   {
-    name: 'every verb answers unknown for a job that is not there, in the order asked',
+    name: 'every verb answers unknown for a missing job, in the order requested',
     async run({ store, enqueue }) {
       for (const act of Object.values(VERBS)) {
         const [there, unknown] = [await enqueue({ delay: HOUR }), aJob().id]
@@ -117,7 +117,7 @@ export const operateCases: readonly Case[] = [
     },
   },
   {
-    name: 'a retry takes the dedupe key again',
+    name: 'a retry takes back the dedupe key',
     async run({ store, jobIn }) {
       const dead = await jobIn('dead', { dedupe: { key: 'k' } })
       await store.retry([dead])
@@ -126,7 +126,7 @@ export const operateCases: readonly Case[] = [
     },
   },
   {
-    name: 'a retry is refused with the holder while another job has the dedupe key',
+    name: 'a retry is refused with the holder while another job holds the dedupe key',
     async run({ store, clock, jobIn, enqueue, finish, claimOne, worker }) {
       const dead = await jobIn('dead', { dedupe: { key: 'k' } })
       const holder = await enqueue({ dedupe: { key: 'k', holdFor: 1_000 } })
@@ -156,7 +156,7 @@ export const operateCases: readonly Case[] = [
     },
   },
   {
-    name: 'ids twice in one call count one after the other',
+    name: 'ids twice in one call are processed in order',
     async run({ store, jobIn, enqueue }) {
       const dead = await jobIn('dead')
       const retried = await store.retry([dead, dead])
@@ -203,7 +203,7 @@ export const operateCases: readonly Case[] = [
     },
   },
   {
-    name: 'delete removes the job with its history and tags, and its id is new again',
+    name: 'delete removes the job with its history and tags, and its id is unused again',
     async run({ store, jobIn, job }) {
       const id = await jobIn('dead', { tags: ['t'] })
       await store.delete([id])
@@ -217,7 +217,7 @@ export const operateCases: readonly Case[] = [
     },
   },
   {
-    name: 'retries, run nows and deletes at once from several handles change each job once',
+    name: 'concurrent retries, run nows and deletes from several handles change each job once',
     async run({ store, another, jobIn }) {
       const stores = [store, await another(), await another()]
       for (const [verb, state] of [

@@ -31,7 +31,7 @@ async function runAll(t: Bench): Promise<string[]> {
 
 export const orderKeyCases: readonly Case[] = [
   {
-    name: 'a job with an order key is never ready on enqueue: it is in line until stage gives it the turn',
+    name: 'a job with an order key is never ready on enqueue: it waits until stage gives it the order lock',
     async run(t) {
       const id = await t.enqueue({ orderKey })
       assert.deepEqual(await standings(t, [id]), ['in line'])
@@ -58,7 +58,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'one that goes first stands in front of all that wait in its line, behind others that do',
+    name: 'a job that goes first comes before all others in its order queue, behind earlier ones that do',
     async run(t) {
       const waiting = someJobs([{ orderKey }, { orderKey }])
       await t.store.enqueue(waiting)
@@ -75,7 +75,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'delayed jobs of a key take their turns in the order of becoming due',
+    name: 'delayed jobs of a key run in the order of becoming due',
     async run(t) {
       const late = await t.enqueue({ orderKey, delay: 300 })
       const early = await t.enqueue({ orderKey, delay: 100 })
@@ -90,7 +90,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'other keys, other queues and jobs without a key do not wait for a turn',
+    name: 'other keys, other queues and jobs without a key do not wait for the order lock',
     async run(t) {
       await t.running({ orderKey })
       const others = [
@@ -104,7 +104,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job keeps its turn between attempts and goes to ready without queueing again',
+    name: 'a job keeps its order lock between attempts and becomes ready without queueing again',
     async run(t) {
       const first = await t.running({ orderKey })
       const second = await t.enqueue({ orderKey })
@@ -122,7 +122,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P6 a job keeps its turn when it is released, handed back or reaped',
+    name: 'P4 P6 a job keeps its order lock when it is released, handed back or reaped',
     async run(t) {
       const first = await t.running({ orderKey })
       const second = await t.enqueue({ orderKey })
@@ -143,7 +143,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'the turn is free when its job is done, dead, cancelled or deleted',
+    name: 'the order lock is free when its job is done, dead, cancelled or deleted',
     async run(t) {
       const endings: ((id: string) => Promise<unknown>)[] = [
         async () => t.finish(await t.claimOne(await t.worker()), DONE),
@@ -164,7 +164,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 the turn is free when its job died of crashes, or was cancelled as its owner was lost',
+    name: 'P5 the order lock is free when its job is dead because of crashes, or was cancelled when its instance was lost',
     async run(t) {
       for (const cancelled of [true, false]) {
         const first = await t.running({ orderKey })
@@ -179,7 +179,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job that is cancelled or deleted in line leaves it, and the others move up',
+    name: 'a job that is cancelled or deleted leaves its order queue, and the others move up',
     async run(t) {
       const ids = [
         await t.enqueue({ orderKey }),
@@ -193,7 +193,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job that has its turn and is cancelled or deleted between attempts frees it',
+    name: 'a job that holds the order lock and is cancelled or deleted between attempts frees it',
     async run(t) {
       for (const verb of ['cancel', 'delete'] as const) {
         const first = await t.running({ orderKey })
@@ -207,7 +207,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'a retried job with an order key joins the end of its line',
+    name: 'a retried job with an order key joins the end of its order queue',
     async run(t) {
       const dead = await t.jobIn('dead', { orderKey })
       const waiting = await t.enqueue({ orderKey })
@@ -219,7 +219,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'run now puts a job with an order key in line, and says unchanged when it is there',
+    name: 'run now adds a job with an order key to its order queue, and is unchanged if it is there',
     async run(t) {
       await t.running({ orderKey })
       const [later, inLine] = [await t.enqueue({ orderKey, delay: HOUR }), await t.enqueue({ orderKey })]
@@ -231,7 +231,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'run now makes a job that has its turn ready',
+    name: 'run now makes a job that holds its order lock ready',
     async run(t) {
       const lease = await t.running({ orderKey })
       const waiting = await t.enqueue({ orderKey })
@@ -241,7 +241,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'several stages and claims at once never let two jobs of a key run',
+    name: 'concurrent stages and claims never let two jobs of a key run',
     async run(t) {
       const stores = [t.store, await t.another(), await t.another()]
       const keys = ['a', 'b', 'c']

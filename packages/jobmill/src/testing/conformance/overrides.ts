@@ -31,7 +31,7 @@ const code = (release: 0 | 1 | 2): Partial<QueueSettings> =>
 
 async function mail(store: Store): Promise<QueueRecord> {
   const found = (await store.queues()).find(({ name }) => name === 'mail')
-  assert.ok(found, 'there is no queue mail')
+  assert.ok(found, 'queue mail does not exist')
   return found
 }
 
@@ -40,7 +40,7 @@ const release = (store: Store, settings: Partial<QueueSettings> | null): Promise
 
 export const overrideCases: readonly Case[] = [
   {
-    name: 'N1 every option of a queue follows each release of the code, and one that code no longer names is at its default',
+    name: 'N1 every option of a queue follows each release of the code, and an omitted one has its default',
     async run({ store, another }) {
       await store.declareLimits(NAMED_LIMITS)
       for (const settings of [code(0), code(1), { workers: 3 }, {}]) {
@@ -51,7 +51,7 @@ export const overrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 a process that does not declare a queue leaves what another one declared of it',
+    name: 'N1 a process that does not declare a queue leaves the declaration of another one',
     async run({ store, enqueue }) {
       await enqueue({ queue: 'mail' })
       await release(store, { workers: 4 })
@@ -89,7 +89,7 @@ export const overrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 options of a queue are overridden and reset one by one, or all at once, whoever else changes another one',
+    name: 'N1 options of a queue are overridden and reset one by one, or all at once, despite concurrent changes',
     async run({ store, another }) {
       await release(store, { workers: 4, retainDoneMs: 5 })
       const other = await another()
@@ -119,7 +119,7 @@ export const overrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 of an old and a new release side by side the one that declared last counts, and overrides stay',
+    name: 'N1 of an old and a new release the last declaration applies, and overrides stay',
     async run({ store, another }) {
       const old = await another()
       await release(old, { workers: 2, keepDone: 1 })
@@ -164,7 +164,7 @@ export const overrideCases: readonly Case[] = [
     },
   },
   {
-    name: 'N1 the version of the settings tells of what counts otherwise, and of nothing else',
+    name: 'N1 the version of the settings changes with the live settings, and with nothing else',
     async run({ store }) {
       await release(store, { workers: 4 })
       await declare(store)

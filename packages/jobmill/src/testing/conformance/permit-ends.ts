@@ -6,17 +6,17 @@ import type { Case } from './case.ts'
 import { db, declare, heldBy, heldOf, take, takeFor, type Held } from './permit-words.ts'
 /** Every way an attempt can end. */
 const ENDS: readonly (readonly [string, (t: Bench, lease: Held) => Promise<unknown>])[] = [
-  ['P13 the permit of a job goes when it is done', (t, lease) => t.finish(lease, DONE)],
-  ['P13 the permit of a job goes when it is dead', (t, lease) => t.finish(lease, DEAD)],
-  ['P13 the permit of a job goes when it is retried later', (t, lease) => t.finish(lease, later(500))],
-  ['P13 the permit of a job goes when it is retried at once', (t, lease) => t.finish(lease, later(0))],
+  ['P13 the permit of a job is released when it is done', (t, lease) => t.finish(lease, DONE)],
+  ['P13 the permit of a job is released when it is dead', (t, lease) => t.finish(lease, DEAD)],
+  ['P13 the permit of a job is released when it is retried later', (t, lease) => t.finish(lease, later(500))],
+  ['P13 the permit of a job is released when it is retried at once', (t, lease) => t.finish(lease, later(0))],
   [
-    'P13 the permit of a job goes when it is snoozed',
+    'P13 the permit of a job is released when it is snoozed',
     (t, lease) => t.finish(lease, later(500, { refund: true }), { outcome: 'snoozed' }),
   ],
-  ['P13 the permit of a job goes when it is released', (t, lease) => t.finish(lease, RELEASED)],
+  ['P13 the permit of a job is released when it is released', (t, lease) => t.finish(lease, RELEASED)],
   [
-    'P8 P13 the permit of a job goes when its cancel is carried out, and not when it is asked for',
+    'P8 P13 the permit of a job is released when it is cancelled, and not when the cancel is requested',
     async (t, lease) => {
       await t.store.cancel([lease.id], 'no')
       assert.equal(await heldOf(t.store), 2)
@@ -24,13 +24,13 @@ const ENDS: readonly (readonly [string, (t: Bench, lease: Held) => Promise<unkno
     },
   ],
   [
-    'P6 P13 the permit of a job goes when its instance stops and hands it back',
+    'P6 P13 the permit of a job is released when its instance stops and returns it to the queue',
     (t, lease) => t.store.deregister(lease.instance),
   ],
-  ['P4 P13 the permit of a job goes when it is reaped', (t, lease) => reap(t, lease, 3)],
-  ['P5 P13 the permit of a job goes when its crashes make it dead', (t, lease) => reap(t, lease, 1)],
+  ['P4 P13 the permit of a job is released when it is reaped', (t, lease) => reap(t, lease, 3)],
+  ['P5 P13 the permit of a job is released when its crashes make it dead', (t, lease) => reap(t, lease, 1)],
   [
-    'P4 P8 P13 the permit of a job goes when it is reaped after a cancel',
+    'P4 P8 P13 the permit of a job is released when it is reaped after a cancel',
     async (t, lease) => {
       await t.store.cancel([lease.id], 'no')
       await reap(t, lease, 3)
@@ -68,7 +68,7 @@ const endCases = ENDS.map(([name, end]): Case => ({
 export const permitEndCases: readonly Case[] = [
   ...endCases,
   {
-    name: 'P4 P13 the permit of a job goes with its attempt alone, whichever instance asked for it',
+    name: 'P4 P13 the permit of a job belongs to its attempt only, whichever instance requested it',
     async run({ store, running, worker, finish }) {
       await declare(store, 5)
       const other = await worker()
@@ -81,7 +81,7 @@ export const permitEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 the permits of a job in every limit go with the end of its attempt',
+    name: 'P13 the permits of a job in every limit are released at the end of its attempt',
     async run({ store, running, finish }) {
       await declare(store, 5)
       await declare(store, 5, 'cpu')
@@ -99,7 +99,7 @@ export const permitEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a refused finish gives nothing back: the permits belong to the attempt that runs now',
+    name: 'P13 a refused finish releases nothing: the permits belong to the current attempt',
     async run({ store, clock, running, worker, claimOne, finish }) {
       await declare(store, 5)
       const old = await running({ kind: 'again' })
@@ -112,7 +112,7 @@ export const permitEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P13 a take racing the end of its attempt leaves no permit behind',
+    name: 'P2 P13 an acquire racing the end of its attempt leaves no permit behind',
     async run({ store, another, running, worker }) {
       const other = await another()
       await declare(store, 50)
@@ -128,7 +128,7 @@ export const permitEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P13 a take racing the end of its instance leaves no permit behind',
+    name: 'P4 P13 an acquire racing the end of its instance leaves no permit behind',
     async run({ store, another, worker }) {
       const other = await another()
       await declare(store, 50)
@@ -140,7 +140,7 @@ export const permitEndCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 P13 a finish in a transaction of the user gives permits back with the commit, and not without',
+    name: 'P10 P13 a finish in a transaction of the user releases permits on commit, and not on rollback',
     async run({ store, running, transaction }) {
       await declare(store, 1)
       const lease = await running()

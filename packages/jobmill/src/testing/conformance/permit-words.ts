@@ -14,7 +14,7 @@ export async function declare(store: Store, most: number, name = 'db'): Promise<
 
 export async function db(store: Store): Promise<LimitRecord> {
   const found = (await store.limits()).find(({ name }) => name === 'db')
-  assert.ok(found, 'there is no limit db')
+  assert.ok(found, 'limit db does not exist')
   return found
 }
 

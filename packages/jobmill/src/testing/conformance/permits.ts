@@ -7,7 +7,7 @@ import { declare, db, heldBy, heldOf, takeFor, take } from './permit-words.ts'
 
 export const permitCases: readonly Case[] = [
   {
-    name: 'P13 permits are given out until there is none, and then it is later',
+    name: 'P13 permits are granted until none is left, and then the answer is later',
     async run({ store, running }) {
       await declare(store, 2)
       const leases = [await running(), await running(), await running()]
@@ -24,7 +24,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 takes at once through several handles never exceed the limit',
+    name: 'P13 concurrent acquires through several handles never exceed the limit',
     async run({ store, another, running, worker, finish }) {
       const stores = [store, await another(), await another()]
       await declare(store, 3)
@@ -43,7 +43,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P13 a permit is given only under the current token of a running job',
+    name: 'P2 P13 a permit is granted only under the current token of a running job',
     async run({ store, clock, enqueue, running, worker, claimOne }) {
       await declare(store, 5)
       const old = await running({ kind: 'again' })
@@ -64,7 +64,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P13 a holder outside of jobs needs a living instance',
+    name: 'P4 P13 a holder outside of jobs needs a running instance',
     async run({ store, clock, worker }) {
       await declare(store, 5)
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
@@ -81,7 +81,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P6 P13 the permits of other holders go when their instance stops or is lost, and no others',
+    name: 'P4 P6 P13 the permits of other holders are released when their instance stops or is lost, and no others',
     async run({ store, clock, worker }) {
       await declare(store, 9)
       await declare(store, 9, 'more')
@@ -109,7 +109,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a permit can be given back before the end, once',
+    name: 'P13 a permit can be released before the end, once',
     async run({ store, running }) {
       await declare(store, 1)
       const [lease, other] = [await running(), await running()]
@@ -121,7 +121,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P13 a permit is given back only under the token that it was taken under',
+    name: 'P2 P13 a permit is released only under its own token',
     async run({ store, clock, running, worker, claimOne }) {
       await declare(store, 1)
       const old = await running({ kind: 'again' })
@@ -143,7 +143,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 what a holder takes is added to what it has, and goes back together',
+    name: 'P13 further permits of a holder are added to what it has, and released together',
     async run({ store, running }) {
       await declare(store, 5)
       const lease = await running()
@@ -160,7 +160,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 whoever holds a permit keeps it when the number sinks, and nobody gets one until there is room',
+    name: 'P13 a holder keeps its permit when the limit is lowered, and none is granted until there is room',
     async run({ store, running, finish }) {
       await declare(store, 3)
       const leases = [await running(), await running(), await running()]
@@ -176,7 +176,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 the permits of a limit go with it',
+    name: 'P13 the permits of a limit are deleted with it',
     async run({ store, running }) {
       await declare(store, 1)
       const lease = await running()
@@ -188,7 +188,7 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a drain holds permits back for so long, and takes none away',
+    name: 'P13 a drain blocks permits for its time, and revokes none',
     async run({ store, clock, running }) {
       await declare(store, 2)
       const [first, second] = [await running(), await running()]

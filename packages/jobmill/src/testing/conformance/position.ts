@@ -14,7 +14,7 @@ export const positionCases: readonly Case[] = [
     },
   },
   {
-    name: 'ahead of a job are those of its queue that are claimed first, whatever their kind, or only those of some',
+    name: 'ahead of a job are those of its queue that are claimed first, of any kind, or only of some',
     async run({ store, enqueue }) {
       const low = await enqueue({ priority: 5, kind: 'a' })
       const first = await enqueue({ kind: 'b' })
@@ -44,7 +44,7 @@ export const positionCases: readonly Case[] = [
     },
   },
   {
-    name: 'nothing is ahead of a job that is not ready, or not there',
+    name: 'nothing is ahead of a job that is not ready or does not exist',
     async run({ store, jobIn }) {
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const) {
         const id = await jobIn(state)

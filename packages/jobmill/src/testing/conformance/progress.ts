@@ -7,7 +7,7 @@ import { changesNothing } from './looks.ts'
 
 export const progressCases: readonly Case[] = [
   {
-    name: 'progress of a running attempt can be read, and the last one counts',
+    name: 'progress of a running attempt can be read, and the last value counts',
     async run({ store, running, job }) {
       const { id, token } = await running()
       assert.equal((await job(id)).progress, null)
@@ -55,7 +55,7 @@ export const progressCases: readonly Case[] = [
     },
   },
   {
-    name: 'a new attempt begins without the progress of the one before',
+    name: 'a new attempt starts without the progress of the previous one',
     async run({ store, running, finish, claimOne, worker, job }) {
       const lease = await running()
       await store.progress([{ id: lease.id, token: lease.token, value: '"half"' }])
@@ -65,7 +65,7 @@ export const progressCases: readonly Case[] = [
     },
   },
   {
-    name: 'progress of nothing is nothing',
+    name: 'progress without items does nothing',
     async run({ store }) {
       assert.deepEqual(await store.progress([]), [])
     },

@@ -7,7 +7,7 @@ import { TEN, THREE, limited, claim, tells } from './queue-limit-words.ts'
 
 export const queueLimitHeartbeatCases: readonly Case[] = [
   {
-    name: 'P13 a heartbeat says nothing is ready while the budget is empty, and when it is filled again',
+    name: 'P13 a heartbeat reports nothing ready while the budget is empty, and when it refills',
     async run({ store, clock, worker }) {
       await limited(store, TEN)
       const id = await worker({ leaseMs: HOUR })
@@ -24,7 +24,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a heartbeat tells of the first budget that is filled again, and not of queues that wait for something else',
+    name: 'P13 a heartbeat reports the first budget that refills, and not queues that wait for something else',
     async run({ store, worker, enqueue }) {
       await limited(store, { ...TEN, burst: 1 })
       await store.declareLimits([
@@ -47,7 +47,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 when only a release can tell, a heartbeat tells no time; a drain tells its end',
+    name: 'P13 a heartbeat reports no time if only a release can help, and the end of a drain',
     async run({ store, clock, worker, finish }) {
       await limited(store, THREE)
       const id = await worker({ leaseMs: HOUR })
@@ -64,7 +64,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a drained rate keeps its queue back exactly that long',
+    name: 'P13 a drained rate blocks its queue exactly that long',
     async run({ store, clock, worker }) {
       await limited(store, TEN)
       const id = await worker({ leaseMs: HOUR })

@@ -10,7 +10,7 @@ import { TEN, THREE, limited, claim, api } from './queue-limit-words.ts'
 
 export const queueLimitCases: readonly Case[] = [
   {
-    name: 'a queue cannot name a limit that is not there, and nothing is written then',
+    name: 'a queue cannot name a missing limit, and nothing is written then',
     async run({ store, enqueue }) {
       await enqueue()
       await store.declareLimits([{ name: 'api', settings: TEN }])
@@ -34,7 +34,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'a limit that a queue names cannot be deleted, until no queue does',
+    name: 'a limit that a queue uses cannot be deleted, until no queue does',
     async run({ store }) {
       await limited(store, TEN)
       await rejectsWith('LIMIT_IN_USE', () => store.deleteLimit('api'))
@@ -44,7 +44,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a claim takes what the budget has, spends it, and more only when it is filled again',
+    name: 'P13 a claim takes what the budget has, spends it, and more only when it refills',
     async run({ store, clock, worker }) {
       await limited(store, TEN)
       const id = await worker()
@@ -79,7 +79,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 claims at once through several handles never take more than the rate allows',
+    name: 'P13 concurrent claims through several handles never take more than the rate allows',
     async run({ store, another, clock, worker }) {
       const stores = [store, await another(), await another()]
       await limited(store, { ...TEN, burst: 5 }, { jobs: 30 })
@@ -98,7 +98,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 claims, takes and finishes at once through several handles never exceed a concurrency limit',
+    name: 'P13 concurrent claims, acquires and finishes through several handles never exceed a concurrency limit',
     async run({ store, another, worker }) {
       const stores = [store, await another(), await another()]
       await limited(store, THREE, { jobs: 30 })
@@ -125,7 +125,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 an empty budget keeps only its own queue back',
+    name: 'P13 an empty budget blocks only its own queue',
     async run({ store, enqueue, worker }) {
       await limited(store, TEN)
       const free = await enqueue()
@@ -139,7 +139,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'queues without a limit are taken from first, the others in the order of the request; the reply is by priority',
+    name: 'queues without a limit are claimed from first, the others in the order of the request; the reply is by priority',
     async run({ store, worker }) {
       await store.declareLimits([{ name: 'api', settings: { ...TEN, burst: 9 } }])
       const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' }
@@ -166,7 +166,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'inside a queue with a limit the order is that of every queue',
+    name: 'a queue with a limit has the same order as every queue',
     async run({ store, enqueue, worker }) {
       await limited(store, { ...TEN, burst: 2 }, { jobs: 0 })
       const ids = []
@@ -179,7 +179,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 queues that name one limit share its budget, also in one claim',
+    name: 'P13 queues that use one limit share its budget, also in one claim',
     async run({ store, worker }) {
       await limited(store, TEN, { queues: ['mail', 'sms'] })
       const id = await worker()
@@ -189,7 +189,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 handlers and claims draw on one budget',
+    name: 'P13 handlers and claims share one budget',
     async run({ store, worker }) {
       await limited(store, TEN)
       await store.acquire([anAcquire('api', { amount: 2 })])
@@ -198,7 +198,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 what a handler takes from the limit of its own queue is added to its permit, and goes with it',
+    name: 'P13 a permit that a handler acquires from the limit of its own queue is added to the job’s, and released with it',
     async run({ store, worker, finish }) {
       await limited(store, THREE, { jobs: 1 })
       const instance = await worker()
@@ -225,7 +225,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 P13 a suspect draws on the limit of its queue like any other job',
+    name: 'P5 P13 a quarantined job uses the limit of its queue like any other job',
     async run({ store, clock, worker }) {
       await limited(store, { ...TEN, burst: 1 }, { jobs: 1 })
       for (let crash = 0; crash < 2; crash += 1) {
@@ -245,7 +245,7 @@ export const queueLimitCases: readonly Case[] = [
     },
   },
   {
-    name: 'a queue that names a limit at run time, or no more, follows at the next claim',
+    name: 'a change of the limit of a queue applies at the next claim',
     async run({ store, worker }) {
       await limited(store, { ...TEN, burst: 1 })
       const id = await worker()

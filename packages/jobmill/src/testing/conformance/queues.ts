@@ -41,7 +41,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 a queue that had a job before its limit was declared draws on that limit from then on',
+    name: 'P13 a queue that had a job before its limit was declared uses that limit from then on',
     async run({ store, enqueue, worker, claim }) {
       for (let n = 0; n < 3; n += 1) await enqueue({ queue: 'narrow' })
       await store.declareLimits([{ name: 'two', settings: { type: 'concurrency', most: 2 } }])
@@ -51,7 +51,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'declarations at once from several handles make one queue, with the settings of one of them',
+    name: 'concurrent declarations from several handles make one queue, with the settings of one of them',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       const settings = [1, 2, 3].map((workers) => ({ ...DEFAULT_QUEUE_SETTINGS, workers }))
@@ -66,7 +66,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'a change touches what it names, is seen by every handle, and is returned',
+    name: 'a change affects the given options, is visible to every handle, and is returned',
     async run({ store, another, enqueue }) {
       await enqueue()
       await enqueue({ queue: 'other' })
@@ -98,7 +98,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'a change to a backoff whose base is above its max is refused against what counts, and changes nothing',
+    name: 'a change to a backoff base above the live max is rejected, and changes nothing',
     async run({ store }) {
       const code = { backoffBaseMs: 20, backoffMaxMs: 40 }
       await store.declareQueues([{ name: 'mail', settings: code }])
@@ -118,7 +118,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'a change of an unknown queue is refused and creates none',
+    name: 'a change of an unknown queue is rejected and creates none',
     async run({ store }) {
       await rejectsWith('QUEUE_UNKNOWN', () =>
         store.changeQueue('nope', { settings: { paused: true }, coolMs: null }),
@@ -141,7 +141,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'P7 a pause never touches a running job: it can still note progress, retry and finish',
+    name: 'P7 a pause never affects a running job: it can still report progress, retry and finish',
     async run({ store, clock, running, finish, job }) {
       const [lease, other] = [await running(), await running()]
       await changesNothing(store, () =>
@@ -155,7 +155,7 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'P7 enqueue goes on while a queue is paused',
+    name: 'P7 enqueue works while a queue is paused',
     async run({ store, enqueue, job, worker, claim }) {
       const first = await enqueue()
       await store.changeQueue('default', { settings: { paused: true }, coolMs: null })

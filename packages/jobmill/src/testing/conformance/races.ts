@@ -11,7 +11,7 @@ const options = { crashesUntilDead: 3, limit: 10 }
 
 export const raceCases: readonly Case[] = [
   {
-    name: 'P2 P3 many claims at once from several handles: no job twice, none missing',
+    name: 'P2 P3 many concurrent claims from several handles: no job twice, none missing',
     async run({ store, another, worker }) {
       const stores = [store, await another(), await another(), await another()]
       const jobs = someJobs(Array.from({ length: 400 }, (_, n) => ({ queue: `q${n % 2}`, priority: n % 3 })))
@@ -65,7 +65,7 @@ export const raceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P8 claims racing cancel, delete and replace: each job goes one way',
+    name: 'P2 P8 claims racing cancel, delete and replace: each job takes one path',
     async run({ store, another, worker, enqueue }) {
       const other = await another()
       const instance = await worker()
@@ -132,7 +132,7 @@ export const raceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 P4 reaps at once from several handles take each job back once',
+    name: 'P3 P4 concurrent reaps from several handles reclaim each job once',
     async run({ store, another, clock, worker, claim }) {
       const stores = [store, await another(), await another()]
       await store.enqueue(someJobs(Array.from({ length: 60 }, () => ({}))))
@@ -150,7 +150,7 @@ export const raceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P3 a reap racing finishes: a job is finished or taken back, never both',
+    name: 'P2 P3 a reap racing finishes: a job is finished or reclaimed, never both',
     async run({ store, another, clock, running }) {
       const other = await another()
       for (let round = 0; round < 12; round += 1) {
@@ -189,7 +189,7 @@ export const raceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P6 claims racing the end of their instance leave nothing behind that nobody can take back',
+    name: 'P2 P6 claims racing the end of their instance leave no job that cannot be reclaimed',
     async run({ store, another, worker, enqueue, claim, clock }) {
       const other = await another()
       for (let round = 0; round < 10; round += 1) {
@@ -205,7 +205,7 @@ export const raceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 renewals of one instance at once all find it alive',
+    name: 'P4 concurrent renewals of one instance all find it alive',
     async run({ store, another, clock, worker }) {
       const other = await another()
       const instance = await worker()
@@ -222,7 +222,7 @@ export const raceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 P6 a stop with a claim on its way leaves no crash behind',
+    name: 'P5 P6 a stop with a claim in flight leaves no crash behind',
     async run({ store, another, worker, enqueue }) {
       const other = await another()
       for (let round = 0; round < 25; round += 1) {

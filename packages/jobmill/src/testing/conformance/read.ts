@@ -8,7 +8,7 @@ import { countsAreExact, countsOf } from './looks.ts'
 
 export const readCases: readonly Case[] = [
   {
-    name: 'get answers in the order asked, null for unknown, repeats included',
+    name: 'get answers in the order requested, null for unknown, repeats included',
     async run({ store, enqueue }) {
       const [one, two, unknown] = [await enqueue(), await enqueue(), aJob().id]
       const found = await store.get([two, unknown, one, two])
@@ -27,7 +27,7 @@ export const readCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job shows the times and names of its state, and no others',
+    name: 'a job has the times and names of its state, and no others',
     async run({ clock, jobIn, job }) {
       const now = clock.now()
       const expected = {
@@ -46,7 +46,7 @@ export const readCases: readonly Case[] = [
     },
   },
   {
-    name: 'counts name every queue by name, with every state',
+    name: 'counts list every queue by name, with every state',
     async run({ store, jobIn }) {
       assert.deepEqual(await store.counts(), [])
       for (const state of JOB_STATES) await jobIn(state, { queue: 'b' })
@@ -59,7 +59,7 @@ export const readCases: readonly Case[] = [
     },
   },
   {
-    name: 'counts tell how long the longest-waiting ready job has been ready',
+    name: 'counts include how long the oldest ready job has been ready',
     async run({ store, clock, enqueue, worker, claim, claimOne, finish }) {
       const oldest = async (): Promise<number | null | undefined> => (await store.counts())[0]?.oldestReadyMs
       await enqueue({ delay: 100 })
@@ -83,7 +83,7 @@ export const readCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 counts are exact after every kind of move, before and after they are folded',
+    name: 'P3 counts are exact after every kind of transition, before and after they are folded',
     async run({ store, clock, worker, claim, enqueue, jobIn }) {
       const exact = async (): Promise<void> => {
         await countsAreExact(store)
@@ -128,7 +128,7 @@ export const readCases: readonly Case[] = [
     },
   },
   {
-    name: 'fold changes no count, also at once from several handles and beside writes',
+    name: 'fold changes no count, even concurrently from several handles and with writes',
     async run({ store, another, enqueue }) {
       const other = await another()
       for (let n = 0; n < 30; n += 1) await enqueue({ queue: `q${n % 3}` })

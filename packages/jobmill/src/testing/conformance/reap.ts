@@ -20,7 +20,7 @@ async function crash(t: Bench, kind: string, times: number): Promise<void> {
 
 export const reapCases: readonly Case[] = [
   {
-    name: 'P4 P9 jobs of an instance that expired are ready again in their old place, no attempt spent',
+    name: 'P4 P9 jobs of an expired instance are ready again in their old place, no attempt spent',
     async run(t) {
       const first = await t.running({ kind: 'work' })
       const second = await t.enqueue()
@@ -65,7 +65,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 a living instance is not reaped, nor is one that stopped in order',
+    name: 'P4 a running instance is not reaped, nor is one that stopped gracefully',
     async run({ store, clock, running, worker }) {
       const lease = await running()
       const stopped = await worker()
@@ -77,7 +77,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 an instance that expired holding nothing is marked too, once',
+    name: 'P4 an expired instance without jobs is marked too, once',
     async run({ store, clock, worker }) {
       const id = await worker()
       clock.advance(HOUR)
@@ -86,7 +86,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 a heartbeat tells any instance when reap has something to do',
+    name: 'P4 a heartbeat reports to any instance when reap has something to do',
     async run({ store, clock, worker }) {
       await worker({ leaseMs: 100 })
       const watcher = await worker({ leaseMs: HOUR })
@@ -114,7 +114,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 crashes are counted apart from attempts, and the last one is the death of the job',
+    name: 'P5 crashes are counted apart from attempts, and the last one makes the job dead',
     async run(t) {
       const id = await t.enqueue()
       await crash(t, 'work', 2)
@@ -131,7 +131,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 a job with two crashes is passed over by skip, and taken alone by only',
+    name: 'P5 a job with two crashes is skipped by skip, and taken alone by only',
     async run(t) {
       const [one, two] = [await t.enqueue({ kind: 'a' }), await t.enqueue({ kind: 'b' })]
       await crash(t, 'a', 2)
@@ -158,7 +158,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 suspects obey kinds, rooms, pauses and cool-downs like any job',
+    name: 'P5 quarantined jobs respect kinds, rooms, pauses and cool-downs like any job',
     async run(t) {
       await t.enqueue()
       await crash(t, 'work', 2)
@@ -177,7 +177,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P5 one crash is no suspicion, and finishing an attempt does not clear crashes',
+    name: 'P5 one crash is no quarantine, and finishing an attempt does not clear crashes',
     async run(t) {
       const id = await t.enqueue()
       await crash(t, 'work', 1)
@@ -188,7 +188,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P4 a late worker of a lost instance can write nothing, whatever it tries',
+    name: 'P2 P4 a late worker of a lost instance can write nothing',
     async run({ store, clock, running, finish }) {
       const lease = await running()
       clock.advance(HOUR)
@@ -202,7 +202,7 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P4 a job that another instance has by now is not taken from it',
+    name: 'P2 P4 a job that another instance holds by now is not taken from it',
     async run({ store, clock, running, worker, claimOne, finish }) {
       const lost = await running()
       clock.advance(HOUR)

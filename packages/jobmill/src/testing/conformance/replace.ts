@@ -58,7 +58,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace leaves a ready holder that is still due in its place',
+    name: 'replace keeps the place of a ready holder that is still due',
     async run(t) {
       const readyAt = t.clock.now()
       const holder = await t.enqueue({ dedupe })
@@ -74,7 +74,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace with a due time ahead makes a ready holder scheduled',
+    name: 'replace with a later due time makes a ready holder scheduled',
     async run(t) {
       const holder = await t.enqueue({ dedupe })
       assert.deepEqual(await replace(t, { runAt: t.clock.now() + 50 }), ['replaced', holder])
@@ -86,7 +86,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace does not touch a holder that runs or is done',
+    name: 'replace does not affect a holder that is running or done',
     async run(t) {
       const running = await t.running({ dedupe })
       assert.deepEqual(await changesNothing(t.store, () => replace(t)), ['duplicate', running.id])
@@ -96,7 +96,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace of nobody is a new job',
+    name: 'replace without a holder is a new job',
     async run(t) {
       for (const state of ['dead', 'cancelled', 'done'] as const) {
         const ended = await t.jobIn(state, { dedupe })
@@ -119,7 +119,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace of a holder in line keeps its place while it is due, and takes it out when it is not',
+    name: 'replace of a holder in its order queue keeps its place while it is due, and removes it when it is not',
     async run(t) {
       const orderKey = 'o'
       const first = await t.running({ orderKey })
@@ -146,7 +146,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace of a delayed holder with an order key puts it in line when it is due now',
+    name: 'replace of a delayed holder with an order key adds it to its order queue when it is due now',
     async run(t) {
       const holder = await t.enqueue({ orderKey: 'o', dedupe, delay: HOUR })
       assert.deepEqual(await replace(t), ['replaced', holder])
@@ -157,7 +157,7 @@ export const replaceCases: readonly Case[] = [
     },
   },
   {
-    name: 'replace of a holder that has its turn keeps the turn',
+    name: 'replace of a holder that has its order lock keeps the lock',
     async run(t) {
       const orderKey = 'o'
       const holder = await t.running({ orderKey, dedupe })

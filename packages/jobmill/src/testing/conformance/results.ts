@@ -7,7 +7,7 @@ import type { Case } from './case.ts'
 
 export const resultCases: readonly Case[] = [
   {
-    name: 'results come in the order asked, null for unknown, repeats included',
+    name: 'results come in the order requested, null for unknown, repeats included',
     async run({ store, jobIn, enqueue }) {
       const [one, two, line, gone] = [
         await jobIn('done'),
@@ -25,7 +25,7 @@ export const resultCases: readonly Case[] = [
     },
   },
   {
-    name: 'results tell of a job in every state what get tells',
+    name: 'results match get for a job in every state',
     async run({ store, clock, running, finish, claimOne, worker, jobIn }) {
       const ids = await Promise.all(JOB_STATES.map((state) => jobIn(state)))
       const [odd, failed, again, kept, crashed] = [

@@ -54,7 +54,7 @@ async function serve(store: Store, name: string, instants: readonly number[]): P
 
 export const retainMoreCases: readonly Case[] = [
   {
-    name: 'ended jobs beyond the newest that their queue keeps go, the oldest first',
+    name: 'ended jobs beyond the newest that their queue keeps are deleted, oldest first',
     async run(t) {
       const { store } = t
       const ids = await done(t, 6)
@@ -69,7 +69,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'each state is counted for itself, and each queue',
+    name: 'each state and each queue is counted separately',
     async run(t) {
       const { store, jobIn } = t
       await done(t, 3)
@@ -83,7 +83,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 jobs that have not ended count for nothing and never go',
+    name: 'P3 jobs that have not ended do not count and are never deleted',
     async run({ store, jobIn }) {
       const ids = [await jobIn('scheduled'), await jobIn('ready'), await jobIn('running')]
       await keep(store, { keepDone: 0, keepDead: 0, keepCancelled: 0 })
@@ -92,7 +92,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'of jobs that ended in one millisecond the one with the higher id is the newer',
+    name: 'of jobs that ended in the same millisecond the one with the higher id is the newer',
     async run({ store, jobIn }) {
       const ids = []
       for (let n = 0; n < 5; n += 1) ids.push(await jobIn('done'))
@@ -102,7 +102,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'what is too old goes although it is among the newest, and what is too much although it is young',
+    name: 'old jobs are deleted even if among the newest, and surplus jobs even if young',
     async run(t) {
       const { store, clock } = t
       await done(t, 2)
@@ -116,7 +116,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 at most the limit goes in one pass, over number and age together, and more says to come again',
+    name: 'P15 one pass deletes at most the limit, by number and age together, and more says to call again',
     async run(t) {
       const { store } = t
       const ids = await done(t, 7)
@@ -133,7 +133,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'a job that is retried counts no longer, and counts as new when it ends again',
+    name: 'a retried job no longer counts, and counts as new when it ends again',
     async run(t) {
       const { store, worker, clock } = t
       const first = await t.jobIn('dead', { kind: 'again' })
@@ -149,7 +149,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'retention by number at once from several handles removes no more than is too much',
+    name: 'concurrent retention by number from several handles deletes no more than the surplus',
     async run(t) {
       const { store, another } = t
       const stores = [store, await another(), await another()]
@@ -166,7 +166,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 notes of served instants go by when they were served, however old the instant is',
+    name: 'P12 tick records are deleted by when they were served, however old the tick is',
     async run({ store, clock }) {
       await serve(store, 's', [1, 2])
       clock.advance(1_000)
@@ -181,7 +181,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'events go when they are as old as is said, and not before',
+    name: 'events are deleted at the given age, and not before',
     async run({ store, clock }) {
       await write(store, 0)
       await write(store, 1_000)
@@ -194,7 +194,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'figures go by the end of their bucket, each size after its own time',
+    name: 'metrics are deleted by the end of their bucket, each size after its own time',
     async run({ store, clock }) {
       clock.advance(HOUR - (clock.now() % HOUR))
       await write(store, 0)
@@ -219,7 +219,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'figures that were not rolled up yet stay, however old they are',
+    name: 'metrics that are not rolled up yet stay, however old they are',
     async run({ store, clock }) {
       await write(store, 0)
       clock.advance(DAY)
@@ -232,7 +232,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 at most the limit goes of each sort of thing, and more tells of any of them',
+    name: 'P15 one pass deletes at most the limit of each type, and more covers all of them',
     async run({ store, clock }) {
       await serve(store, 's', [1, 2, 3])
       clock.advance(DAY)
@@ -250,7 +250,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 nothing goes by age that is not asked for',
+    name: 'P9 nothing is deleted by age unless requested',
     async run({ store, clock }) {
       await serve(store, 's', [1])
       await write(store, 0)
@@ -261,7 +261,7 @@ export const retainMoreCases: readonly Case[] = [
     },
   },
   {
-    name: 'a retention that cannot be is refused, and nothing goes',
+    name: 'an invalid retention is rejected, and nothing is deleted',
     async run(t) {
       const { store } = t
       const ids = await done(t, 2)

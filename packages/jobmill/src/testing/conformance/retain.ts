@@ -11,7 +11,7 @@ const nothing = NOTHING_RETAINED
 
 export const retainCases: readonly Case[] = [
   {
-    name: 'ended jobs go when they are as old as their queue keeps jobs of that state, and not before',
+    name: 'ended jobs are deleted at the age their queue sets for that state, and not before',
     async run({ store, clock, jobIn }) {
       const ids = [await jobIn('done'), await jobIn('cancelled'), await jobIn('dead')]
       const settings = { retainDoneMs: 1_000, retainCancelledMs: 2_000, retainDeadMs: 3_000 }
@@ -42,7 +42,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'by default done and cancelled jobs are kept for 7 days and dead ones for ever',
+    name: 'by default done and cancelled jobs are kept for 7 days and dead ones forever',
     async run({ store, clock, jobIn }) {
       const ids = [await jobIn('done'), await jobIn('cancelled'), await jobIn('dead')]
       clock.advance(7 * DAY - 1)
@@ -58,7 +58,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'only jobs of the queues that are named go, and of all when none is',
+    name: 'only jobs of the named queues are deleted, or of all when none is named',
     async run({ store, clock, jobIn }) {
       await jobIn('done', { queue: 'a' })
       await jobIn('done', { queue: 'b' })
@@ -77,7 +77,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'each queue keeps its own, and null means for ever',
+    name: 'each queue has its own retention, and null means forever',
     async run({ store, clock, jobIn }) {
       const [short, long] = [await jobIn('done', { queue: 'short' }), await jobIn('done', { queue: 'long' })]
       await store.changeQueue('short', { settings: { retainDoneMs: 10 }, coolMs: null })
@@ -91,7 +91,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 the oldest go first, at most the limit, and more says to come again',
+    name: 'P15 the oldest are deleted first, at most the limit, and more says to call again',
     async run({ store, clock, jobIn }) {
       const ids: string[] = []
       for (const state of ['done', 'cancelled', 'done', 'cancelled', 'done'] as const) {
@@ -116,7 +116,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'history and tags go with their job',
+    name: 'history and tags are deleted with their job',
     async run({ store, clock, jobIn }) {
       const id = await jobIn('done', { tags: ['t'] })
       clock.advance(30 * DAY)
@@ -126,7 +126,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'dedupe keys go when their hold is over, and not before',
+    name: 'dedupe keys are deleted when their hold is over, and not before',
     async run({ store, clock, jobIn, enqueue }) {
       await jobIn('done', { dedupe: { key: 'k', holdFor: 1_000 } })
       await enqueue({ dedupe: { key: 'live' } })
@@ -139,7 +139,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 instances that ended an hour ago go, living and expired ones stay',
+    name: 'P4 instances that ended an hour ago are deleted, running and expired ones stay',
     async run({ store, clock, worker }) {
       const [stopped, lost] = [await worker(), await worker()]
       await store.deregister(stopped)
@@ -166,7 +166,7 @@ export const retainCases: readonly Case[] = [
     },
   },
   {
-    name: 'retention at once from several handles removes each job once',
+    name: 'concurrent retention from several handles deletes each job once',
     async run({ store, another, clock, jobIn }) {
       const stores = [store, await another(), await another()]
       for (let n = 0; n < 15; n += 1) await jobIn(n % 2 === 0 ? 'done' : 'cancelled')

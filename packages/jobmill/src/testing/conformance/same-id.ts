@@ -8,7 +8,7 @@ import { changesNothing, countsOf } from './looks.ts'
 
 export const sameIdCases: readonly Case[] = [
   {
-    name: 'P11 a call that is sent again with one key twice tells who has the key by now, or takes it',
+    name: 'P11 a repeated call with one key twice reports the current holder of the key, or takes it',
     async run({ store, worker, claimOne, finish }) {
       const dedupe = { key: 'k' }
       const [first, second] = [aJob({ dedupe }), aJob({ dedupe })]
@@ -39,7 +39,7 @@ export const sameIdCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 an id sent by several handles at once makes one job',
+    name: 'P11 an id sent concurrently by several handles makes one job',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       const jobs = someJobs(Array.from({ length: 20 }, () => ({})))
@@ -56,7 +56,7 @@ export const sameIdCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a call that is sent again writes only what is missing',
+    name: 'P11 a repeated call writes only what is missing',
     async run({ store, job }) {
       const [first, second] = [aJob({ payload: 1 }), aJob({ payload: 2 })]
       await store.enqueue([first])
@@ -67,7 +67,7 @@ export const sameIdCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 an id that exists stays clear of whoever holds its dedupe key by now',
+    name: 'P11 a repeated id ignores the current holder of its dedupe key',
     async run({ store, running, finish, enqueue }) {
       const dedupe = { key: 'k' }
       const first = await running({ dedupe })

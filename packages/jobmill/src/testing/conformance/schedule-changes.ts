@@ -8,7 +8,7 @@ import { daily, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-word
 
 export const scheduleChangeCases: readonly Case[] = [
   {
-    name: 'a change of the timing is planned anew, whichever part of it changed',
+    name: 'a change of any part of the timing is planned again',
     async run({ store, clock }) {
       await declare(store, 1)
       let revision = 1
@@ -37,7 +37,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'an operator changes what code says, piece by piece; what was changed to the same is no change',
+    name: 'an operator overrides the code option by option; an equal value is no change',
     async run({ store }) {
       await declare(store, 1)
       await store.changeSchedule('daily', { priority: 4 })
@@ -52,7 +52,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'what an operator changed outlives every deploy, and the rest follows the code',
+    name: 'overrides survive every deploy, and the rest follows the code',
     async run({ store, clock }) {
       await declare(store, 1)
       await store.changeSchedule('daily', { priority: 4, overlap: 'allow' })
@@ -68,7 +68,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a change of a schedule that is not there is refused',
+    name: 'a change of a missing schedule is rejected',
     async run({ store }) {
       await rejectsWith('SCHEDULE_UNKNOWN', () => store.changeSchedule('daily', { paused: true }))
       await declare(store, 1)
@@ -78,7 +78,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'one can be created at run time, once, and belongs to the operator',
+    name: 'a schedule can be created at run time, once, and belongs to the operator',
     async run({ store, clock }) {
       const definition = aDefinition({ priority: 3 })
       const created = await store.createSchedule('daily', definition)
@@ -99,7 +99,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'one that was created at run time gets a definition of code, and still counts as the operator made it',
+    name: 'a schedule created at run time gets a definition from code, and keeps the operator’s values',
     async run({ store }) {
       await store.createSchedule('daily', aDefinition({ priority: 3 }))
       await declare(store, 1, { priority: 9, when: 'every 1h' })
@@ -109,7 +109,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 one that was deleted and came back never has a revision that it had before',
+    name: 'P12 a schedule that was deleted and created again never reuses a revision',
     async run({ store, clock }) {
       await declare(store, 1)
       await plan(store, clock.now() + HOUR)
@@ -122,7 +122,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'one of the operator that was deleted comes back with a definition of code, without the changes of before',
+    name: 'a deleted schedule of the operator returns with a definition from code, without its earlier changes',
     async run({ store, clock }) {
       await store.createSchedule('daily', aDefinition({ priority: 3 }))
       assert.equal(await store.deleteSchedule('daily'), true)
@@ -135,7 +135,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'there is nothing to delete twice, or of a name that nobody has',
+    name: 'deleting twice, or an unknown name, does nothing',
     async run({ store }) {
       assert.equal(await store.deleteSchedule('daily'), false)
       await declare(store, 1)
@@ -147,7 +147,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a deleted one can be created again: as it is given, as if new, and nothing is served, missed or failed',
+    name: 'a deleted schedule can be created again as given, as if new, with no ticks, misses or errors',
     async run({ store, clock }) {
       await declare(store, 1)
       await plan(store, clock.now())
@@ -172,7 +172,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'changes at once from several handles are all kept',
+    name: 'concurrent changes from several handles are all kept',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       await declare(store, 1)

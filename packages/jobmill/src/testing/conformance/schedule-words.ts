@@ -16,7 +16,7 @@ export async function declare(
 
 export async function daily(store: Store): Promise<ScheduleRecord> {
   const found = (await store.schedules()).find(({ name }) => name === 'daily')
-  assert.ok(found, 'there is no schedule daily')
+  assert.ok(found, 'schedule daily does not exist')
   return found
 }
 

@@ -9,7 +9,7 @@ import { daily, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-word
 
 export const scheduleCases: readonly Case[] = [
   {
-    name: 'a schedule that code declares comes into being with all that it says, not planned',
+    name: 'a schedule declared in code is created with its full definition, not planned',
     async run({ store, clock, another }) {
       const definition = Object.assign({}, aDefinition(), ...TIMING, ...NOT_TIMING) as ScheduleDefinition
       await store.declareSchedules([{ name: 'daily', version: 3, definition }])
@@ -22,7 +22,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 a declaration of what is there already changes nothing',
+    name: 'P15 a declaration without changes writes nothing',
     async run({ store, clock }) {
       await declare(store, 1, { tags: ['a', 'b'] })
       await plan(store, clock.now() + HOUR)
@@ -34,7 +34,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a changed definition of the same or a higher version takes the place of the one before',
+    name: 'a changed definition of the same or a higher version replaces the previous one',
     async run({ store }) {
       await declare(store, 1)
       await declare(store, 1, { priority: 1 })
@@ -46,7 +46,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a definition of a lower version than the stored one changes nothing: an old process came late',
+    name: 'a definition of a lower version than the stored one changes nothing: an old process started late',
     async run({ store }) {
       await declare(store, 5)
       const before = await daily(store)
@@ -55,7 +55,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 why a schedule could not be served is noted and forgotten, and changes nothing else',
+    name: 'P16 the error of a schedule is stored and cleared, and changes nothing else',
     async run({ store }) {
       await declare(store, 1)
       const before = await daily(store)
@@ -68,7 +68,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 a heartbeat tells when a schedule is to be planned or served, of those that are not paused',
+    name: 'P9 a heartbeat reports when a schedule that is not paused is to be planned or served',
     async run({ store, clock }) {
       const tells = async (): Promise<number | null> =>
         (await store.renew(aHeartbeat(anInstance().id))).scheduleInMs
@@ -95,7 +95,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'schedules come by name, without the deleted ones',
+    name: 'schedules are sorted by name, without the deleted ones',
     async run({ store }) {
       const names = ['b', 'a', 'B', 'c', 'a.b', 'a-b']
       await store.declareSchedules(names.map((name) => ({ name, version: 1, definition: aDefinition() })))
@@ -107,7 +107,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'declarations and creations at once from several handles make one schedule',
+    name: 'concurrent declarations and creations from several handles make one schedule',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       await Promise.all(stores.map((each) => declare(each, 1)))
@@ -124,7 +124,7 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'a schedule that cannot be is refused, and nothing is written',
+    name: 'an invalid schedule is rejected, and nothing is written',
     async run({ store }) {
       const bad: readonly (readonly [Parameters<typeof rejectsWith>[0], object])[] = [
         ['NAME_INVALID', { when: '' }],

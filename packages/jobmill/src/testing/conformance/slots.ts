@@ -24,7 +24,7 @@ async function membersVersion(store: Store): Promise<number> {
 
 export const slotCases: readonly Case[] = [
   {
-    name: 'what was assigned is told to the instance by queue, and to others by queue and instance',
+    name: 'an assignment is reported to the instance by queue, and to others by queue and instance',
     async run({ store, worker }) {
       await declare(store, 'a', 'b')
       const ids = [await worker(), await worker()].toSorted()
@@ -44,7 +44,7 @@ export const slotCases: readonly Case[] = [
     },
   },
   {
-    name: 'P15 only what differs is written, and counted',
+    name: 'P15 only differences are written, and counted',
     async run({ store, worker }) {
       await declare(store, 'a', 'b')
       const instance = await worker()
@@ -62,7 +62,7 @@ export const slotCases: readonly Case[] = [
     },
   },
   {
-    name: 'queues that do not exist and instances that are not alive are passed over, their neighbours not',
+    name: 'missing queues and instances that are not alive are skipped, the rest is written',
     async run({ store, clock, worker }) {
       await declare(store, 'a')
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
@@ -82,7 +82,7 @@ export const slotCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P6 the slots of an instance go when it stops or is lost, and do not come back with it',
+    name: 'P4 P6 the slots of an instance are deleted when it stops or is lost, and do not return with it',
     async run({ store, clock, worker }) {
       await declare(store, 'a')
       const [lost, stopped, alive] = [
@@ -148,7 +148,7 @@ export const slotCases: readonly Case[] = [
     },
   },
   {
-    name: 'assignments at once from several handles leave one of them for each queue and instance',
+    name: 'concurrent assignments from several handles leave one of them for each queue and instance',
     async run({ store, another, worker }) {
       await declare(store, 'a', 'b')
       const stores = [store, await another(), await another()]
@@ -177,7 +177,7 @@ export const slotCases: readonly Case[] = [
     },
   },
   {
-    name: 'an assignment that cannot be is refused, and nothing of its call is written',
+    name: 'an invalid assignment is rejected, and nothing of its call is written',
     async run({ store, worker }) {
       await declare(store, 'a')
       const fine = { instance: await worker(), queue: 'a', workers: 1 }

@@ -23,7 +23,7 @@ export const stageCases: readonly Case[] = [
     },
   },
   {
-    name: 'stage takes the oldest due first, then by id, and says when there may be more',
+    name: 'stage takes the oldest due first, then by id, and reports when there may be more',
     async run({ store, clock, claim, worker }) {
       const ids = Array.from({ length: 5 }, (_, n) => `00000000-0000-7000-8000-00000000000${n}`)
       // Due in this order: 3, then 1 and 4 together, then 0, then 2.
@@ -47,7 +47,7 @@ export const stageCases: readonly Case[] = [
     },
   },
   {
-    name: 'a staged job stands behind those that were ready before',
+    name: 'a staged job comes after those that were ready before',
     async run({ store, clock, enqueue, claim, worker }) {
       const delayed = await enqueue({ delay: 10 })
       clock.advance(50)
@@ -62,7 +62,7 @@ export const stageCases: readonly Case[] = [
     },
   },
   {
-    name: 'stage counts heads of lines too, at most the limit, and names the queues',
+    name: 'stage counts the first jobs of order queues too, at most the limit, and names the queues',
     async run({ store, clock, enqueue }) {
       for (const [queue, orderKey] of [
         ['a', 'x'],
@@ -82,7 +82,7 @@ export const stageCases: readonly Case[] = [
     },
   },
   {
-    name: 'a delayed job with an order key that is due joins its line and may get the turn in the same pass',
+    name: 'a due job with an order key joins its order queue and may get the order lock in the same pass',
     async run({ store, clock, enqueue, job }) {
       const [first, second] = [
         await enqueue({ orderKey: 'o', delay: 10 }),
@@ -96,7 +96,7 @@ export const stageCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 stages at once from several handles make each job ready once',
+    name: 'P3 concurrent stages from several handles make each job ready once',
     async run({ store, another, clock, claim, worker }) {
       const stores = [store, await another(), await another()]
       await store.enqueue(someJobs(Array.from({ length: 90 }, (_, n) => ({ delay: 1 + n }))))
@@ -113,7 +113,7 @@ export const stageCases: readonly Case[] = [
     },
   },
   {
-    name: 'stage of a paused queue goes on: only claims stop',
+    name: 'stage works for a paused queue: only claims stop',
     async run({ store, clock, enqueue, job }) {
       const id = await enqueue({ delay: 10 })
       await store.changeQueue('default', { settings: { paused: true }, coolMs: null })

@@ -11,7 +11,7 @@ import { NAME, planned, tick, record } from './tick-words.ts'
 
 export const tickOnceCases: readonly Case[] = [
   {
-    name: 'P12 ticks of one instant at once from several handles make one job',
+    name: 'P12 concurrent ticks of one instant from several handles make one job',
     async run({ store, another, clock }) {
       const stores = [store, await another(), await another(), await another()]
       let at = clock.now()
@@ -30,7 +30,7 @@ export const tickOnceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 P12 a tick that is sent again because its reply was lost changes nothing',
+    name: 'P11 P12 a tick that is resent after a lost reply changes nothing',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -43,7 +43,7 @@ export const tickOnceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 an instant that was served is not served again when the schedule is planned anew',
+    name: 'P12 a served instant is not served again when the schedule is planned again',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -59,7 +59,7 @@ export const tickOnceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 an instant that was served is not served again after the schedule was deleted and made anew',
+    name: 'P12 a served instant is not served again after the schedule was deleted and created again',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -80,7 +80,7 @@ export const tickOnceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 the job and the note are one transaction: whoever sees one sees the other',
+    name: 'P12 the job and the tick record are one transaction: a reader sees both or neither',
     async run({ store, another, clock }) {
       const other = await another()
       let at = clock.now()
@@ -123,7 +123,7 @@ export const tickOnceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 P12 an instant may lie anywhere; when it was served is told by the clock of the database',
+    name: 'P9 P12 an instant may be at any time; when it was served is by the clock of the database',
     async run({ store, clock }) {
       for (const at of [clock.now() - 10_000 * HOUR, clock.now() + HOUR]) {
         const { revision } = await store.createSchedule(NAME, aDefinition())
@@ -135,7 +135,7 @@ export const tickOnceCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 an instant that stands twice in one tick is served once',
+    name: 'P12 an instant that is listed twice in one tick is served once',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)

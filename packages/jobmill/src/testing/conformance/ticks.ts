@@ -24,7 +24,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 a tick serves its instant: the job, the note, the next instant, and what the schedule tells of it',
+    name: 'P12 a tick serves its instant: the job, the record, the next instant, and the fields of the schedule',
     async run({ store, clock, job }) {
       const at = clock.now()
       await planned(store, at)
@@ -62,7 +62,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 a tick of another revision, from another instant, or of no such schedule is refused as a whole',
+    name: 'P12 a tick of another revision, from another instant, or of a missing schedule is refused as a whole',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -102,7 +102,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 several instants are served by one tick, in their order, and the last is told',
+    name: 'P12 one tick serves several instants, in order, and the last is reported',
     async run({ store, clock, worker, claim }) {
       const at = clock.now()
       await planned(store, at)
@@ -123,7 +123,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 an instant whose job would overlap is noted as skipped, with the job that still waits or runs',
+    name: 'P12 an instant whose job would overlap is recorded as skipped, with the job that is still waiting or running',
     async run({ store, clock, worker, claimOne, finish }) {
       const at = clock.now()
       await planned(store, at)
@@ -150,7 +150,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'items of one call count one after the other, and one that is refused does not touch its neighbours',
+    name: 'items of one call are processed in order, and a refused one does not affect the others',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -179,7 +179,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'P16 a tick that is accepted clears the error, and one that is refused does not',
+    name: 'P16 an accepted tick clears the error, and a refused one does not',
     async run({ store, clock }) {
       await planned(store, clock.now())
       await store.scheduleFailed(NAME, 'no')
@@ -190,7 +190,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'P12 a schedule without a further instant is planned and stays as it is',
+    name: 'P12 a schedule without a next instant is planned and stays as it is',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -202,7 +202,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'served instants come newest first, as many as are asked for',
+    name: 'served instants are listed newest first, up to the limit',
     async run({ store, clock }) {
       const at = clock.now()
       await planned(store, at)
@@ -220,7 +220,7 @@ export const tickCases: readonly Case[] = [
     },
   },
   {
-    name: 'a tick that cannot be is refused with a code, and nothing of its call is written',
+    name: 'an invalid tick is rejected with a code, and nothing of its call is written',
     async run({ store, clock }) {
       await planned(store, clock.now())
       const before = await store.schedules()

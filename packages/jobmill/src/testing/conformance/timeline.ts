@@ -22,7 +22,7 @@ async function types(store: Store, query: Partial<TimelineQuery> = {}): Promise<
 
 export const timelineCases: readonly Case[] = [
   {
-    name: 'P9 an event is kept with all that it says, when it was by the clock of the database, and who told it',
+    name: 'P9 an event is stored with all its fields, its time by the clock of the database, and its instance',
     async run({ store, clock, another }) {
       const job = aJob().id
       const event = anEvent('queue.paused', { agoMs: 250, queue: 'a', job, data: '{"by":"ada","n":[1]}' })
@@ -37,7 +37,7 @@ export const timelineCases: readonly Case[] = [
     },
   },
   {
-    name: 'the last written comes first, whenever it was, and the number rises with every one',
+    name: 'the last written comes first, whatever its time, and the number rises with every event',
     async run({ store, clock }) {
       await write(store, [anEvent('a'), anEvent('b', { agoMs: 5_000 })])
       clock.advance(10)
@@ -56,7 +56,7 @@ export const timelineCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 the events of a recording that is sent again are not written again',
+    name: 'P11 the events of a repeated recording are not written again',
     async run({ store, another }) {
       const other = await another()
       const recording = {
@@ -72,7 +72,7 @@ export const timelineCases: readonly Case[] = [
     },
   },
   {
-    name: 'events are chosen by type, queue, job and time, also together',
+    name: 'events are filtered by type, queue, job and time, also together',
     async run({ store, clock }) {
       const job = aJob().id
       await write(store, [
@@ -94,7 +94,7 @@ export const timelineCases: readonly Case[] = [
     },
   },
   {
-    name: 'pages go on where the last one ended, and new events do not shift them',
+    name: 'pages continue where the last one ended, and new events do not shift them',
     async run({ store }) {
       await write(
         store,
@@ -116,7 +116,7 @@ export const timelineCases: readonly Case[] = [
     },
   },
   {
-    name: 'an event that cannot be, or a question that cannot, is refused, and nothing is written',
+    name: 'an invalid event or query is rejected, and nothing is written',
     async run({ store }) {
       const refuses = (code: Parameters<typeof rejectsWith>[0], change: object): Promise<void> =>
         rejectsWith(code, () => write(store, [anEvent('fine'), { ...anEvent('b'), ...change }]))

@@ -7,7 +7,7 @@ import { changesNothing, countsAreExact, countsOf, rejectsWith } from './looks.t
 
 export const transactionCases: readonly Case[] = [
   {
-    name: 'P10 jobs enqueued in a transaction are there when it commits, and not before',
+    name: 'P10 jobs enqueued in a transaction exist when it commits, and not before',
     async run({ store, clock, transaction, worker, claim }) {
       const jobs = [aJob({ payload: 1, tags: ['t'] }), aJob({ delay: HOUR }), aJob({ orderKey: 'o' })]
       const ids = jobs.map(({ id }) => id)
@@ -38,7 +38,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 jobs enqueued in a transaction that is rolled back never were',
+    name: 'P10 jobs enqueued in a rolled-back transaction do not exist',
     async run({ store, transaction, enqueue }) {
       await enqueue()
       const jobs = [aJob(), aJob({ dedupe: { key: 'k' } }), aJob({ orderKey: 'o' })]
@@ -56,7 +56,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 several calls in one transaction stand or fall together',
+    name: 'P10 several calls in one transaction are committed or rolled back together',
     async run({ store, transaction }) {
       for (const end of ['rollback', 'commit'] as const) {
         const [one, two] = [aJob(), aJob()]
@@ -70,7 +70,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 dedupe in a transaction sees what is there and what the transaction itself wrote',
+    name: 'P10 dedupe in a transaction sees committed jobs and its own writes',
     async run({ store, transaction, enqueue, job }) {
       const holder = await enqueue({ dedupe: { key: 'k' }, delay: HOUR })
       const own = aJob({ dedupe: { key: 'own' } })
@@ -118,7 +118,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P10 a finish in a transaction that is rolled back never was: the lease still holds',
+    name: 'P2 P10 a finish in a rolled-back transaction has no effect: the lease is still valid',
     async run({ store, transaction, running, finish }) {
       const lease = await running({ orderKey: 'o', dedupe: { key: 'k', holdFor: HOUR } })
       const followUp = aJob()
@@ -132,7 +132,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P2 P10 a stale finish in a transaction is refused, and the transaction can go on',
+    name: 'P2 P10 a stale finish in a transaction is refused, and the transaction can continue',
     async run({ store, transaction, running, finish }) {
       const lease = await running()
       await finish(lease, RELEASED)
@@ -147,7 +147,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 finish and enqueue in one transaction stand or fall together',
+    name: 'P10 finish and enqueue in one transaction are committed or rolled back together',
     async run({ store, transaction, running, job }) {
       const lease = await running()
       const next = aJob()
@@ -161,7 +161,7 @@ export const transactionCases: readonly Case[] = [
     },
   },
   {
-    name: 'P10 what cannot run statements is refused as a transaction',
+    name: 'P10 an object that cannot run statements is rejected as a transaction',
     async run({ store, running }) {
       const lease = await running()
       for (const tx of [{}, 42, 'begin'] as unknown[]) {

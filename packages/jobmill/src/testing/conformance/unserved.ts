@@ -14,7 +14,7 @@ async function told(store: Store): Promise<string[]> {
 
 export const unservedKindCases: readonly Case[] = [
   {
-    name: 'a kind is unserved where no living instance has both it and its queue, by queue and then kind',
+    name: 'a kind is unserved where no running instance has both it and its queue, by queue and then kind',
     async run({ store, enqueue, worker }) {
       assert.deepEqual(await store.unservedKinds(), [])
       for (const [queue, kind] of ['b y', 'b x', 'a y', 'a x', 'a y', 'Z z'].map((text) => text.split(' ')))
@@ -29,7 +29,7 @@ export const unservedKindCases: readonly Case[] = [
     },
   },
   {
-    name: 'only jobs that are ready are unserved, those that crashed among them',
+    name: 'only ready jobs are unserved, including crashed ones',
     async run({ store, clock, enqueue, running, claimOne, worker, jobIn }) {
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const)
         await jobIn(state, { kind: 'a' })
@@ -50,7 +50,7 @@ export const unservedKindCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 an instance that is expired, lost or stopped serves nothing, and one that is revived does again',
+    name: 'P9 an instance that is expired, lost or stopped serves nothing, and a revived one does again',
     async run({ store, clock, enqueue, worker }) {
       await enqueue()
       const id = await worker({ leaseMs: 100 })
@@ -66,7 +66,7 @@ export const unservedKindCases: readonly Case[] = [
     },
   },
   {
-    name: 'queues that are paused or cooling are told of all the same',
+    name: 'paused or cooling queues are reported too',
     async run({ store, enqueue }) {
       await enqueue()
       await store.changeQueue('default', { settings: { paused: true }, coolMs: HOUR })
