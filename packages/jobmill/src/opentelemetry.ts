@@ -1,5 +1,6 @@
 /**
- * `jobmill/opentelemetry`: tracing spans for jobs. Requires `@opentelemetry/api` and an SDK that exports them.
+ * `jobmill/opentelemetry`: tracing spans for jobs. Requires `@opentelemetry/api` and an SDK that exports
+ * them.
  */
 import { trace, type TracerProvider } from '@opentelemetry/api'
 import { JobmillError, shown } from './job/errors.ts'

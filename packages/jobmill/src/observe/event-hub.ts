@@ -49,7 +49,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
   let scheduled = false
   let listening = 0
 
-  const heard = (type: EventType): boolean =>
+  const hasListener = (type: EventType): boolean =>
     (listeners.get(type)?.size ?? 0) > 0 || (listeners.get('*')?.size ?? 0) > 0
 
   function schedule(): void {
@@ -96,7 +96,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
       told[type] = (told[type] ?? 0) + 1
       tapped(type, event)
       // Checked for every job, and most processes have no listener.
-      if (listening === 0 || !heard(type)) return
+      if (listening === 0 || !hasListener(type)) return
       if (waiting.length >= limit) counts.dropped += 1
       else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)
       schedule()

@@ -24,7 +24,7 @@ const LINES: Lines = {
   duplicate: (event) => `${jobOf(event)} already holds the dedupe key, so nothing was enqueued`,
   started: (event) => `${attemptOf(event)} started after waiting ${ms(event.waitedMs)}`,
   progress: (event) => `${attemptOf(event)} reported progress: ${JSON.stringify(event.value)}`,
-  finished: (event) => `${attemptOf(event)} completed in ${ms(event.ranMs)}${lost(event.notKept)}`,
+  finished: (event) => `${attemptOf(event)} completed in ${ms(event.ranMs)}${resultNote(event.notKept)}`,
   retried: (event) => `${attemptOf(event)} failed, retrying in ${ms(event.delayMs)}: ${event.error}`,
   snoozed: (event) => `${attemptOf(event)} was snoozed for ${ms(event.delayMs)}`,
   throttled: (event) => `${attemptOf(event)} was throttled`,
@@ -41,7 +41,7 @@ const LINES: Lines = {
   'queue-cooling': ({ queue, forMs }) => `queue ${queue} is cooling down for ${ms(forMs)}`,
   'queue-resumed': ({ queue }) => `queue ${queue} resumed after cooling down`,
   'queue-changed': ({ queue }) => `queue ${queue} settings changed`,
-  'settings-differ': differs,
+  'settings-differ': driftLine,
   'limit-drained': ({ limit, key, forMs }) => {
     const whose = key === null ? `limit ${limit}` : `limit ${limit} for key ${key}`
     return forMs === 0 ? `${whose} was drained` : `${whose} grants nothing for ${ms(forMs)}`
@@ -94,12 +94,13 @@ function ms(n: number): string {
   return `${Math.round(n)} ms`
 }
 
-function lost(notKept: string | null): string {
+function resultNote(notKept: string | null): string {
   return notKept === null ? '' : `; the result was not stored: ${notKept}`
 }
 
 /**
- * `3 jobs, 1 key`. Keys are plural nouns. For retention, lists the states of the jobs and leaves out their sum.
+ * `3 jobs, 1 key`. Keys are plural nouns. For retention, lists the states of the jobs and leaves out their
+ * sum.
  */
 function countsIn(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).filter(([what, n]) => n > 0 && !(what === 'jobs' && 'done' in counts))
@@ -116,7 +117,7 @@ function attemptOf(event: AttemptRef): string {
   return `${jobOf(event)} (attempt ${event.attempt} of ${event.maxAttempts})`
 }
 
-function differs({
+function driftLine({
   what,
   name,
   field,
@@ -125,15 +126,15 @@ function differs({
   isInCode,
   override,
 }: EventTable['settings-differ']): string {
-  const is = `${what} ${name}: ${field} is ${written(stored)}`
+  const is = `${what} ${name}: ${field} is ${valueText(stored)}`
   if (override === null)
-    return `${is} (declared by a process that started later), code here says ${written(code)}. Restart this process to use its value`
+    return `${is} (declared by a process that started later), code here says ${valueText(code)}. Restart this process to use its value`
   const at = override.at === null ? '' : `, ${new Date(override.at).toISOString()}`
-  const says = isInCode ? `code says ${written(code)}` : `the default is ${written(code)}`
+  const says = isInCode ? `code says ${valueText(code)}` : `the default is ${valueText(code)}`
   const use = isInCode ? 'the value in code' : 'the default'
   return `${is} (override by ${override.by ?? 'an operator'}${at}), ${says}. Run "jobmill overrides reset ${what} ${name} ${field}" to use ${use}.`
 }
 
-function written(value: unknown): string {
+function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

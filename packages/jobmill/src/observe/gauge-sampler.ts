@@ -88,7 +88,12 @@ export function gaugeSampler({
         return before
       }
       if (before.isMixed) write(scope, run)
-      return { run: now, isMixed: false, unwritten: before.isMixed ? null : together(unwritten, run), isSeen }
+      return {
+        run: now,
+        isMixed: false,
+        unwritten: before.isMixed ? null : mergeRuns(unwritten, run),
+        isSeen,
+      }
     }
     const isSameHour = isIn(HOUR, run, now)
     // When a scope becomes active, the idle rest of its hour counts for the mean. A fully idle hour is left
@@ -179,7 +184,7 @@ function isIn(size: number, a: Moment, b: Moment): boolean {
   return Math.floor(a.wall / size) === Math.floor(b.wall / size)
 }
 
-function together(older: Run | null, run: Run): Run {
+function mergeRuns(older: Run | null, run: Run): Run {
   return older === null ? run : { ...older, times: older.times + run.times }
 }
 

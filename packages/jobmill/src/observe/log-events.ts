@@ -72,18 +72,18 @@ export function consoleLogger(least: LogLevel): Logger {
 }
 
 export function logEvents(hub: EventHub, logger: Logger): () => void {
-  const tell = (event: MillEvent): void => {
+  const logEvent = (event: MillEvent): void => {
     const { type, at: _at, ...fields } = event
     const level = isRoutine(event) ? 'debug' : (LEVEL_OF[type] ?? 'debug')
     if (isEnabled(logger, level)) logger[level](lineFor(event), rounded(fields))
   }
   const { least = 'debug' } = logger
-  if (least === 'debug') return hub.on('*', tell)
+  if (least === 'debug') return hub.on('*', logEvent)
   // Subscribes only to the required types: per-job events are for debugging, and cost almost nothing without
   // a listener.
   const ends = (Object.keys(LEVEL_OF) as EventType[])
     .filter((type) => isAtLeast(LEVEL_OF[type] ?? 'debug', least))
-    .map((type) => hub.on(type, tell))
+    .map((type) => hub.on(type, logEvent))
   return () => {
     for (const end of ends) end()
   }

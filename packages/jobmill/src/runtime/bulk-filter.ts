@@ -46,9 +46,9 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
     })
   if (ids === undefined) return { ...filter, ...(fingerprint !== undefined && { fingerprint }) }
   checkAlone({ ...filter, fingerprint })
-  const named = [...new Set(checkIds(ids, 'filter.ids'))]
+  const uniqueIds = [...new Set(checkIds(ids, 'filter.ids'))]
   checkWhole(ids.length, 'filter.ids.length', { least: 1, most: MOST_IDS })
-  return { ...filter, ids: named }
+  return { ...filter, ids: uniqueIds }
 }
 
 function checkAlone(rest: object): void {
@@ -72,7 +72,7 @@ export function isAboutActs({ kind, queue }: Pick<BulkFilter, 'kind' | 'queue'>)
  * Yields one page at a time, however many rows a page has to scan. Jobs that the action removes from the list
  * are behind the cursor by then.
  */
-export async function* found(
+export async function* findJobs(
   store: Store,
   filter: BulkFilter,
   states: readonly ListedState[],
@@ -80,7 +80,7 @@ export async function* found(
 ): AsyncGenerator<readonly JobSummary[]> {
   const { ids, fingerprint, state: _states, ...listed } = filter
   if (ids !== undefined) {
-    yield* named(store, ids, states.map(storedState), signal)
+    yield* jobsById(store, ids, states.map(storedState), signal)
     return
   }
   for (const state of states)
@@ -116,7 +116,7 @@ async function withError(
 }
 
 /** Reads the payloads only of jobs in a matching state. */
-async function* named(
+async function* jobsById(
   store: Store,
   ids: readonly string[],
   states: readonly JobState[],

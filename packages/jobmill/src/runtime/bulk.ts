@@ -11,7 +11,7 @@ import { namesOf } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
-import { BULK_QUEUE, type BulkFilter, checkBulkFilter, found } from './bulk-filter.ts'
+import { BULK_QUEUE, type BulkFilter, checkBulkFilter, findJobs } from './bulk-filter.ts'
 import { FAILED_STATES } from './errors.ts'
 import { type ListedState, splitFilter, storedState } from './list-filter.ts'
 import type { OperateTools } from './operate.ts'
@@ -90,7 +90,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         const byState = isCounted(filter, states) ? await counted(store, filter, states) : {}
         if (isRead) {
           let looked = 0
-          for await (const jobs of found(store, filter, states, options.signal)) {
+          for await (const jobs of findJobs(store, filter, states, options.signal)) {
             looked += jobs.length
             for (const { state } of jobs) byState[state] = (byState[state] ?? 0) + 1
             options.progress?.(looked)
@@ -106,9 +106,9 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         const filter = await upToNow(given)
         const store = await opened()
         const report = { looked: 0, changed: 0, refused: 0 }
-        for await (const jobs of found(store, filter, states, signal)) {
+        for await (const jobs of findJobs(store, filter, states, signal)) {
           const verdicts = await acted(act, store, jobs, reason)
-          tell(act, jobs, verdicts, reason)
+          applySideEffects(act, jobs, verdicts, reason)
           report.looked += jobs.length
           report.changed += verdicts.filter(({ verdict }) => verdict === 'changed').length
           report.refused += verdicts.filter(({ verdict }) => verdict === 'refused').length
@@ -120,7 +120,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
   }
 
   /** The side effects in this process that the same action on a single job has. */
-  function tell(
+  function applySideEffects(
     act: BulkAct,
     jobs: readonly JobSummary[],
     verdicts: readonly Verdict[],

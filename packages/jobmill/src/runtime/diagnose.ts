@@ -79,7 +79,7 @@ export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'
 }
 
 const isAlive = ({ state }: InstanceRecord): boolean => state === 'alive'
-const called = ({ label, id }: InstanceRecord): string => label ?? id
+const nameOf = ({ label, id }: InstanceRecord): string => label ?? id
 
 /** The latest heartbeat, by the database clock. Null when no instance is alive. */
 function lastSeenAt(instances: readonly InstanceRecord[]): number | null {
@@ -112,7 +112,7 @@ function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<st
     ({ id, expiresAt }) => holders.has(id) && (now === null || now - expiresAt > REAPED_WITHIN_MS),
   )
   if (unseen.length === 0) {
-    const alive = instances.filter(isAlive).map(called)
+    const alive = instances.filter(isAlive).map(nameOf)
     const says = alive.length === 0 ? 'no process is running' : `running: ${alive.join(', ')}`
     return [about(well('instances', says))]
   }
@@ -121,7 +121,7 @@ function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<st
       now === null
         ? 'Start a process, which reclaims the jobs'
         : 'Check the logs of the running processes for "reap", then restart them'
-    const says = `${called(one)} stopped responding, and its jobs were not reclaimed`
+    const says = `${nameOf(one)} stopped responding, and its jobs were not reclaimed`
     return about(warning('instances', says, fix), 'instance', one.id)
   })
 }
@@ -154,7 +154,7 @@ function duties(
   if (now === null) return []
   const diagnostics = all.flatMap(({ name, leader, failures, lastSuccessAt }) => {
     const by = instances.find(({ id }) => id === leader)
-    const fix = `Check the log of ${by === undefined ? 'the processes' : called(by)} for "${name}"`
+    const fix = `Check the log of ${by === undefined ? 'the processes' : nameOf(by)} for "${name}"`
     const late = (says: string): MillDiagnostic[] => [about(warning('duties', says, fix), 'duty', name)]
     if (failures > 0) return late(`duty ${shown(name)} has failed ${failures} times in a row`)
     const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs

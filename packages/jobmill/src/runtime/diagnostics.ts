@@ -1,5 +1,6 @@
 /**
- * `mill.diagnostics()`: everything that needs attention, most severe first. Runs only cheap checks; `jobmill db doctor` runs all.
+ * `mill.diagnostics()`: everything that needs attention, most severe first. Runs only cheap checks; `jobmill
+ * db doctor` runs all.
  */
 import { spanText } from '../job/span-text.ts'
 import { broken, type Diagnostic, type PinningSession, type SchemaStatus, warning } from '../store/admin.ts'

@@ -1,5 +1,6 @@
 /**
- * `enqueue` and `enqueueMany` for handlers: like those of the mill, or committed together with the outcome of the job.
+ * `enqueue` and `enqueueMany` for handlers: like those of the mill, or committed together with the outcome of
+ * the job.
  */
 import type { Client } from '../enqueue/client.ts'
 import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/context.ts'

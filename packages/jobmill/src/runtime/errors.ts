@@ -157,7 +157,7 @@ function report(groups: readonly Gathered[], looked: number, complete: boolean):
   const last = most.reduce((latest, { lastAt }) => Math.max(latest, lastAt), from ?? 0)
   const bucketMs = from === null ? 0 : Math.ceil((last - from + 1) / BUCKETS)
   return {
-    groups: most.map((group) => told(group, from ?? 0, bucketMs)),
+    groups: most.map((group) => groupView(group, from ?? 0, bucketMs)),
     looked,
     complete: complete && most.length === groups.length,
     from,
@@ -165,7 +165,7 @@ function report(groups: readonly Gathered[], looked: number, complete: boolean):
   }
 }
 
-function told(group: Gathered, from: number, bucketMs: number): ErrorGroup {
+function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup {
   const { at, queues, dead, ...rest } = group
   const over = Array.from({ length: BUCKETS }, (_, n) => ({ at: from + n * bucketMs, jobs: 0 }))
   for (const one of at) {

@@ -1,5 +1,6 @@
 /**
- * `mill.list` and `mill.count`: jobs of one or several states, with their errors and, on request, payloads and results.
+ * `mill.list` and `mill.count`: jobs of one or several states, with their errors and, on request, payloads
+ * and results.
  */
 import { BOUNDS } from '../job/defaults.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'

@@ -32,7 +32,8 @@ export interface MetricsQuery {
   readonly from?: Instant
   readonly to?: Instant
   /**
-   * `'10s'`, `'1m'` or `'1h'`. Default: the finest that suits the window (up to an hour, up to two days, longer).
+   * `'10s'`, `'1m'` or `'1h'`. Default: the finest that suits the window (up to an hour, up to two days,
+   * longer).
    */
   readonly resolution?: Duration
 }

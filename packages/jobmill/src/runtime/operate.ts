@@ -13,7 +13,8 @@ import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
 /**
- * `requested`: the job is running, and its signal fires within a second (in this process, before the call returns). `finished`: it had already ended.
+ * `requested`: the job is running, and its signal fires within a second (in this process, before the call
+ * returns). `finished`: it had already ended.
  */
 export type CancelAnswer = 'cancelled' | 'requested' | 'finished' | 'unknown'
 
@@ -83,7 +84,7 @@ export function operate(tools: OperateTools): Operate {
     return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by)
   }
   /** No worker will report the cancel of a waiting job, so emit the event here. */
-  async function told(id: string, reason: string): Promise<void> {
+  async function emitCancelled(id: string, reason: string): Promise<void> {
     const [record] = await (await opened()).get([id]).catch(() => [])
     if (record === undefined || record === null) return
     const { kind, queue, attempt, maxAttempts } = record
@@ -110,7 +111,7 @@ export function operate(tools: OperateTools): Operate {
         return 'requested'
       }
       if (answer.verdict === 'unknown') return 'unknown'
-      if (answer.verdict === 'changed') await told(id, reason)
+      if (answer.verdict === 'changed') await emitCancelled(id, reason)
       return answer.state === 'cancelled' ? 'cancelled' : 'finished'
     },
     retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),

@@ -27,7 +27,8 @@ import { type InstanceNames, type InstanceOptions, instanceNames } from './label
 import { checkTracing } from './tracing-option.ts'
 
 /**
- * `Inputs` are the payload types of the schedules, in their order. They are inferred, so that payloads are checked.
+ * `Inputs` are the payload types of the schedules, in their order. They are inferred, so that payloads are
+ * checked.
  */
 export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[] = readonly never[]> {
   /** Where jobs are stored: `sqlite('jobs.db')` or `postgres(url)`. The mill opens and closes it. */

@@ -1,5 +1,6 @@
 /**
- * `mill.prometheus()`: counters of this process, gauges of the store and metrics of the application. A scrape reads little, whatever the store holds, and answers even when the store does not.
+ * `mill.prometheus()`: counters of this process, gauges of the store and metrics of the application. A scrape
+ * reads little, whatever the store holds, and answers even when the store does not.
  */
 import type { InstanceInfo } from '../job/context.ts'
 import type { EventCounts } from '../observe/event-hub.ts'

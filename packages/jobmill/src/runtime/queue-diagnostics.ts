@@ -28,12 +28,15 @@ export function queueDiagnostics({ queues, counts, instances }: QueueScene): Mil
     const own = counts.find((one) => one.queue === queue.name)
     if (own === undefined) return []
     const isServed = alive.some((one) => one.queues.includes(queue.name))
-    return [...shut(queue, own), ...cooling(queue), ...slow(queue, own, isServed)]
+    return [...pausedOrWithoutWorkers(queue, own), ...cooling(queue), ...slow(queue, own, isServed)]
   })
 }
 
 /** An operator paused the queue on purpose, and may have forgotten it. */
-function shut({ name, paused, workers }: QueueRecord, { ready }: QueueCounts): MillDiagnostic[] {
+function pausedOrWithoutWorkers(
+  { name, paused, workers }: QueueRecord,
+  { ready }: QueueCounts,
+): MillDiagnostic[] {
   if (ready === 0) return []
   const wait = ready === 1 ? '1 job is waiting' : `${ready} jobs are waiting`
   if (paused) {

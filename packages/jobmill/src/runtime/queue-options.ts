@@ -38,15 +38,21 @@ export function servedQueues({ serve, env, routed }: Served, found: Problems): s
     found.add('error', 'OPTION_INVALID', 'serve', "must be an array. Pass names such as ['default']")
     return []
   }
-  if (serve !== undefined) return warned(named(Array.from(serve), 'serve', found), routed, 'serve', found)
+  if (serve !== undefined)
+    return warnOfUnserved(checkNames(Array.from(serve), 'serve', found), routed, 'serve', found)
   const listed = (variable ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
   if (listed.length > 0) {
-    return warned(named(listed, 'JOBMILL_QUEUES', found), routed, 'JOBMILL_QUEUES', found)
+    return warnOfUnserved(checkNames(listed, 'JOBMILL_QUEUES', found), routed, 'JOBMILL_QUEUES', found)
   }
   return [...new Set(routed)]
 }
 
-function warned(names: string[], routed: readonly string[], option: string, found: Problems): string[] {
+function warnOfUnserved(
+  names: string[],
+  routed: readonly string[],
+  option: string,
+  found: Problems,
+): string[] {
   for (const queue of names.length === 0 ? [] : new Set(routed)) {
     if (!names.includes(queue)) found.add('warning', 'QUEUES_MISSING', option, unservedKindsHere(queue))
   }
@@ -57,7 +63,7 @@ function unservedKindsHere(queue: string): string {
   return `kinds of this process route to "${queue}", which it does not serve. Serve it here or in another process`
 }
 
-function named(names: readonly unknown[], option: string, found: Problems): string[] {
+function checkNames(names: readonly unknown[], option: string, found: Problems): string[] {
   const checked = names.flatMap((name, at) =>
     found.try(`${option}[${at}]`, [], () => [checkName(name, `${option}[${at}]`)]),
   )

@@ -51,7 +51,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   let limits: ReadonlyMap<string, LimitSettings> = new Map()
   let alive: readonly InstanceRecord[] = []
   /** From the latest heartbeat. */
-  let heardSlots: ReadonlyMap<string, number> = new Map()
+  let latestSlots: ReadonlyMap<string, number> = new Map()
   let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
   let version: string | null = null
@@ -90,9 +90,9 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     const before = known
     known = new Map(records.map((record) => [record.name, record]))
     alive = instances.filter(({ state }) => state === 'alive')
-    assigned = new Map([...assigned, ...foreseen(before)])
+    assigned = new Map([...assigned, ...foreseeShares(before)])
     share()
-    for (const record of records) tell(before.get(record.name), record)
+    for (const record of records) emitChanges(before.get(record.name), record)
     options.changed()
   }
 
@@ -100,7 +100,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
    * The shares that the leader will assign for changed totals. Every instance computes the same result, so it
    * need not wait for the assignment to be written and delivered by a heartbeat.
    */
-  function foreseen(before: ReadonlyMap<string, QueueRecord>): [queue: string, workers: number][] {
+  function foreseeShares(before: ReadonlyMap<string, QueueRecord>): [queue: string, workers: number][] {
     const changed = [...known.values()].filter(({ name, workers: total }) => {
       const old = before.get(name)
       return old !== undefined && old.workers !== total
@@ -132,24 +132,24 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     return Math.ceil(total / Math.max(1, alive.filter((one) => serves(one, queue)).length))
   }
 
-  function tell(before: QueueRecord | undefined, now: QueueRecord): void {
+  function emitChanges(before: QueueRecord | undefined, now: QueueRecord): void {
     if (before !== undefined && SETTINGS.some((key) => before[key] !== now[key]))
       emit('queue-changed', { queue: now.name })
-    if (now.coolingMs > 0) cools(now.name, now.coolingMs)
-    else if (cooling.has(now.name)) resumed(now.name)
+    if (now.coolingMs > 0) startCooling(now.name, now.coolingMs)
+    else if (cooling.has(now.name)) endCooling(now.name)
   }
 
-  function cools(queue: string, forMs: number): void {
+  function startCooling(queue: string, forMs: number): void {
     const isNews = !cooling.has(queue)
     cooling.get(queue)?.cancel()
     cooling.set(
       queue,
-      platform.timer(forMs, () => resumed(queue)),
+      platform.timer(forMs, () => endCooling(queue)),
     )
     if (isNews) emit('queue-cooling', { queue, forMs })
   }
 
-  function resumed(queue: string): void {
+  function endCooling(queue: string): void {
     cooling.get(queue)?.cancel()
     cooling.delete(queue)
     emit('queue-resumed', { queue })
@@ -160,10 +160,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     settings: (queue) => known.get(queue) ?? DEFAULT_QUEUE_SETTINGS,
     workers: () => workers,
     heard({ settingsVersion, membersVersion, slots }) {
-      const before = heardSlots
-      heardSlots = new Map(slots.map((slot) => [slot.queue, slot.workers]))
-      if (!isEqual(before, heardSlots)) {
-        assigned = heardSlots
+      const before = latestSlots
+      latestSlots = new Map(slots.map((slot) => [slot.queue, slot.workers]))
+      if (!isEqual(before, latestSlots)) {
+        assigned = latestSlots
         share()
         options.changed()
       }

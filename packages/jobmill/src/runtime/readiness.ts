@@ -1,5 +1,6 @@
 /**
- * `mill.readiness()`: whether this process can do its work (store, schema, loops). Problems elsewhere in the cluster are reported separately.
+ * `mill.readiness()`: whether this process can do its work (store, schema, loops). Problems elsewhere in the
+ * cluster are reported separately.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { spanText } from '../job/span-text.ts'

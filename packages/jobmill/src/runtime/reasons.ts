@@ -57,8 +57,13 @@ const NEXT: Reason = {
 
 /** The reason that blocks longest comes first. */
 export function reasonsIn(scene: Scene): Reason[] {
-  const shut = [...waiting(scene), ...closed(scene), ...unservedKinds(scene), ...held(scene)]
-  const found = [...shut, ...alone(scene), ...(shut.length === 0 ? busy(scene) : []), ...inLine(scene)]
+  const blocked = [...waiting(scene), ...queueBlocked(scene), ...unservedKinds(scene), ...limited(scene)]
+  const found = [
+    ...blocked,
+    ...quarantined(scene),
+    ...(blocked.length === 0 ? busy(scene) : []),
+    ...behind(scene),
+  ]
   return found.length === 0 ? [NEXT] : found
 }
 
@@ -91,7 +96,7 @@ const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
 }
 
 /** Its queue is paused, has no workers, or is cooling down. */
-function* closed({ queue, now }: Scene): Generator<Reason> {
+function* queueBlocked({ queue, now }: Scene): Generator<Reason> {
   if (queue?.paused === true) yield reason('paused', `Queue ${queue.name} is paused`)
   if (queue?.workers === 0) yield reason('no-workers', `Queue ${queue.name} has 0 workers`)
   if (queue !== undefined && queue.coolingMs > 0) {
@@ -111,7 +116,7 @@ function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
 }
 
 /** The limit of its queue. */
-function* held({ limit, now }: Scene): Generator<Reason> {
+function* limited({ limit, now }: Scene): Generator<Reason> {
   if (limit === undefined || limit.available > 0) return
   if (limit.drainedMs > 0) {
     const says = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
@@ -123,7 +128,7 @@ function* held({ limit, now }: Scene): Generator<Reason> {
   }
 }
 
-function* alone({ job }: Scene): Generator<Reason> {
+function* quarantined({ job }: Scene): Generator<Reason> {
   if (job.state === 'ready' && job.crashes >= 2)
     yield reason(
       'quarantined',
@@ -153,7 +158,7 @@ function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 
   return assigned.length === 0 ? total : assigned.reduce((sum, { workers }) => sum + workers, 0)
 }
 
-function* inLine({ job, ahead }: Scene): Generator<Reason> {
+function* behind({ job, ahead }: Scene): Generator<Reason> {
   if (ahead === null || ahead === 0) return
   const many = ahead >= POSITION_MOST ? `${POSITION_MOST} or more` : String(ahead)
   yield reason(

@@ -1,5 +1,6 @@
 /**
- * `mill.resources()`: the space that the database uses and has, and the resources of this process. Cheap enough to poll every few seconds.
+ * `mill.resources()`: the space that the database uses and has, and the resources of this process. Cheap
+ * enough to poll every few seconds.
  */
 import type { Observer } from '../observe/observer.ts'
 import { type GaugeReading, systemUsage, type Usage } from '../platform/gauges.ts'

@@ -92,7 +92,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     return (await (await opened()).schedules()).find((record) => record.name === name)
   }
 
-  async function known(name: string): Promise<ScheduleRecord> {
+  async function requireSchedule(name: string): Promise<ScheduleRecord> {
     checkString(name, 'name')
     const records = await (await opened()).schedules()
     const record = records.find((one) => one.name === name)
@@ -110,7 +110,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
 
   async function change(name: string, given: ScheduleChange, how?: ByOption): Promise<ScheduleView> {
     const by = byOf(how, tools.by)
-    const { live } = await known(name)
+    const { live } = await requireSchedule(name)
     const { patch, fits } = prepareScheduleChange(given, live, tools)
     await fits
     const record = await (await opened()).changeSchedule(name, patch, by)
@@ -128,7 +128,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       const from = platform.now()
       return nextRuns(timingOf(schedule), { from, count, createdAt: from })
     }
-    const { live, planned, nextAt, createdAt, readAt } = await known(schedule)
+    const { live, planned, nextAt, createdAt, readAt } = await requireSchedule(schedule)
     return nextRuns(live, { from: planned && nextAt !== null ? nextAt - 1 : readAt, count, createdAt })
   }
 
@@ -151,7 +151,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     pause: (name, how) => change(name, { paused: true }, how),
     resume: (name, how) => change(name, { paused: false }, how),
     async trigger(name) {
-      const { live } = await known(name)
+      const { live } = await requireSchedule(name)
       const job = scheduledJob(name, live, platform.id())
       const { id, outcome } = await tools.enqueue(job)
       const ref = { id, kind: live.kind, queue: live.queue }
@@ -169,13 +169,13 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       // No name contains a space or starts with @, and every expression does.
       if (/[\s@*]/.test(checkString(nameOrWhen, 'nameOrWhen')))
         return describeWhen(nameOrWhen, zone === undefined ? undefined : checkZone(zone, 'zone'))
-      const { live } = await known(nameOrWhen)
+      const { live } = await requireSchedule(nameOrWhen)
       return describeWhen(live.when, live.zone)
     },
     async history(name, limit = LISTED) {
       const served = await (await opened()).ticks(name, limit)
       // Served ticks stay on record for a while after a schedule is deleted.
-      if (served.length === 0) await known(name)
+      if (served.length === 0) await requireSchedule(name)
       return served
     },
   }

@@ -17,7 +17,8 @@ export interface Percentiles {
 }
 
 /**
- * `waiting`: from ready to claimed. `running`: one attempt, whatever its outcome. `total`: from enqueue to done.
+ * `waiting`: from ready to claimed. `running`: one attempt, whatever its outcome. `total`: from enqueue to
+ * done.
  */
 interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {
   readonly counters: Readonly<Record<Counter, number>>

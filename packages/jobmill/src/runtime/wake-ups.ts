@@ -32,9 +32,9 @@ export function wakeUps(options: WakeUpsOptions): WakeUps {
   const { me, store, platform } = options
   const later = new Map<string, Timer>()
   /** Notifications this instance was chosen for, until it has claimed. */
-  const taken = new Map<string, { readonly receive: WakeUp; readonly skip: number }>()
+  const pending = new Map<string, { readonly receive: WakeUp; readonly skip: number }>()
 
-  function hear(receive: WakeUp): boolean {
+  function shouldClaim(receive: WakeUp): boolean {
     const { jobs } = receive
     const members = options.members(receive.queue)
     // Until this instance is in its own member list it can only claim.
@@ -47,7 +47,7 @@ export function wakeUps(options: WakeUpsOptions): WakeUps {
     const room = options.slots.room().find(({ queue }) => queue === receive.queue)?.room ?? 0
     if (receive.passes && mine.skip !== null) {
       if (room < mine.jobs) store.forward({ ...receive, jobs: mine.jobs - room, skip: mine.skip })
-      if (room > 0) taken.set(receive.queue, { receive: { ...receive, jobs: mine.jobs }, skip: mine.skip })
+      if (room > 0) pending.set(receive.queue, { receive: { ...receive, jobs: mine.jobs }, skip: mine.skip })
     }
     // Also without a free worker: the queue is then checked when one becomes free.
     return true
@@ -66,16 +66,16 @@ export function wakeUps(options: WakeUpsOptions): WakeUps {
 
   return {
     receive(wakeUps) {
-      const queues = wakeUps.filter(hear).map(({ queue }) => queue)
+      const queues = wakeUps.filter(shouldClaim).map(({ queue }) => queue)
       if (queues.length > 0) options.wake(queues)
     },
     foundNothing() {
-      for (const { receive, skip } of taken.values()) {
+      for (const { receive, skip } of pending.values()) {
         // The jobs may be of a kind that only other instances handle.
         const others = options.members(receive.queue).flatMap(({ kinds }) => kinds)
         if (others.some((kind) => !options.kinds.includes(kind))) store.forward({ ...receive, skip })
       }
-      taken.clear()
+      pending.clear()
     },
     stop() {
       for (const timer of later.values()) timer.cancel()

@@ -31,7 +31,7 @@ export async function compare(options: CompareOptions): Promise<number | null> {
   const here = (): Set<string> =>
     new Set([...[...attempts.live].map(({ lease }) => lease), ...ahead()].map(keyOf))
   // A job that ends during the query was ours when the database answered, and a dispatched job may arrive
-  // meanwhile: so check before and after.
+  // during the query. So check before and after.
   const before = here()
   try {
     const answer = await held()

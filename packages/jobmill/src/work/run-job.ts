@@ -34,7 +34,8 @@ export interface RunJobTools extends RunTools, DecideTools {
 }
 
 /**
- * `waitedMs` is how long the job was ready, including its time in the prefetch buffer. `now` is on the monotonic clock.
+ * `waitedMs` is how long the job was ready, including its time in the prefetch buffer. `now` is on the
+ * monotonic clock.
  */
 export function runJob(lease: Lease, tools: RunJobTools, waitedMs: number, now: number): void {
   const handler = tools.handler(lease.kind)

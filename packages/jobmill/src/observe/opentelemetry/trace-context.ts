@@ -12,7 +12,7 @@ export function withContext(jobs: readonly NewJob[], context: SpanContext): read
   if (!isSpanContextValid(context)) return jobs
   const headers = JSON.stringify(headersOf(context))
   return jobs.map((job) => {
-    const metadata = joined(job.metadata, headers)
+    const metadata = joinJson(job.metadata, headers)
     // Skipped if the metadata would become too large: tracing must not cause an enqueue to fail.
     if (contextIn(job.metadata) !== null || Buffer.byteLength(metadata) > BOUNDS.metadataBytes) return job
     return { ...job, metadata }
@@ -40,7 +40,7 @@ function headersOf({ traceId, spanId, traceFlags, traceState }: SpanContext): Re
 }
 
 /** Joins two objects in JSON text. */
-function joined(metadata: string | null, headers: string): string {
+function joinJson(metadata: string | null, headers: string): string {
   if (metadata === null || metadata === '{}') return headers
   return `${metadata.slice(0, -1)},${headers.slice(1)}`
 }

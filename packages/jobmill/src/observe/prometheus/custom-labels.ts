@@ -85,7 +85,7 @@ function underOther(rules: CustomMetricLabels, labels: Labels): Record<string, s
 }
 
 /** Every combination of declared values. Empty if any label is open. */
-function known(rules: CustomMetricLabels): Labels[] {
+function declaredSeries(rules: CustomMetricLabels): Labels[] {
   let all: Labels[] = [{}]
   for (const [name, values] of Object.entries(rules))
     all =
@@ -111,7 +111,7 @@ export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin:
     kept.set(keyOf(labels), { labels, state })
     return state
   }
-  for (const labels of known(rules)) keep(labels)
+  for (const labels of declaredSeries(rules)) keep(labels)
   return {
     at(given) {
       const labels = labelsOf(rules, given, field)

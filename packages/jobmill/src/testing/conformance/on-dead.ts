@@ -105,7 +105,7 @@ export const onDeadCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 an onDead job is next in the order queue of the dead job, whoever writes it: the others wait until it ended',
+    name: 'P3 an onDead job is next in the order queue of the dead job, and the others wait until it has ended',
     async run(t) {
       const kinds = ['a', onDeadKind('a')]
       for (const orderKey of ['finished', 'reaped']) {

@@ -26,7 +26,7 @@ export function expectEnqueued<Input>(
 ): EnqueuedRecord<Input> {
   // Converted like stored JSON: a Date becomes a string, and undefined fields disappear.
   const wanted: unknown = match === undefined ? undefined : JSON.parse(JSON.stringify(match))
-  const fits = written(mill, job.kind).find(
+  const fits = enqueuedOf(mill, job.kind).find(
     ({ payload }) => wanted === undefined || contains(payload, wanted),
   )
   if (fits !== undefined) return fits as EnqueuedRecord<Input>
@@ -39,7 +39,7 @@ export function expectEnqueued<Input>(
 
 /** No job of this kind, or no job at all if none is given. */
 export function expectNothingEnqueued(mill: Recorded, job?: JobDefinition): void {
-  const found = written(mill, job?.kind)
+  const found = enqueuedOf(mill, job?.kind)
   if (found.length === 0) return
   const what = job === undefined ? 'no job' : `no job of kind "${job.kind}"`
   throw new AssertionError({
@@ -48,7 +48,7 @@ export function expectNothingEnqueued(mill: Recorded, job?: JobDefinition): void
   })
 }
 
-function written(mill: Recorded, kind: string | undefined): EnqueuedRecord[] {
+function enqueuedOf(mill: Recorded, kind: string | undefined): EnqueuedRecord[] {
   return mill.enqueued(kind).filter(({ outcome }) => outcome !== 'duplicate')
 }
 

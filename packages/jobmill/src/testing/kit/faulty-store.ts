@@ -47,13 +47,13 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
   const counts = Object.fromEntries(ALL_VERBS.map((verb) => [verb, 0])) as Record<Verb, number>
   const open = new Set<() => void>()
 
-  async function spoiled(verb: Verb, args: readonly unknown[], first: Plan): Promise<unknown> {
+  async function callWithFault(verb: Verb, args: readonly unknown[], first: Plan): Promise<unknown> {
     await first()
-    return made(verb, args)
+    return makeCall(verb, args)
   }
 
   /** Synchronous when nothing is planned: a write in a user transaction must happen inside the call. */
-  function made(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+  function makeCall(verb: Verb, args: readonly unknown[]): Promise<unknown> {
     const call = callVerb(beneath, verb, args)
     const then = after.next(verb)
     if (then === undefined) return call
@@ -81,7 +81,7 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
   const own = aroundVerbs(store, (verb, args) => {
     counts[verb] += 1
     const first = before.next(verb)
-    return first === undefined ? made(verb, args) : spoiled(verb, args, first)
+    return first === undefined ? makeCall(verb, args) : callWithFault(verb, args, first)
   })
   const controls: Faults = {
     fail(verb, options = {}) {
@@ -90,7 +90,7 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
     },
     loseReply(verb, options = {}) {
       checkObjectKeys(options, 'options', ['times'])
-      after.add(verb, options.times, () => Promise.reject(lost(verb)))
+      after.add(verb, options.times, () => Promise.reject(replyLost(verb)))
     },
     hold: (verb) => held(before, verb),
     holdReply: (verb) => held(after, verb),
@@ -138,6 +138,6 @@ function unavailable(verb: Verb): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', `${verb} was planned to fail`)
 }
 
-function lost(verb: Verb): JobmillError {
+function replyLost(verb: Verb): JobmillError {
   return new JobmillError('OUTCOME_UNKNOWN', `the reply of ${verb} was planned to get lost`)
 }

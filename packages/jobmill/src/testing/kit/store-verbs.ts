@@ -77,7 +77,8 @@ export function callVerb(store: Store<never>, verb: Verb, args: readonly unknown
 }
 
 /**
- * `around` makes the call or skips it. It must not await before the call: in a user transaction on SQLite the write must happen inside the call.
+ * `around` makes the call or skips it. It must not await before the call: in a user transaction on SQLite the
+ * write must happen inside the call.
  */
 export function aroundVerbs<S extends Store<never>>(
   store: S,

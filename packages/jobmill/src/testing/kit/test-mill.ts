@@ -31,7 +31,8 @@ export interface TestMillOptions<S extends Store<never> = Store<SqliteTx>> exten
   /** The clock of another mill, to share it. Default: a new one that starts now. */
   readonly platform?: TestPlatform
   /**
-   * `enqueue` runs the job at once, and resolves after it has ended or was scheduled for later (default false).
+   * `enqueue` runs the job at once, and resolves after it has ended or was scheduled for later (default
+   * false).
    */
   readonly inline?: boolean
   /** False: the mill is not started, so that nothing runs (default true). */

@@ -14,17 +14,17 @@ export function takeCrashesBack(state: OracleState, now: number, instance: strin
     const job = state.jobs.get(id)
     if (job === undefined) continue
     if (stoodStill) {
-      retell(job, token, (error) => `${error ?? ''}${STOOD_STILL}`)
+      changeError(job, token, (error) => `${error ?? ''}${STOOD_STILL}`)
       continue
     }
     const last = job.attempts.at(-1)
     const diedOfCrash = job.state === 'dead' && last?.outcome === 'interrupted' && last.wentTo === null
     job.crashes = Math.max(0, job.crashes - 1)
-    retell(job, token, () => NO_CRASH)
+    changeError(job, token, () => NO_CRASH)
     if (diedOfCrash) retry(state, now, [id])
   }
 }
 
-function retell(job: OracleJob, token: number, error: (before: string | null) => string): void {
+function changeError(job: OracleJob, token: number, error: (before: string | null) => string): void {
   job.attempts = job.attempts.map((one) => (one.token === token ? { ...one, error: error(one.error) } : one))
 }

@@ -1,5 +1,6 @@
 /**
- * `commandJob`: runs a listed program for each job. Opt-in. Anyone who can enqueue its jobs controls the arguments and input of these programs, and everything else the options allow.
+ * `commandJob`: runs a listed program for each job. Opt-in. Anyone who can enqueue its jobs controls the
+ * arguments and input of these programs, and everything else the options allow.
  */
 import type { JobContext, JobLog } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'

@@ -1,5 +1,6 @@
 /**
- * `demo.echo` does what its payload says: try retries, throttling and permanent failures without writing a handler.
+ * `demo.echo` does what its payload says: try retries, throttling and permanent failures without writing a
+ * handler.
  */
 import type { JobContext } from '../../job/context.ts'
 import { BOUNDS } from '../../job/defaults.ts'

@@ -1,5 +1,6 @@
 /**
- * `workerPool`: long-lived children in any language run the jobs of a kind. They read one line of JSON per request and write one per answer.
+ * `workerPool`: long-lived children in any language run the jobs of a kind. They read one line of JSON per
+ * request and write one per answer.
  */
 import type { JobContext } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
