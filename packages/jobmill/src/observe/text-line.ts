@@ -21,7 +21,7 @@ function handlerLine(
   { kind, id, queue, attempt, maxAttempts, fields }: HandlerFields,
 ): string {
   const more = fields === undefined ? '' : ` ${jsonOf(fields)}`
-  return `${kind} ${id} in ${queue}, attempt ${attempt} of ${maxAttempts}: ${message}${more}`
+  return `job ${kind} ${id} in ${queue} (attempt ${attempt} of ${maxAttempts}): ${message}${more}`
 }
 
 /** Fields that cannot be JSON must not prevent the message from being written. */

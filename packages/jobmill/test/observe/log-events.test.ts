@@ -249,7 +249,7 @@ test('N3 the text log has the lines of handlers and, below the error, where it w
       .split('\n')
     const at = lines.findIndex((line) => line.startsWith('jobmill error '))
     expect(lines).toContain(
-      `jobmill info  mail ${id} in default, attempt 1 of 2: sending {"to":"ada","id":"of the mail"}`,
+      `jobmill info  job mail ${id} in default (attempt 1 of 2): sending {"to":"ada","id":"of the mail"}`,
     )
     expect(lines[at]).toMatch(/failed permanently: TypeError: no such host caused by: Error: ENOTFOUND$/)
     expect(lines[at + 1]).toMatch(/^ {8}at /)
