@@ -141,7 +141,7 @@ describe('enqueue on sqlite', () => {
     )
     expect(platform.pending).toEqual([2_000])
     platform.advance(2_000)
-    expect(await told.promise).toBe('note    still waiting: No living process serves the queue far')
+    expect(await told.promise).toBe('note    still waiting: No running process serves queue far')
     expect(platform.pending).toEqual([])
     resolve(5)
     expect(await waiting).toBe(5)

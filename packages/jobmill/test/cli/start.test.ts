@@ -95,7 +95,9 @@ describe('jobmill start on sqlite', () => {
     expect(begun.status).toBe(202)
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
-    expect(child.said.err).toMatch(/stopped in \d+ ms: \d+ finished, \d+ returned to the queue, 0 interrupted/)
+    expect(child.said.err).toMatch(
+      /stopped in \d+ ms: \d+ finished, \d+ returned to the queue, 0 interrupted/,
+    )
   })
 
   test('P6 a Ctrl-C that npm forwards again counts once, and running jobs keep their grace period', async () => {
