@@ -98,7 +98,7 @@ function finishRun(run: Run, tools: RunJobTools): void {
  */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   const { attempt, handler } = run
-  const error = new JobmillError('DATA_REFUSED', 'the handler returned, but its result could not be stored', {
+  const error = new JobmillError('DATA_REFUSED', 'the handler returned, but its completion could not be written', {
     fix: 'Change the result, or the jobs enqueued with the completion',
     cause,
   })
