@@ -7,14 +7,17 @@ import type { Shape } from './command.ts'
 
 /** Phrases of the library, and their replacements. */
 const PHRASES: readonly (readonly [string, string])[] = [
-  ['name it in the option limits or create it with mill.limits.create', 'create it with jobmill limits set'],
-  ['Change it with mill.limits.change, or delete it first', 'Run the same command again'],
-  ["Name the one that is meant, such as { key: 'chat:42' }", 'Pass --key chat:42'],
-  ['make another limit with perKey: true', 'create another limit with --per-key'],
-  ['list() tells those that there are', 'Run jobmill schedules list to see all schedules'],
-  ["Give { rate: 50, per: '1m' } or { concurrency: 5 }", 'Pass --rate 50 --per 1m, or --concurrency 5'],
   [
-    'Pass "next" of the page before, with the same state filter',
+    'declare it in the option limits, or create it with mill.limits.create',
+    'create it with jobmill limits set',
+  ],
+  ['Change it with mill.limits.change, or delete it first', 'Run the same command again'],
+  ["Pass one, such as { key: 'chat:42' }", 'Pass --key chat:42'],
+  ['use another limit with perKey: true', 'create another limit with --per-key'],
+  ['Use a name from schedules.list()', 'Run jobmill schedules list to see all schedules'],
+  ["Pass { rate: 50, per: '1m' } or { concurrency: 5 }", 'Pass --rate 50 --per 1m, or --concurrency 5'],
+  [
+    'Pass "next" of the previous page, with the same state filter',
     'Pass the cursor of the previous page, and the same --state',
   ],
   [
@@ -23,11 +26,12 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ],
   ['Pass a length of time in milliseconds, not an instant', 'Use at most 3650d'],
   ['cannot be combined with runAt', 'cannot be combined with --run-at'],
+  ['Pass delay or runAt, not both', 'Pass --delay or --run-at, not both'],
   ['longer than backoff.max', 'longer than --backoff-max'],
   ['shorter than backoff.base', 'shorter than --backoff-base'],
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],
-  ['Give a Date, milliseconds since 1970, or text such as', 'Pass text such as'],
-  ['Give an object, such as { traceId }', `Pass an object, such as '{"traceId":"4bf9"}'`],
+  ['Pass a Date, milliseconds since 1970, or text such as', 'Pass text such as'],
+  ['Pass an object, such as { traceId }', `Pass an object, such as '{"traceId":"4bf9"}'`],
 ]
 
 export function translateError(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {

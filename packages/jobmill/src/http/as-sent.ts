@@ -17,8 +17,8 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ],
   ['mill.limits.change', 'PATCH /api/limits/{name}'],
   ["such as { key: 'chat:42' }", 'such as { "key": "chat:42" }'],
-  ['list() tells those that there are', 'Use GET /api/schedules to see all schedules'],
-  ['Give a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],
+  ['Use a name from schedules.list()', 'Use GET /api/schedules to see all schedules'],
+  ['Pass a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],
 ]
 
 /** In a URL, the fields of a filter are parameters. */
