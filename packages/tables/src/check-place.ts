@@ -1,14 +1,17 @@
-/** Whether a database can be had, for who only looks: nothing is made, and nothing is changed. */
+/** Checks whether a database is usable, without creating or changing anything. */
 import { access, constants, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import pg from 'pg'
 import { placeOf } from './place.ts'
 
 const CONNECT_MS = 10_000
-/** How every file of SQLite begins; one that is empty becomes one. */
+/** The header of every SQLite file. An empty file is also valid: SQLite fills it on first use. */
 const HEADER = Buffer.from('SQLite format 3\0')
 
-/** `made`: it is there; otherwise it would be made at the first start. Rejects with the reason and the fix. */
+/**
+ * Returns `made` if the database exists, `missing` if the first start would create it. Rejects with the
+ * reason and the fix.
+ */
 export async function checkPlace(address: string): Promise<'made' | 'missing'> {
   const place = placeOf(address)
   if (place.type === 'sqlite') return checkFile(place.file)
@@ -51,7 +54,7 @@ function isWritable(path: string): Promise<boolean> {
   )
 }
 
-/** By its bytes, since SQLite itself makes files beside one that it opens. */
+/** Reads the bytes directly, because opening the file with SQLite would create its WAL files. */
 async function beginningOf(file: string): Promise<Buffer> {
   const handle = await open(file)
   try {

@@ -1,4 +1,4 @@
-/** `jobmill-tables`: tables of an application, in the database that its jobs are in. */
+/** `jobmill-tables`: application tables in the same database as the jobs. */
 export { type Database, openTables, type TableOptions, type Tables } from './tables.ts'
 export type { Step, StepTools } from './migrate.ts'
 export { checkPlace } from './check-place.ts'

@@ -1,24 +1,30 @@
-/** Brings the tables of an application up to date: each step once, in its order, whoever of several processes starts first. */
+/**
+ * Migrates the tables of an application. Each step runs once, in order, even if several processes start at
+ * the same time.
+ */
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Place } from './place.ts'
 
 export interface StepTools {
   readonly type: Place['type']
-  /** A table by its name, for statements that are written out. */
+  /** The qualified table name, for hand-written statements. */
   readonly table: (name: string) => RawBuilder<unknown>
 }
 
-/** One step, inside of a transaction. One that was published is never changed: what is wrong with it is mended by the next. */
+/**
+ * One migration step, run inside a transaction. Never change a published step: add a new one that corrects
+ * it.
+ */
 export type Step = (db: Transaction<never>, tools: StepTools) => Promise<void>
 
 export interface Migration extends StepTools {
   readonly app: string
-  /** On PostgreSQL. */
+  /** The PostgreSQL schema; null on SQLite. */
   readonly schema: string | null
   readonly steps: readonly Step[]
 }
 
-/** Any number will do, as long as it is the same in every process. */
+/** An arbitrary number that must be the same in every process. */
 const LOCK = 7_318_220_915
 
 export async function migrate(

@@ -1,4 +1,4 @@
-/** One value of a database that is there, for who only looks: nothing is made, and nothing is changed. */
+/** Reads one value from an existing database, without creating or changing anything. */
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { placeOf } from './place.ts'
@@ -12,7 +12,7 @@ export interface Peek {
   readonly column: string
 }
 
-/** Of the first row; null where there is no such table, or nothing in it. */
+/** The value from the first row; null if the table does not exist or is empty. */
 export async function peek(address: string, { app, table, column }: Peek): Promise<unknown> {
   const place = placeOf(address)
   const name = pg.escapeIdentifier(column)
@@ -37,7 +37,7 @@ export async function peek(address: string, { app, table, column }: Peek): Promi
   }
 }
 
-/** Not opened as read-only: then nobody would take the files away again that SQLite makes beside it. */
+/** Opens the file read-write: a read-only connection could not remove the WAL files that SQLite creates. */
 async function inFile(file: string, table: string, statement: string): Promise<unknown> {
   const { sqliteError } = await import('jobmill/sqlite')
   let handle: Sqlite.Database | null = null

@@ -1,4 +1,4 @@
-/** Where a database is, by the address that people write: the same for the jobs and for the tables beside them. */
+/** Parses a database address. Jobs and application tables share the same address format. */
 import { JobmillError, type Store } from 'jobmill'
 
 export type Place =
@@ -7,7 +7,7 @@ export type Place =
 
 const DEFAULT_SCHEMA = 'jobmill'
 
-/** `jobs.db`, `sqlite:jobs.db`, `postgres://…`, with `?schema=` where it is not the usual one. */
+/** Accepts `jobs.db`, `sqlite:jobs.db` and `postgres://…`, with an optional `?schema=`. */
 export function placeOf(address: string): Place {
   if (/^postgres(?:ql)?:/.test(address)) {
     if (!URL.canParse(address)) throw unknown()
@@ -20,10 +20,10 @@ export function placeOf(address: string): Place {
   return { type: 'sqlite', file: address.replace(/^sqlite:/, '') }
 }
 
-/** What the driver says when the database cannot be had, in the words of the mill. `sent`: the server may have seen a statement. */
+/** Turns a driver error into a JobmillError. `sent`: the server may have received the statement. */
 export type ErrorOf = (error: unknown, sent?: boolean) => unknown
 
-/** The driver that is not needed is not loaded. */
+/** Imports only the driver that the address needs. */
 export async function storeAt(
   place: Place,
   options: { readonly clock?: () => number },
@@ -40,9 +40,9 @@ export async function storeAt(
 }
 
 function unknown(): JobmillError {
-  // Not shown: it may have a password in it.
-  return new JobmillError('OPTION_INVALID', 'is the address of no database that we know', {
+  // The value is left out because it may contain a password.
+  return new JobmillError('OPTION_INVALID', 'must be a database address', {
     field: 'database',
-    fix: 'Give postgres://user@host/database or the path of a file',
+    fix: 'Use postgres://user@host/database or a file path',
   })
 }

@@ -1,7 +1,7 @@
 /**
- * The pool of PostgreSQL as Kysely takes it, with an end to every statement. The driver only stops waiting when the time is over: the statement would go on at the
- * server, perhaps behind a lock, and whoever gets the connection next would wait behind it. So it is cancelled there, and its connection is ended. One that the server
- * ended is told in the words of the mill, whenever that is noticed.
+ * A pg pool for Kysely that enforces a deadline on every statement. The driver only stops waiting, while the
+ * statement keeps running at the server and blocks the next user of the connection. So this module cancels
+ * the statement at the server and closes its connection.
  */
 import { connect } from 'node:net'
 import { isJobmillError, JobmillError } from 'jobmill'
@@ -9,15 +9,15 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import type { ErrorOf } from './place.ts'
 
-/** What the driver says; it has no code for it. */
+/** The message of the driver's timeout error, which has no code. */
 const TIMED_OUT = 'Query read timeout'
-/** A request to cancel: its length, its number, which connection, and its secret. */
+/** A CancelRequest message: length, request code, process id and secret key. */
 const CANCEL_BYTES = 16
 const CANCEL_CODE = 80_877_102
 const CANCEL_MS = 5_000
 
 export function withDeadline(pool: pg.Pool, deadlineMs: number, errorOf: ErrorOf): PostgresPool {
-  // Kysely knows a connection by its object.
+  // Kysely identifies a connection by its object, so each client gets one wrapper.
   const guarded = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   return {
     options: pool.options,
@@ -51,13 +51,13 @@ function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): Pos
       return instead(text)
     }
   }
-  /** What is lost is rolled back by the server when its connection ends. */
+  /** The server rolls back the transaction when it closes the connection. */
   function instead(text: string): unknown {
     if (text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] }
     throw lost
   }
   return {
-    // Statements alone: nobody here reads by a cursor.
+    // Only plain statements: this package never uses cursors.
     query: query as PostgresPoolClient['query'],
     release: (isBroken = false) => client.release(lost !== null || isBroken),
   }
@@ -65,7 +65,7 @@ function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): Pos
 
 function unanswered(deadlineMs: number, cause?: Error): JobmillError {
   return new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
-    fix: 'Try again; look for a transaction that stays open and holds a lock',
+    fix: 'Try again, and check for an open transaction that holds a lock',
     ...(cause !== undefined && { cause }),
   })
 }
@@ -77,7 +77,10 @@ interface Known {
   readonly secretKey: number | null
 }
 
-/** By a connection of its own, as the protocol wants it: that works through a pooler too. Nothing depends on whether it arrives. */
+/**
+ * Sends the cancel over a separate connection, as the protocol requires; poolers support this too. Delivery
+ * is best effort.
+ */
 function cancel(client: pg.PoolClient): void {
   const { host, port, processID, secretKey } = client as unknown as Known
   if (processID === null || secretKey === null) return

@@ -1,6 +1,7 @@
 /**
- * Kysely on a SQLite file that others write too, the mill among them. A transaction takes the write lock when it begins, so it never fails half-way; who finds
- * the file locked tries again from the event loop, because the one who holds the lock may need that loop to go on.
+ * Kysely on a SQLite file that the mill and other processes also write. A transaction takes the write lock
+ * when it begins, so it never fails halfway. If the file is locked, it retries from the event loop, because
+ * the lock holder may need the same loop to finish.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
@@ -37,7 +38,7 @@ function driverOn(handle: Sqlite.Database): Driver {
   const connection = connectionOf(handle)
   const send = (text: string) => async (): Promise<void> =>
     void (await connection.executeQuery(CompiledQuery.raw(text)))
-  // One handle: whoever has a transaction open on it has it alone.
+  // There is one handle, so transactions on it run one at a time.
   let last: Promise<void> = Promise.resolve()
   let free: (() => void) | null = null
   return {
@@ -56,7 +57,7 @@ function driverOn(handle: Sqlite.Database): Driver {
     beginTransaction: send('BEGIN IMMEDIATE'),
     commitTransaction: send('COMMIT'),
     async rollbackTransaction() {
-      // Some errors end the transaction by themselves.
+      // Some errors end the transaction on their own.
       if (handle.inTransaction) handle.exec('ROLLBACK')
     },
     async destroy() {
@@ -84,7 +85,7 @@ export function connectionOf(handle: Sqlite.Database): DatabaseConnection {
     },
     // eslint-disable-next-line require-yield
     async *streamQuery() {
-      throw new Error('ask for pages instead of a stream')
+      throw new Error('streaming is not supported: read in pages')
     },
   }
 }

@@ -1,9 +1,12 @@
-/** Prepared statements by their text: to prepare one takes longer than most of them take to run. The least used go first. */
+/**
+ * Caches prepared statements by text, because preparing takes longer than running most of them. Evicts the
+ * least recently used.
+ */
 import type Sqlite from 'better-sqlite3'
 
-/** More than an application has; texts with values in them would otherwise grow without end. */
+/** More than an application has. The limit bounds memory if a statement text contains values. */
 const MOST = 200
-/** Runs once, and changes what others were prepared for. */
+/** Statements that run once and change the schema that cached statements were prepared for. */
 const ONCE = /^\s*(?:create|alter|drop|pragma)\b/i
 
 export function statementsOf(handle: Sqlite.Database): (text: string) => Sqlite.Statement {
@@ -11,7 +14,7 @@ export function statementsOf(handle: Sqlite.Database): (text: string) => Sqlite.
   return (text) => {
     const statement = kept.get(text) ?? handle.prepare(text)
     if (ONCE.test(text)) return statement
-    // The last used stands last.
+    // Map order is insertion order: move the statement to the end as the most recently used.
     kept.delete(text)
     kept.set(text, statement)
     const [oldest] = kept.keys()

@@ -1,4 +1,4 @@
-/** Tables of an application beside its mill: opened by the same address, asked by the same clock, changed in one transaction with jobs. */
+/** Application tables next to a mill: same address, same clock, and one transaction for rows and jobs. */
 import Sqlite from 'better-sqlite3'
 import type { Store } from 'jobmill'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
@@ -11,36 +11,39 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 import { withinPostgres, withinSqlite } from './within.ts'
 
 export interface TableOptions {
-  /** What its tables begin with: on PostgreSQL they are in a schema of their own, called after the mill's and this. */
+  /**
+   * The prefix of the tables. On PostgreSQL, the suffix of their own schema, after the name of the mill's
+   * schema.
+   */
   readonly app: string
   readonly steps: readonly Step[]
-  /** Connections to PostgreSQL (default 4). */
+  /** The number of connections to PostgreSQL (default 4). */
   readonly connections?: number
-  /** How long a statement may take on PostgreSQL before it is cancelled (default 30 s): nothing waits for ever. */
+  /** The time limit of a statement on PostgreSQL, after which it is cancelled (default 30 s). */
   readonly deadlineMs?: number
-  /** For tests: their now instead of the database's. */
+  /** For tests: a clock that replaces the database clock. */
   readonly clock?: () => number
-  /** Hears of connections that break while nobody uses them (default: nobody). */
+  /** Called when an idle connection breaks (default: ignored). */
   readonly onError?: (error: Error) => void
 }
 
 export interface Tables<T> extends StepTools {
   readonly db: Kysely<T>
-  /** Milliseconds since the epoch by the database's clock, for use inside of statements. */
+  /** Milliseconds since the epoch by the database clock, for use inside statements. */
   readonly now: RawBuilder<number>
-  /** `tx` is what `mill.enqueue` and `complete` take: jobs and rows are written together, or not at all. */
+  /** Writes rows and jobs in one transaction. Pass `tx` to `mill.enqueue` and `complete`. */
   readonly transaction: <R>(work: (db: Transaction<T>, tx: never) => Promise<R>) => Promise<R>
   /**
-   * The tables inside a transaction of the caller's, given as `mill.enqueue` takes it: nothing is begun or ended. `whole` names the columns that hold whole numbers,
-   * which the caller's driver may return as text.
+   * The tables inside a transaction of the caller, passed as for `mill.enqueue`. It is neither begun nor
+   * ended here. `whole` names the columns with integers, which the caller's driver may return as text.
    */
   readonly within: (tx: unknown, whole?: ReadonlySet<string>) => Kysely<T>
-  /** Brings the tables up to date. Every process calls it at its start. */
+  /** Migrates the tables. Call it at the start of every process. */
   readonly open: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** A place that has both. */
+/** A store and tables at the same address. */
 export interface Database<T> {
   readonly place: Place
   /** For `jobmill({ store })`, which opens and closes it. */
@@ -50,7 +53,7 @@ export interface Database<T> {
 
 const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
-/** Longer waits are made in the event loop. */
+/** Longer waits happen in the event loop. */
 const BUSY_MS = 5
 const INT8 = 20
 
@@ -70,7 +73,7 @@ function handleOf(file: string, errorOf: ErrorOf): Sqlite.Database {
   try {
     const handle = new Sqlite(file, { timeout: BUSY_MS })
     handle.pragma('journal_mode = WAL')
-    // What was acknowledged must be there after a power cut.
+    // An acknowledged commit must survive a power cut.
     handle.pragma('synchronous = FULL')
     handle.pragma('foreign_keys = ON')
     return handle
@@ -106,15 +109,15 @@ function onPostgres<T>(
     max: connections,
     query_timeout: deadlineMs,
     connectionTimeoutMillis: CONNECT_MS,
-    // Counts and instants are whole numbers well below 2^53.
+    // Counts and timestamps are integers well below 2^53.
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary'): ((text: string) => unknown) =>
         oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
     },
   })
-  // Without it a connection that the server ends takes the process down.
+  // Without a listener, a connection that the server closes would crash the process.
   pool.on('error', onError)
-  // And one that is in use: whoever uses it hears of it by its statement.
+  // The same for a connection in use. Its user gets the error from the failed statement.
   pool.on('connect', (client) => client.on('error', onError))
   const db = new Kysely<T>({
     dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf) }),
@@ -123,7 +126,8 @@ function onPostgres<T>(
     ...options,
     type: 'postgres',
     schema: `${schema}_${app}`,
-    // As a query of its own it is asked once for a statement, and can be looked for in an index; the function by itself is asked for every row.
+    // As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function
+    // call is evaluated for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
     within: (tx, whole) => withinPostgres<T>(tx, whole).withSchema(`${schema}_${app}`),
     async reach() {
@@ -145,9 +149,9 @@ interface Made<T> extends TableOptions {
   readonly databaseNow: RawBuilder<number>
   readonly txOf: (trx: Transaction<T>) => unknown
   readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
-  /** Says in words why the database cannot be had. */
+  /** Rejects with a readable reason if the database is unreachable. */
   readonly reach: () => Promise<void>
-  /** Kysely ends only what it has used. */
+  /** Kysely closes only a driver that it has used. */
   readonly end: () => Promise<void>
 }
 

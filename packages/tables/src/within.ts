@@ -1,4 +1,7 @@
-/** The tables inside a transaction of the caller's own connection: the same values that `mill.enqueue` takes as `tx`. */
+/**
+ * The tables inside a transaction on the caller's own connection. Accepts the same values as `tx` of
+ * `mill.enqueue`.
+ */
 import type Sqlite from 'better-sqlite3'
 import { JobmillError } from 'jobmill'
 import {
@@ -23,14 +26,17 @@ type Send = (
 /** On SQLite: a better-sqlite3 handle of the same file. */
 export function withinSqlite<T>(tx: unknown): Kysely<T> {
   if (typeof tx !== 'object' || tx === null || !('prepare' in tx) || !('inTransaction' in tx))
-    throw invalid('is no handle of better-sqlite3', 'Pass the handle on which you have begun a transaction')
+    throw invalid('must be a better-sqlite3 handle', 'Pass the handle on which you began the transaction')
   const handle = tx as Sqlite.Database
   if (!handle.inTransaction)
     throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
   return new Kysely<T>({ dialect: dialectOn(driverOf(connectionOf(handle))) })
 }
 
-/** On PostgreSQL: a `pg` client, or a function `(text, values) => rows`. `whole` are columns that hold whole numbers, which the driver of the caller may return as text. */
+/**
+ * On PostgreSQL: a `pg` client, or a function `(text, values) => rows`. `whole` names the columns with
+ * integers, which the caller's driver may return as text.
+ */
 export function withinPostgres<T>(tx: unknown, whole: ReadonlySet<string>): Kysely<T> {
   const send = senderOf(tx)
   const connection: DatabaseConnection = {
@@ -67,7 +73,7 @@ function senderOf(tx: unknown): Send {
   if ('totalCount' in tx && 'idleCount' in tx)
     throw invalid(
       'is a pool, which runs each statement on any connection',
-      'Take a client with connect(), run BEGIN on it, and pass the client',
+      'Get a client with connect(), run BEGIN on it, and pass the client',
     )
   if (
     'getTransactionStatus' in tx &&
@@ -86,7 +92,7 @@ async function never(): Promise<never> {
   throw new Error('the transaction belongs to the caller')
 }
 
-/** The transaction is the caller's: it is neither begun nor ended here. */
+/** The caller begins and ends the transaction. */
 function driverOf(connection: DatabaseConnection): Driver {
   return {
     async init() {},
@@ -101,5 +107,5 @@ function driverOf(connection: DatabaseConnection): Driver {
 
 // eslint-disable-next-line require-yield
 async function* streamQuery(): AsyncGenerator<never, void, undefined> {
-  throw new Error('ask for pages instead of a stream')
+  throw new Error('streaming is not supported: read in pages')
 }

@@ -1,4 +1,4 @@
-/** Rows and jobs in one database: opened by several at once, written together or not at all, on both stores. */
+/** Rows and jobs in one database: concurrent opening, and writes that are atomic, on both stores. */
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
@@ -32,7 +32,7 @@ const opened = (address: string, steps = STEPS, clock?: () => number) =>
   openTables<Schema>(address, { app: 'shop', steps, ...(clock === undefined ? {} : { clock }) })
 
 describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
-  test('several that start at once make them once, and a later release adds its step', async () => {
+  test('concurrent starts create the tables once, and a later release adds its step', async () => {
     const address = fresh()
     const first = await opened(address, STEPS.slice(0, 1))
     await first.tables.open()
@@ -50,7 +50,7 @@ describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
     await Promise.all(all.map((one) => one.tables.close()))
   })
 
-  test('P10 rows and jobs are written together, or not at all', async () => {
+  test('P10 rows and jobs are written in one transaction', async () => {
     const { store, tables } = await opened(fresh())
     await tables.open()
     const mill = jobmill({ store, jobs: [receipt], log: 'silent' })
@@ -100,7 +100,7 @@ describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
     await Promise.all(handles.map(({ tables }) => tables.close()))
   })
 
-  test("P9 now is the database's, or that of the test", async () => {
+  test("P9 now comes from the database clock, or from the test's clock", async () => {
     const { tables } = await opened(fresh())
     const { rows } = await sql<{ now: number }>`SELECT ${tables.now} AS now`.execute(tables.db)
     expect(Math.abs((rows[0]?.now ?? 0) - Date.now())).toBeLessThan(60_000)
@@ -124,17 +124,17 @@ test('P1 what was committed on SQLite is there after a power cut: every commit i
   expect(await told('journal_mode')).toBe('wal')
 })
 
-test('an address of no database that we know is refused, and not shown', async () => {
+test('an unknown database address is refused, and not shown', async () => {
   await expect(openTables('mysql://me:secret@here/x', { app: 'shop', steps: [] })).rejects.toThrow(
     /^(?!.*secret).*database/s,
   )
 })
 
-test("a statement that takes too long on PostgreSQL is cancelled, and its connection stands in nobody's way", async () => {
+test('a statement that takes too long on PostgreSQL is cancelled, and its connection blocks no other statement', async () => {
   const url = inject('postgresUrl')
   const schema = freshSchema(url, 'tables')
   const address = `${url}?schema=${schema}`
-  // With all the time that it needs on a busy machine.
+  // Without a deadline, because the machine may be busy.
   const made = await openTables<Schema>(address, { app: 'shop', steps: STEPS })
   await made.tables.open()
   await made.tables.close()
@@ -161,7 +161,7 @@ test("a statement that takes too long on PostgreSQL is cancelled, and its connec
         .execute(),
     ),
   ).rejects.toMatchObject(late)
-  // The one connection there may be works, while the lock is still held.
+  // The only connection works while the lock is still held.
   const one = async () => (await sql`SELECT 1 AS one`.execute(tables.db)).rows
   await expect.poll(one).toEqual([{ one: 1 }])
   const waiting = `SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = '${schema}_shop.shop_order'::regclass`
@@ -201,7 +201,7 @@ describe('connections to PostgreSQL that the server ends', () => {
     message: expect.stringContaining('connection was lost') as string,
   }
 
-  test('P10 in a transaction: it is rejected in the words of the mill, nothing of it is there, and the pool goes on', async () => {
+  test('P10 in a transaction: it rejects with a JobmillError, nothing is written, and the pool recovers', async () => {
     const { tables, pidOf, end, write } = await onConnections()
     for (const moment of ['before a statement', 'before the commit', 'before the rollback'])
       await expect(
@@ -217,13 +217,13 @@ describe('connections to PostgreSQL that the server ends', () => {
     expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'kept' }])
   })
 
-  test('in the middle of a statement, and while nobody uses it', async () => {
+  test('during a statement, and while the connection is idle', async () => {
     const { tables, pidOf, end, write } = await onConnections()
     await expect(sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(tables.db)).rejects.toMatchObject(
       broken,
     )
     await end(await pidOf(tables.db))
-    // The server is gone before its last word is here: the pool may still give its connection away, once.
+    // The server closed the connection before the pool noticed, so the pool may hand it out once more.
     const noticed = await pidOf(tables.db).catch((error: unknown) => error)
     expect([expect.any(Number), expect.objectContaining(broken)]).toContainEqual(noticed)
     await write(tables.db, 'kept')
@@ -231,7 +231,7 @@ describe('connections to PostgreSQL that the server ends', () => {
   })
 })
 
-test('a database that cannot be had is told in words, with what to do', async () => {
+test('an unreachable database is reported with a reason and a fix', async () => {
   const nowhere = await opened('postgres://127.0.0.1:1/x')
   await expect(nowhere.tables.open()).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
@@ -249,7 +249,7 @@ test('a database that cannot be had is told in words, with what to do', async ()
   })
 })
 
-test('statements on SQLite are prepared once, as many as are in use, and what changes tables is not kept', () => {
+test('statements on SQLite are prepared once; the cache is bounded and skips schema changes', () => {
   const handle = new Sqlite(':memory:')
   onTestFinished(() => void handle.close())
   const prepared = statementsOf(handle)

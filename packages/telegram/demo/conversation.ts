@@ -1,4 +1,4 @@
-/** What is said, printed as it is said; and whether it was what should have been said. */
+/** Runs the demo conversation, prints it, and checks each answer against the expected one. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Gateway } from 'jobmill-telegram'
 import type { FakeChat, FakeTelegram } from 'jobmill-telegram/fake'
@@ -19,11 +19,11 @@ export async function conversation({ telegram, gateway, code }: Stage): Promise<
   )
   const chatWith = (slug: string): FakeChat => {
     const chat = chats.get(slug)
-    if (chat === undefined) throw new Error(`there is no bot ${slug}`)
+    if (chat === undefined) throw new Error(`unknown bot ${slug}`)
     return chat
   }
 
-  /** Says it, waits for the answer, and holds it against what is expected. */
+  /** Sends a message, waits for the answer, and compares it with the expected pattern. */
   async function says(slug: string, text: string, expected: RegExp, shown = text): Promise<void> {
     const chat = chatWith(slug)
     const before = chat.transcript().length
@@ -42,44 +42,42 @@ export async function conversation({ telegram, gateway, code }: Stage): Promise<
     }
   }
 
-  console.log('Without a session:')
+  console.log('No session yet:')
   await says('parrot', 'Polly?', /Please log in first/)
-  console.log('\nLogging in, with a code that works once:')
+  console.log('\nLogging in with a one-time code:')
   await says('door', '/auth 12345', /not valid/)
   await says('door', `/auth ${code}`, /Welcome/, '/auth ************')
   await chatWith('door').until(
     (entries) => entries.filter(({ deleted }) => deleted).length === 2,
     PATIENCE_MS,
   )
-  console.log('  (both messages with a code are gone from the chat)')
-  console.log('\nA bot that answers at once, one that asks a service, one that runs a program for a while:')
+  console.log('  (both messages with a code were deleted from the chat)')
+  console.log('\nAn instant bot, a bot that calls a service, and a bot that runs a slow program:')
   await says('parrot', 'Polly?', /^Polly\?$/)
   await says('weather', 'Lisbon', /sunny/)
   await says('report', '/report', /42 pages/)
-  console.log('\nAn update that fails three times, and then is dead:')
+  console.log('\nAn update that fails three times and is then dead:')
   await says('trouble', '/print', /would not work/)
-  console.log('\nTelegram did not hear the answer, and sends two updates again:')
+  console.log('\nTelegram lost the response and delivers two updates again:')
   for (const slug of ['parrot', 'weather']) {
     const { token } = gateway.bots.find((bot) => bot.slug === slug) ?? { token: '' }
     const last = telegram.deliveries.findLast((one) => one.bot === token)
     const before = chatWith(slug).transcript().length
     const { status } = await telegram.redeliver(last?.updateId ?? 0, { bot: token })
     isWell &&= status === 200 && chatWith(slug).transcript().length === before
-    console.log(`  ${slug.padEnd(8)} answered ${status}, and did nothing`)
+    console.log(`  ${slug.padEnd(8)} answered ${status} and ignored the duplicate`)
   }
-  await says('door', '/logout', /over/)
-  // A reply is counted when its job has ended, a moment after it arrived.
+  await says('door', '/logout', /logged out/)
+  // A reply is counted when its job ends, shortly after it arrives.
   while (((await gateway.mill?.list({ state: 'running' }))?.jobs.length ?? 0) > 0) await pause(20)
   const figures = (await gateway.mill?.prometheus()) ?? ''
-  console.log('\nWhat was counted:')
+  console.log('\nMetrics:')
   for (const line of figures
     .split('\n')
     .filter((one) => /^jobmill_telegram_(?:updates|sends)_total.* [1-9]/.test(one)))
     console.log(`  ${line}`)
   console.log(
-    isWell
-      ? '\nEverything was as it should be.'
-      : '\nSomething was not as it should be: see the lines with !!',
+    isWell ? '\nAll answers were as expected.' : '\nSome answers were not as expected: see the lines with !!',
   )
   return isWell
 }

@@ -1,4 +1,4 @@
-/** `npm run start:telegram`: a gateway, a Telegram that is not real, and a conversation between them. Ends by itself. */
+/** `npm run start:telegram`: runs a gateway, a fake Telegram and a conversation between them, then exits. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { conversation } from './conversation.ts'
 import { weatherService } from './weather-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'jobmill-telegram-'))
-/** Who wants no more leaves nothing behind. */
+/** Remove the temporary folder on Ctrl+C too. */
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => {
     rmSync(folder, { recursive: true, force: true })
@@ -40,11 +40,11 @@ const { config, problems } = readConfig({
 if (config === null) throw new Error(JSON.stringify(problems, null, 2))
 const [, , weatherBot] = config.bots
 if (weatherBot?.http === undefined || weatherBot.http === null)
-  throw new Error('the weather bot has no service')
+  throw new Error('the weather bot has no http target')
 const bots = config.bots.map((bot) =>
   bot === weatherBot ? { ...bot, http: { ...weatherBot.http, url: weather.url } } : bot,
 )
-/** What an operator would read in the log. */
+/** Prints log lines in parentheses, as an operator would see them. */
 const tell = (message: string): void =>
   console.log(`  (${(message.split('\n')[0] ?? '').replaceAll(/ [0-9a-f-]{36}/g, '')})`)
 const gateway = await startGateway({
@@ -54,8 +54,8 @@ const gateway = await startGateway({
 for (const { api, slug, secrets: own } of gateway.bots)
   await api.setWebhook(`${gateway.url}/telegram/${slug}`, { secret_token: own[0] ?? '' })
 
-console.log(`The gateway listens at ${gateway.url}, and keeps its jobs in ${join(folder, 'telegram.db')}.`)
-console.log(`Telegram is played by ${telegram.url}. Ada (user 42) writes to five bots.\n`)
+console.log(`The gateway listens at ${gateway.url} and stores its jobs in ${join(folder, 'telegram.db')}.`)
+console.log(`A fake Telegram runs at ${telegram.url}. Ada (user 42) writes to five bots.\n`)
 const code = (await gateway.codes?.issue({ scopes: ['*'], ttlMs: 60_000 })) ?? ''
 const isWell = await conversation({ telegram, gateway, code })
 await gateway.stop()

@@ -1,4 +1,4 @@
-/** A service of yours: it checks who asks, and answers with a text. */
+/** An example of your own service: it verifies the signature and answers with a text. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

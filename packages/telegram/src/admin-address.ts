@@ -1,4 +1,7 @@
-/** Mission Control on its own address: what is wrong with that is told by our setting, and not by an option of the library's. */
+/**
+ * Serves Mission Control on its own address. Listen errors name the gateway's setting instead of the
+ * library's option.
+ */
 import { isJobmillError, JobmillError, type Mill } from 'jobmill'
 import { serve, type Served, type ServeOptions } from 'jobmill/http'
 import type { Address } from './config/config.ts'
@@ -18,14 +21,14 @@ export async function serveAdmin(
     throw new JobmillError('OPTION_INVALID', what, {
       field: 'admin',
       value: `${host}:${port}`,
-      fix: 'Choose another: admin in the config, or ADMIN_LISTEN',
+      fix: 'Set another address: admin in the config, or ADMIN_LISTEN',
       cause: error,
     })
   }
 }
 
 const WHY: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'somebody else listens there',
-  EACCES: 'this user may not listen there',
-  EADDRNOTAVAIL: 'this machine has no such address',
+  EADDRINUSE: 'address is already in use',
+  EACCES: 'this user has no permission to listen on this address',
+  EADDRNOTAVAIL: 'address does not exist on this machine',
 }

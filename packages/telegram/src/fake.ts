@@ -1,4 +1,4 @@
-/** `jobmill-telegram/fake`: a Telegram to develop and test against, on this machine. */
+/** `jobmill-telegram/fake`: a local Telegram server for development and tests. */
 export { fakeTelegram } from './fake/fake-telegram.ts'
 export type {
   CallAnswer,

@@ -1,4 +1,4 @@
-/** The gateway: its parts put together, started and stopped as one. */
+/** The gateway: assembles its parts, and starts and stops them as one. */
 import { type Mill, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { serveAdmin } from './admin-address.ts'
@@ -17,33 +17,35 @@ import { upkeepTimer } from './upkeep.ts'
 import { warnOfUnserved } from './work/unserved-kinds.ts'
 
 export interface Gateway {
-  /** Where webhooks arrive. */
+  /** The URL for webhooks. */
   readonly url: string
-  /** Mission Control; null without. */
+  /** The URL of Mission Control; null if it is off. */
   readonly adminUrl: string | null
   readonly bots: readonly Bot[]
   /** Null without a database. */
   readonly mill: Mill<never> | null
   readonly sessions: Sessions
-  /** Null when nothing asks for a session. */
+  /** Null if no bot needs a session. */
   readonly codes: Codes | null
-  /** How Telegram fares with sending us updates. */
+  /** The state of the webhooks at Telegram. */
   readonly webhooks: () => Promise<WebhookState[]>
-  /** Takes no more updates, answers those that it has, lets jobs go on for the grace, and closes everything. */
+  /**
+   * Graceful shutdown: stop receiving updates, answer open requests, let running jobs finish within the grace
+   * period, and close everything.
+   */
   readonly stop: () => Promise<void>
-  /** Beside `stop`: gives what runs no more time, and ends the programs that it started. */
+  /** Call it after `stop`: ends the grace period and kills the programs that handlers started. */
   readonly hurry: () => void
 }
 
-/** A start that fails undoes what it began. */
+/** A failed start undoes what it began. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions(options)
   const { config } = options
   const { store, tables } = await openTables<Schema>(config.database ?? ':memory:', {
     app: 'telegram',
     steps: STEPS,
-    onError: (error) =>
-      logTo(options.log)('warn', 'a connection to the database was lost', { error: error.message }),
+    onError: (error) => logTo(options.log)('warn', 'database connection lost', { error: error.message }),
   })
   const undo: (() => Promise<unknown>)[] = [() => tables.close()]
   const hurried = new AbortController()
@@ -66,12 +68,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     undo.push(async () => bots.forEach((bot) => bot.close()))
     if (mill === null) {
       const end = upkeepTimer(upkeep, options.platform ?? systemPlatform, {
-        onError: (error) => log('warn', 'what is over could not be deleted', { error: String(error) }),
-        onDeleted: (counts) => log('info', 'deleted what is over', counts),
+        onError: (error) => log('warn', 'cleanup failed', { error: String(error) }),
+        onDeleted: (counts) => log('info', 'deleted expired rows', counts),
       })
       undo.push(async () => end())
     }
-    // First, since it says in words why a database cannot be had.
+    // Open the mill first: its errors explain why a database is unreachable.
     await mill?.open()
     await tables.open()
     if (mill !== null) undo.push(() => mill.stop(hurried.signal.aborted ? { grace: 0 } : {}))
@@ -89,7 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
     if (admin !== null) undo.push(admin.close)
     for (const warning of admin?.warnings ?? []) log('warn', `Mission Control: ${warning}`, {})
-    // Only now: what cannot listen has not begun to work.
+    // Start the workers only when the server listens, so that a port conflict does not leave work half done.
     await mill?.start()
     if (mill !== null) await warnOfUnserved(mill, log)
     const stopping = new AbortController()

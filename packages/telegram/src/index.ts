@@ -1,4 +1,4 @@
-/** `jobmill-telegram`: the gateway as a library. The command `jobmill-telegram` is made of it. */
+/** `jobmill-telegram`: the gateway as a library, which the command `jobmill-telegram` uses too. */
 export type { BotConfig, GatewayConfig, Problem } from './config/config.ts'
 export { readConfig, type ConfigSources, type ReadConfig } from './config/read-config.ts'
 export { type Gateway, startGateway } from './gateway.ts'

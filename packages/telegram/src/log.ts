@@ -1,4 +1,4 @@
-/** Where the gateway says what an operator should know. */
+/** The log of the gateway, for operators. */
 import { loggerFor, type LogOption } from 'jobmill'
 
 export type Log = (
@@ -7,11 +7,11 @@ export type Log = (
   fields: Readonly<Record<string, unknown>>,
 ) => void
 
-/** The message tells everything, for loggers that keep only that; the fields are for those that can search them. */
+/** The message includes all fields, for loggers that keep only the message. */
 export function logTo(option: LogOption = 'silent'): Log {
   const logger = loggerFor(option)
   return (level, message, fields) => {
-    const told = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`)
-    logger?.[level](`telegram: ${message} (${told.join(', ')})`, fields)
+    const pairs = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`)
+    logger?.[level](`telegram: ${message} (${pairs.join(', ')})`, fields)
   }
 }

@@ -1,4 +1,4 @@
-/** What a program gives a gateway that is started in it. */
+/** The options of a gateway that a program starts. */
 import { checkObjectKeys, JobmillError, type LogOption, type Platform } from 'jobmill'
 import type { ServeOptions } from 'jobmill/http'
 import type { GatewayConfig } from './config/config.ts'
@@ -7,18 +7,18 @@ import type { Fault } from './work/fault.ts'
 
 export interface GatewayOptions {
   readonly config: GatewayConfig
-  /** Handlers of your own, which a bot names in the config. */
+  /** Your own handlers, which bots name in the config. */
   readonly handlers?: Readonly<Record<string, Handler>>
-  /** Who may look at Mission Control, as for `serve` of jobmill/http. */
+  /** Access control of Mission Control, as for `serve` of jobmill/http. */
   readonly admin?: Pick<ServeOptions, 'tokens' | 'authenticate' | 'insecure'>
-  /** As `log` of `jobmill()` (default none). */
+  /** As `log` of `jobmill()` (default: silent). */
   readonly log?: LogOption
   /** For tests. */
   readonly fault?: Fault
   readonly random?: () => number
-  /** The clock of the process is in it; that of the database is the database's. */
+  /** Provides the process clock. The database keeps its own. */
   readonly platform?: Platform
-  /** How long the handler of a synchronous bot may take (default 30 s). */
+  /** The time limit of a synchronous bot's handler (default 30 s). */
   readonly handlerMs?: number
 }
 
@@ -32,10 +32,10 @@ const KEYS: Readonly<Record<keyof GatewayOptions, true>> = {
   platform: true,
   handlerMs: true,
 }
-/** What the gateway reads of its config before anything else. */
+/** The settings that the gateway reads first. */
 const CONFIG_KEYS = ['bots', 'listen', 'retention', 'apiRoot'] as const satisfies (keyof GatewayConfig)[]
 
-/** Names the option that is missing, misspelled, or not what `readConfig` returns. */
+/** Reports an option that is missing, misspelled, or not a config from `readConfig`. */
 export function checkOptions(options: GatewayOptions): void {
   checkObjectKeys(options, 'options', Object.keys(KEYS))
   const config: unknown = options.config
@@ -50,6 +50,6 @@ export function checkOptions(options: GatewayOptions): void {
         : `has no ${missing.join(', ')}`
   throw new JobmillError('OPTION_INVALID', what, {
     field: 'config',
-    fix: 'Pass the config of readConfig({ yaml, env }), after a look at its problems',
+    fix: 'Pass the config from readConfig({ yaml, env }), and check its problems first',
   })
 }

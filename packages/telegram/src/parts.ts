@@ -1,4 +1,4 @@
-/** The parts of a gateway, made of its config and held together, before any of them begins to do anything. */
+/** Creates the parts of a gateway from its config, before any of them starts. */
 import { DEFAULTS, jobmill, type Store, systemPlatform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import { botOf } from './bots/bot.ts'
@@ -24,7 +24,10 @@ import { revokedBots } from './work/revoked.ts'
 import { sendJob } from './work/send-job.ts'
 import { updateJob } from './work/update-job.ts'
 
-/** A job has a few words more than its update, and its text beside it where numbers are long, with a backslash before each quote. */
+/**
+ * A job payload is larger than its update: it has extra fields, and may include the update's text as an
+ * escaped string.
+ */
 const PAYLOAD_FACTOR = 4
 
 export function partsOf(
@@ -42,8 +45,8 @@ export function partsOf(
       ? null
       : codes(tables, config.auth, {
           onShut: () =>
-            log('warn', 'too many wrong codes came in: the shared AUTH_SECRET opens nothing for 15 minutes', {
-              fix: 'give out codes that work once, with jobmill-telegram codes new',
+            log('warn', 'too many wrong codes, the shared AUTH_SECRET is disabled for 15 minutes', {
+              fix: 'create one-time codes with jobmill-telegram codes new',
             }),
         })
   const bots = config.bots.map((bot) => {
@@ -62,7 +65,7 @@ export function partsOf(
           ...millOptions(config),
           store,
           jobs: bots.flatMap((bot) => [
-            // Also of a synchronous bot: what became a job before it was one is still done.
+            // Synchronous bots too: jobs from before the switch still have to run.
             updateJob(bot, {
               bots,
               sessions: open,
@@ -127,7 +130,7 @@ export function partsOf(
   }
 }
 
-/** By the clock of the database, which all processes share. */
+/** The database clock, which all processes share. */
 async function nowIn({ db, now }: Tables<Schema>): Promise<number> {
   return (await db.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now
 }

@@ -1,4 +1,4 @@
-/** What the gateway itself cleans up: sessions and codes that are over, updates that cannot come again. */
+/** Cleans up the gateway's tables: expired sessions and codes, and updates that cannot repeat. */
 import type { OwnDuty, Platform } from 'jobmill'
 import { sql, type Tables } from 'jobmill-tables'
 import type { Begun } from './sessions/begun.ts'
@@ -13,7 +13,7 @@ export interface UpkeepTools {
 }
 
 const EVERY_MS = 5 * 60_000
-/** No statement has more than this to delete: others write meanwhile. */
+/** The maximum number of rows per DELETE, so that other writers are not blocked. */
 const BATCH = 500
 
 export function upkeepDuty(tools: UpkeepTools): OwnDuty {
@@ -22,11 +22,14 @@ export function upkeepDuty(tools: UpkeepTools): OwnDuty {
 
 interface UpkeepEars {
   readonly onError: (error: unknown) => void
-  /** Called after a pass that deleted something, with how many of each. */
+  /** Called after a pass that deleted rows, with the counts. */
   readonly onDeleted: (counts: Readonly<Record<string, number>>) => void
 }
 
-/** Without a database there is no mill to run duties, and what is in memory would grow. Returns what ends it. */
+/**
+ * Without a database there is no mill to run duties, but memory would still grow. Returns a function that
+ * stops the timer.
+ */
 export function upkeepTimer(
   tools: UpkeepTools,
   platform: Pick<Platform, 'timer'>,
@@ -49,7 +52,7 @@ export function upkeepTimer(
 
 async function cleanUp({ tables, seen, begun, dedupeMs }: UpkeepTools) {
   const { now } = tables
-  // A repeat of an update comes no later than that.
+  // Telegram does not repeat an update after this time.
   const before = sql<number>`${now} - ${sql.lit(dedupeMs)}`
   await inBatches('telegram_try', ['key'], sql`at < ${before}`)
   await inBatches('telegram_wrong', ['user_id'], sql`since < ${before} AND locked_until <= ${now}`)
@@ -60,7 +63,10 @@ async function cleanUp({ tables, seen, begun, dedupeMs }: UpkeepTools) {
     replies: await begun.forget(dedupeMs),
   }
 
-  /** Says how many. Each condition begins with a column that has an index, and is asked again of what is deleted: it may have been renewed since. */
+  /**
+   * Returns the number of deleted rows. Each condition starts with an indexed column. The DELETE checks it
+   * again, because a row may have been renewed since.
+   */
   async function inBatches(
     name: keyof Schema,
     key: readonly string[],

@@ -1,4 +1,4 @@
-/** Who may come in: sessions, codes, and what happens to those who guess. On both stores. */
+/** Sessions, codes and lockouts. On both stores. */
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
@@ -14,7 +14,7 @@ import { AUTH_SECRET, freshDatabase, saidBy, scene, type Scene, STORES } from '.
 
 const ONE_DAY = { dedupeMs: 86_400_000, leaseMs: 1_000 }
 
-/** Says it, and waits for what is answered to it. */
+/** Sends a message and waits for the answer. */
 async function ask(chat: FakeChat, text: string): Promise<string> {
   const before = saidBy(chat).length
   chat.says(text)
@@ -22,10 +22,10 @@ async function ask(chat: FakeChat, text: string): Promise<string> {
   return saidBy(chat).at(-1) ?? ''
 }
 
-/** What became a job of the bot where people log in. */
+/** The jobs of the login bot. */
 const jobsOf = async ({ gateway }: Scene) => (await gateway.mill?.list({ queue: 'telegram.door' }))?.jobs
 
-test('times are told in words that are true', () => {
+test('durations are formatted correctly', () => {
   const told = [1, 1_000, 59_001, 60_000, 90_000, 3_600_000, 86_400_000, 7 * 86_400_000].map(lasting)
   expect(told.join()).toBe('1 second,1 second,1 minute,1 minute,2 minutes,60 minutes,24 hours,7 days')
 })
@@ -61,7 +61,7 @@ describe.each(STORES)('auth on %s', (store) => {
   })
   afterAll(() => at.stop())
   let isLater = false
-  /** Chats whose login fails, after the code was looked at. */
+  /** Chats whose login fails after the code was checked. */
   const failing = new Set<number | null>()
 
   const person = () => {
@@ -82,30 +82,30 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await ask(door, '/auth')).toContain('/auth CODE')
   })
 
-  test('F login, use, logout: one session opens every bot, and ends for all', async () => {
+  test('F login, use, logout: one session covers every bot, and logout ends it for all', async () => {
     const { door, echo, other, id } = person()
     expect(await ask(echo, 'hello')).toContain('Please log in first')
     expect(await ask(door, `/auth ${AUTH_SECRET}`)).toMatch(
-      /^Welcome\. Your session lasts 24 hours and opens every bot\.$/,
+      /^Welcome! You are logged in to every bot for 24 hours\.$/,
     )
     expect(await ask(echo, 'hello')).toBe('hello')
     expect(await ask(other, 'durably')).toBe('durably')
-    expect(await ask(door, '/whoami')).toMatch(new RegExp(`\\(${id}\\).*every bot for 24 hours more`))
-    expect(await ask(door, '/logout')).toBe('Your session is over.')
-    expect(await ask(door, '/logout')).toBe('You had no session.')
+    expect(await ask(door, '/whoami')).toMatch(new RegExp(`user id ${id}\\).*every bot for 24 hours`))
+    expect(await ask(door, '/logout')).toBe('You are logged out.')
+    expect(await ask(door, '/logout')).toBe('You were not logged in.')
     expect(await ask(echo, 'hello')).toContain('Please log in first')
-    expect(await ask(door, '/whoami')).toContain('You have no session')
+    expect(await ask(door, '/whoami')).toContain('You are not logged in')
   })
 
-  test('F /logout ends the sessions of who says it, and of nobody else', async () => {
+  test('F /logout ends only the sessions of its sender', async () => {
     const [ada, bob] = [person(), person()]
     for (const { door } of [ada, bob]) await ask(door, `/auth ${AUTH_SECRET}`)
-    expect(await ask(ada.door, '/logout')).toBe('Your session is over.')
+    expect(await ask(ada.door, '/logout')).toBe('You are logged out.')
     expect(await ask(ada.echo, 'hello')).toContain('Please log in first')
     expect(await ask(bob.echo, 'hello')).toBe('hello')
   })
 
-  test('E27 a login that fails leaves no code behind: its message is deleted at once, and at the end the user is told', async () => {
+  test('E27 a failed login leaves no code behind: its message is deleted immediately, and the user is notified at the end', async () => {
     const { door, id } = person()
     failing.add(id)
     const { updateId } = door.says(`/auth ${AUTH_SECRET}`)
@@ -117,17 +117,17 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
   })
 
-  test('E27 what names another bot is for that one; a code with it is deleted all the same', async () => {
+  test('E27 a command for another bot is ignored, but its code is deleted', async () => {
     const { door, echo } = person()
     door.says(`/auth@other_bot ${AUTH_SECRET}`)
     door.says('/whoami@other_bot')
-    expect(await ask(door, '/whoami@Door_Bot')).toContain('You have no session')
+    expect(await ask(door, '/whoami@Door_Bot')).toContain('You are not logged in')
     expect(saidBy(door)).toHaveLength(1)
     await door.until(([first]) => first?.deleted === true)
     expect(await ask(echo, 'hello')).toContain('Please log in first')
   })
 
-  test('E27 a code is in no job: not when a login that was fetched fails, nor when its process has to end at once', async () => {
+  test('E27 a code never gets into a job: not when a polled login fails, nor when its process stops immediately', async () => {
     let mood: 'fails' | 'hangs' | 'well' = 'fails'
     const options = {
       store,
@@ -168,7 +168,7 @@ describe.each(STORES)('auth on %s', (store) => {
     await telegram.close()
   })
 
-  test('E28 a session is for the bot that it was opened for, and not for another one that gets its slug', async () => {
+  test('E28 a session belongs to one bot, not to another bot that takes over its slug', async () => {
     const database = freshDatabase(store)
     const bots = { shop: { handler: 'echo', async: true }, door: { handler: 'auth' } }
     const isOpen = async (id: number) => {
@@ -195,7 +195,7 @@ describe.each(STORES)('auth on %s', (store) => {
     ).toEqual(['/auth wrong', `/auth ${AUTH_SECRET}`])
   })
 
-  test('E27 so is all that may have a code in it, also of an admin who is nobody, whether it has one or not; commands alone stay', async () => {
+  test('E27 so is every message that may contain a code, from anonymous admins too; only bare commands stay', async () => {
     const code = (await at.gateway.codes?.issue({ scopes: ['*'], ttlMs: 60_000 })) ?? ''
     const carrying = [
       `/auth@door_bot ${code}`,
@@ -206,7 +206,7 @@ describe.each(STORES)('auth on %s', (store) => {
       AUTH_SECRET,
       `is it ${AUTH_SECRET}?`,
       `my code: ${code.toLowerCase()}.`,
-      // As a wrong guess would be: what is deleted must not tell which is right.
+      // Deleted like a wrong guess: deletions must not reveal which guess is right.
       'sixteen-letters-y',
       'I cannot log in today',
     ]
@@ -221,7 +221,7 @@ describe.each(STORES)('auth on %s', (store) => {
     await expect.poll(deleted).toEqual(carrying)
   })
 
-  test('a message that cannot be deleted now holds up no answer, and is not tried for hours', async () => {
+  test('a message that cannot be deleted delays no answer, and is not retried for hours', async () => {
     const { door } = person()
     at.fake.next('deleteMessage', { error: 429, retryAfter: 60 })
     expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
@@ -232,15 +232,16 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await mill?.get((await jobs())[0]?.id ?? '')).toMatchObject({ maxAttempts: 3, orderKey: null })
   })
 
-  test('E27 five wrong codes lock the sender out, also from the right one; nobody else', async () => {
+  test('E27 five wrong codes lock out the sender, even with the right code, and no other user', async () => {
     const { door } = person()
-    for (const left of [4, 3, 2, 1]) expect(await ask(door, '/auth guess')).toContain(`${left} more`)
-    expect(await ask(door, '/auth guess')).toContain('Too many wrong codes. Try again in 15 minutes')
+    for (const left of [4, 3, 2, 1])
+      expect(await ask(door, '/auth guess')).toContain(`Attempts left: ${left}`)
+    expect(await ask(door, '/auth guess')).toContain('Too many wrong codes. Please try again in 15 minutes')
     expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Too many wrong codes')
     expect(await ask(person().door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
   })
 
-  test('E27 many senders together shut the shared code for all, and nobody else is locked out; a try that is brought again counts once', async () => {
+  test('E27 many senders together disable the shared secret, and no other user is locked out; a repeated attempt counts once', async () => {
     let now = Date.now()
     const { tables, store: jobs } = await openTables<Schema>(freshDatabase(store), {
       app: 'telegram',
@@ -260,14 +261,14 @@ describe.each(STORES)('auth on %s', (store) => {
     for (let user = 2; user <= SHUT.tries; user += 1)
       expect(await guess(user, `by ${user}`)).toMatchObject({ outcome: 'wrong' })
     expect(shut).toBe(1)
-    // Right or wrong: who guesses learns nothing.
+    // The answer is the same for right and wrong codes, so that an attacker learns nothing.
     for (const code of [AUTH_SECRET, 'guess'])
       expect(await guess(900, `then ${code}`, code)).toEqual({ outcome: 'shut', forMs: SHUT.forMs })
     const once = await own.issue({ scopes: ['echo'], ttlMs: 60_000 })
     expect(await guess(900, 'with a code', once)).toEqual({ outcome: 'right', scopes: ['echo'] })
     now += SHUT.forMs
     expect(await guess(900, 'later', AUTH_SECRET)).toMatchObject({ outcome: 'right' })
-    // They are kept no longer than an update can come again.
+    // They are kept only as long as an update can repeat.
     const duty = upkeepDuty({ tables, seen: seen(tables, ONE_DAY), begun: begun(tables, jobs), ...ONE_DAY })
     now += ONE_DAY.dedupeMs + 1
     await duty.run({} as never)
@@ -276,7 +277,7 @@ describe.each(STORES)('auth on %s', (store) => {
     await tables.close()
   })
 
-  test('E27 a code works once, for whom it was made, as long as it lasts', async () => {
+  test('E27 a code works once, for its user, until it expires', async () => {
     const codes = at.gateway.codes
     const [ada, bob] = [person(), person()]
     const once = (await codes?.issue({ scopes: ['*'], ttlMs: 60_000 })) ?? ''
@@ -289,10 +290,10 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await ask(bob.door, `/auth ${over}`)).toContain('not valid')
   })
 
-  test('E28 a session opens the bots that its code was made for', async () => {
+  test('E28 a session covers the bots of its code', async () => {
     const { door, echo, other } = person()
     const code = (await at.gateway.codes?.issue({ scopes: ['echo'], ttlMs: 60_000 })) ?? ''
-    expect(await ask(door, `/auth ${code}`)).toContain('opens echo')
+    expect(await ask(door, `/auth ${code}`)).toContain('logged in to echo')
     expect(await ask(echo, 'hi')).toBe('hi')
     expect(await ask(other, 'hi')).toContain('Please log in first')
   })
@@ -308,7 +309,7 @@ describe.each(STORES)('auth on %s', (store) => {
     })
   })
 
-  test('E29 a session that ended while the job waited is noticed when it runs', async () => {
+  test('E29 a session that ended while the job was queued is detected when it runs', async () => {
     const { door, slow } = person()
     await ask(door, `/auth ${AUTH_SECRET}`)
     isLater = false
@@ -319,13 +320,13 @@ describe.each(STORES)('auth on %s', (store) => {
           (await at.gateway.mill?.counts())?.find(({ queue }) => queue === 'telegram.slow')?.scheduled,
       )
       .toBeGreaterThan(0)
-    expect(await ask(door, '/logout')).toBe('Your session is over.')
+    expect(await ask(door, '/logout')).toBe('You are logged out.')
     isLater = true
     await slow.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(slow)).toEqual([expect.stringContaining('Please log in first')])
   })
 
-  test('A8 a session ends by itself', async () => {
+  test('A8 a session expires', async () => {
     const { door, echo } = person()
     await at.gateway.sessions.open(door.id, ['*'], 0)
     expect(await ask(echo, 'x')).toContain('Please log in first')

@@ -44,7 +44,7 @@ describe('Retry-After of a service', () => {
     ['Sun, 06 Nov 1994 08:50:07 GMT', 30_000],
     ['Sunday, 06-Nov-94 08:50:07 GMT', 30_000],
     ['Tue, 08 Nov 1994 08:50:07 GMT', 86_400_000],
-    // By its own clock, whatever ours is, that is over.
+    // In the past by the server's own clock, whatever ours says.
     ['Sun, 06 Nov 1994 08:49:37 GMT', null],
     ['0', null],
     ['-5', null],
@@ -54,7 +54,7 @@ describe('Retry-After of a service', () => {
     expect(retryAfterMs(new Headers({ 'retry-after': given, date: now }))).toBe(expected)
   })
 
-  test('E9 without a date of its own it is meant by our clock', () => {
+  test('E9 without a Date header our clock is used', () => {
     const headers = new Headers({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() })
     expect(Math.abs((retryAfterMs(headers) ?? 0) - 60_000)).toBeLessThan(10_000)
   })

@@ -1,4 +1,4 @@
-/** The command: what it says, and how it ends. */
+/** The command line: output and exit codes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ function run(args: readonly string[], env: Record<string, string> = {}) {
   return { child, told, ended: once(child, 'close').then(([code]) => ({ code: code as number, ...told })) }
 }
 
-/** The same in this process, with a database that nobody has made yet. */
+/** The same in this process, with a database that does not exist yet. */
 async function type(args: readonly string[], env: Record<string, string> = {}) {
   const told = { out: '', err: '' }
   const code = await runHere(args, {
@@ -71,10 +71,10 @@ async function type(args: readonly string[], env: Record<string, string> = {}) {
   return { code, ...told }
 }
 
-test('check says what there is, or everything that is wrong, and makes nothing', async () => {
+test('check reports the bots or all problems, and creates nothing', async () => {
   expect(await run(['check']).ended).toEqual({
     code: 0,
-    out: 'ok: 2 bots: door (auth), echo (echo, async)\ndatabase telegram.db, made at the first start\n',
+    out: 'ok: 2 bots: door (auth), echo (echo, async)\ndatabase telegram.db, created at the first start\n',
     err: '',
   })
   const wrong = await type(['check'], {
@@ -88,9 +88,9 @@ test('check says what there is, or everything that is wrong, and makes nothing',
   expect(wrong.err).toContain('error   BOT_ECHO_TOKEN: is not set\n        Set it, or BOT_ECHO_TOKEN_FILE')
   expect(wrong.err).toContain('error   AUTH_SECRET: is not set')
   expect(wrong.err).toContain(
-    'warning BOT_ECHO_TOKN: is set, and no bot reads it\n        Did you mean BOT_ECHO_TOKEN?',
+    'warning BOT_ECHO_TOKN: is set, but no bot uses it\n        Did you mean BOT_ECHO_TOKEN?',
   )
-  expect(wrong.err).toContain('error   DATABASE_URL: is the address of no database that we know')
+  expect(wrong.err).toContain('error   DATABASE_URL: must be a database address')
   expect(wrong.err).toContain('error   JOBMILL_TOKENS_FILE: names /nowhere, which cannot be read (ENOENT)')
   expect(wrong.err).not.toContain('hidden')
   expect((await type(['check'], { ADMIN_LISTEN: '', TELEGRAM_CONFIG: '/nowhere.yaml' })).err).toContain(
@@ -102,32 +102,32 @@ test('check says what there is, or everything that is wrong, and makes nothing',
   )
   expect(await type(['check'], { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml })).toMatchObject({
     code: 2,
-    err: expect.stringContaining('JOBMILL_TOKENS: is not set, and others than this machine') as string,
+    err: expect.stringContaining('JOBMILL_TOKENS: is not set, but Mission Control would be') as string,
   })
   expect(await type(['check'], { JOBMILL_TOKENS: '# nobody\nada boss 0123456789abcdef' })).toMatchObject({
     code: 2,
-    err: expect.stringContaining('error   JOBMILL_TOKENS, line 2: says of nobody who may come in') as string,
+    err: expect.stringContaining('error   JOBMILL_TOKENS, line 2: contains no valid token') as string,
   })
   expect(readdirSync(folder)).toEqual(['telegram.yaml'])
 })
 
-/** The exit code, and what was told in the order in which it was. */
+/** The exit code and the error lines in order. */
 const checked = async (yaml: string, env: Record<string, string>) => {
   const { code, err } = await type(['check'], { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ...env })
   return [code, ...err.split('\n').filter((line) => /^(?:error|warning)/.test(line))]
 }
 
-test('check hides nothing behind something else: what is wrong with the config, who may come in, and the database', async () => {
+test('check reports the problems of config, tokens and database together', async () => {
   const bots = 'bots:\n  door: { handler: auth }\n  echo: { handler: ecko }\n'
   expect(
     await checked(`admin: 0.0.0.0:1\n${bots}`, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }),
   ).toEqual([
     2,
-    'error   bots.echo.handler (line 4): is "ecko", which nobody knows',
-    'error   JOBMILL_TOKENS: is not set, and others than this machine could reach Mission Control',
+    'error   bots.echo.handler (line 4): must be a known handler (got "ecko")',
+    'error   JOBMILL_TOKENS: is not set, but Mission Control would be reachable from other machines',
     expect.stringMatching(/^error {3}the database cannot be reached: /),
   ])
-  // One mistake in the YAML is one error, where it is; the rest is looked at all the same.
+  // A YAML mistake is one error with its position; everything else is checked nevertheless.
   expect(
     await checked('bots:\n  door: { handler: auth\n  echo: ]\n  x: {\n', {
       DATABASE_URL: join(folder, 'nowhere', 'x.db'),
@@ -135,13 +135,13 @@ test('check hides nothing behind something else: what is wrong with the config, 
     }),
   ).toEqual([
     2,
-    expect.stringMatching(/^error {3}TELEGRAM_CONFIG_YAML \(line 3, column 3\): is no YAML: /),
-    'error   JOBMILL_TOKENS, line 1: says of nobody who may come in',
+    expect.stringMatching(/^error {3}TELEGRAM_CONFIG_YAML \(line 3, column 3\): is not valid YAML: /),
+    'error   JOBMILL_TOKENS, line 1: contains no valid token',
     expect.stringMatching(/^error {3}.*nowhere/),
   ])
 })
 
-test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
+test('a typo gets a suggestion and exit code 2', async () => {
   const cases: [readonly string[], RegExp][] = [
     [['strat'], /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-telegram --help\n$/],
     [['codes'], /jobmill-telegram codes new .*\n.*codes list/],
@@ -157,15 +157,15 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
     [['codes', 'new', '--ttl', 'banana'], /^error {3}--ttl: .*banana/],
     [
       ['codes', 'new', '--ttl', '5'],
-      /^error {3}--ttl: is no number with its unit \(got "5"\)\. Give 30m, 1h or 7d\.\n$/,
+      /^error {3}--ttl: must be a number with a unit \(got "5"\)\. Pass 30m, 1h or 7d\.\n$/,
     ],
-    [['codes', 'new', '--ttl', '0s'], /--ttl: is over at once/],
+    [['codes', 'new', '--ttl', '0s'], /--ttl: must be greater than 0/],
     [
       ['codes', 'new', '--bot', 'ecko'],
-      /^error {3}--bot: is no bot of the config \(got "ecko"\)\. Did you mean "echo"\?/,
+      /^error {3}--bot: must be a bot of the config \(got "ecko"\)\. Did you mean "echo"\?/,
     ],
-    [['codes', 'new', '--user', 'ada'], /^error {3}--user: is no user id \(got "ada"\)/],
-    [[], /jobmill-telegram: many Telegram bots/],
+    [['codes', 'new', '--user', 'ada'], /^error {3}--user: must be a Telegram user id \(got "ada"\)/],
+    [[], /jobmill-telegram: run many Telegram bots/],
   ]
   for (const [args, text] of cases) {
     const { code, out, err } = await type(args)
@@ -174,7 +174,7 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
   expect(existsSync(join(folder, 'other.db'))).toBe(false)
 })
 
-test('--version and --help say what they should', async () => {
+test('--version and --help', async () => {
   expect(await type(['--version'])).toEqual({ code: 0, out: `${VERSION}\n`, err: '' })
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
@@ -186,13 +186,13 @@ test('--version and --help say what they should', async () => {
     out: expect.stringContaining('codes new') as string,
   })
   expect((await type(['codes', 'new', '--help'])).out).toContain('--ttl TIME')
-  // As the README says them, but for what it adds.
+  // The README lists the same exit codes.
   const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
   const [, codes = ''] = /Exit codes: (.*)$/s.exec((await type(['--help'])).out) ?? []
   for (const one of codes.trim().replaceAll(/\s+/g, ' ').split(', ')) expect(page).toContain(one)
 })
 
-test('an address that is taken, a database that is away and a token that is refused are told with the fix', async () => {
+test('an address in use, an unreachable database and a rejected token are reported with the fix', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   onTestFinished(() => void taken.close())
@@ -201,11 +201,11 @@ test('an address that is taken, a database that is away and a token that is refu
   const env = { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ADMIN_LISTEN: '127.0.0.1:0' }
   expect(await type(['start'], { ...env, LISTEN: at })).toMatchObject({
     code: 2,
-    err: `error   listen: somebody else listens there (got ${at}). Choose another: listen in the config, or LISTEN.\n`,
+    err: `error   listen: address is already in use (got ${at}). Set another address: listen in the config, or LISTEN.\n`,
   })
   expect(await type(['start'], { ...env, LISTEN: '127.0.0.1:0', ADMIN_LISTEN: at })).toMatchObject({
     code: 2,
-    err: `error   admin: somebody else listens there (got ${at}). Choose another: admin in the config, or ADMIN_LISTEN.\n`,
+    err: `error   admin: address is already in use (got ${at}). Set another address: admin in the config, or ADMIN_LISTEN.\n`,
   })
   const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
   for (const args of [['check'], ['start'], ['codes', 'list'], ['codes', 'new']])
@@ -217,30 +217,30 @@ test('an address that is taken, a database that is away and a token that is refu
     })
   const refused = await type(['bots'], { BOT_ECHO_TOKEN: '4711:nobody-knows-this-one' })
   expect([refused.code, refused.err]).toEqual([3, ''])
-  expect(refused.out).toContain('Telegram refuses the token: check BOT_ECHO_TOKEN')
+  expect(refused.out).toContain('Telegram rejected the token: check BOT_ECHO_TOKEN')
   expect(refused.out).toContain('@door_bot')
   const { child, told, ended } = run(['start', '--poll'], {
     BOT_ECHO_TOKEN: '4711:nobody-knows-this-one',
     DATABASE_URL: join(folder, 'refused.db'),
   })
-  await expect.poll(() => told.out + told.err).toContain('refuses the token: check BOT_ECHO_TOKEN')
+  await expect.poll(() => told.out + told.err).toContain('rejected the token: check BOT_ECHO_TOKEN')
   child.kill('SIGTERM')
   expect((await ended).code).toBe(0)
   const unreached = await type(['bots'], { TELEGRAM_API_ROOT: 'http://127.0.0.1:1' })
-  expect([unreached.code, unreached.out]).toEqual([4, expect.stringContaining('Telegram was not reached')])
+  expect([unreached.code, unreached.out]).toEqual([4, expect.stringContaining('Telegram is unreachable')])
 })
 
 test('A start, a code, a conversation, the bots, and a clean stop; starts are logged at info', async () => {
   const { child, told, ended } = run(['start', '--poll'])
-  for await (const line of createInterface(child.stdout)) if (line.includes('asks Telegram')) break
+  for await (const line of createInterface(child.stdout)) if (line.includes('polling Telegram')) break
   expect(told.out).toMatch(
-    /jobmill-telegram listens at http:[^]*Mission Control {3}http:[^]*bot echo {10}echo, async, for who logged in/,
+    /jobmill-telegram listens at http:[^]*Mission Control {3}http:[^]*bot echo {10}echo, async, login required/,
   )
   const same = { DATABASE_URL: join(folder, 'telegram.db') }
   const code = await type(['codes', 'new', '--bot', 'echo', '--ttl', '5m'], same)
   expect(code).toMatchObject({
     code: 0,
-    err: expect.stringContaining('It opens echo, once, within 5 minutes') as string,
+    err: expect.stringContaining('The code works once, within 5 minutes, for echo') as string,
   })
   const tokens = envOf(SLUGS)
   const door = fake.chat({ bot: tokens['BOT_DOOR_TOKEN'] ?? '', id: 5 })

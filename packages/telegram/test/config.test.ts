@@ -1,4 +1,4 @@
-/** The config: everything that is wrong is told at once, each with its place and what to do. */
+/** The config: all problems are reported at once, each with its place and fix. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const read = (yaml: string, env: Record<string, string> = {}, slugs: readonly st
 const wrong = (yaml: string, env: Record<string, string> = {}, slugs?: readonly string[]) =>
   read(yaml, env, slugs).problems.map(({ place, problem }) => `${place}: ${problem}`)
 
-/** What is wrong with a bot that runs this. */
+/** The problems of a bot that runs this program. */
 const ofProgram = (program: string) =>
   read(
     `bots:\n  factory:\n    handler: command\n    async: true\n    requireAuth: false\n    command: { run: ['${program}', 'x'] }`,
@@ -23,7 +23,7 @@ const ofProgram = (program: string) =>
 const started = (options: object): Promise<unknown> => startGateway(options as never)
 
 describe('A3 a bot', () => {
-  test('needs no more than a slug and a handler; the rest has defaults', () => {
+  test('needs only a slug and a handler; the rest has defaults', () => {
     const { config, problems } = read('bots:\n  factory: { handler: echo }\n  door: { handler: auth }', {}, [
       'factory',
       'door',
@@ -51,16 +51,16 @@ describe('A3 a bot', () => {
     })
   })
 
-  test('A says how much is logged: in the YAML, or by LOG_LEVEL, and a level that there is not is refused', () => {
+  test('A the log level comes from the YAML or LOG_LEVEL, and an unknown level is refused', () => {
     const yaml = 'logLevel: warn\nbots:\n  a: { handler: echo, requireAuth: false }'
     expect(read(yaml, {}, ['a']).config?.logLevel).toBe('warn')
     expect(read(yaml, { LOG_LEVEL: 'debug' }, ['a']).config?.logLevel).toBe('debug')
     expect(read(yaml, { LOG_LEVEL: 'loud' }, ['a']).problems).toMatchObject([
-      { level: 'error', place: 'LOG_LEVEL', fix: 'Write debug, info, warn, error, silent' },
+      { level: 'error', place: 'LOG_LEVEL', fix: 'Use one of debug, info, warn, error, silent' },
     ])
   })
 
-  test('A a gateway that is given too little says which option is missing', async () => {
+  test('A startGateway names the missing option', async () => {
     await expect(started({})).rejects.toMatchObject({ code: 'OPTION_INVALID', field: 'config' })
     await expect(started({ config: null })).rejects.toMatchObject({ field: 'config' })
     await expect(started({ config: {} })).rejects.toThrow('config: has no bots, listen, retention, apiRoot')
@@ -76,7 +76,7 @@ describe('A3 a bot', () => {
     expect(bots?.map(({ ordered }) => ordered)).toEqual([true, false])
   })
 
-  test('may say all that there is to say', () => {
+  test('may set every setting', () => {
     const { config, problems } = read(`
 bots:
   factory:
@@ -100,7 +100,7 @@ bots:
     })
   })
 
-  test('A3 all that is wrong is told at once, with its line', () => {
+  test('A3 all problems are reported at once, with their lines', () => {
     const told = wrong(
       `
 store: none
@@ -122,32 +122,32 @@ bots:
     )
     expect(told).toEqual(
       expect.arrayContaining([
-        'bots.Bad_Slug (line 4): is no slug',
-        'bots.Bad_Slug.handler (line 5): is "eco", which nobody knows',
+        'bots.Bad_Slug (line 4): must be a slug',
+        'bots.Bad_Slug.handler (line 5): must be a known handler (got "eco")',
         'bots.factory.token (line 9): must not be in this file',
-        'bots.factory.handler (line 7): is "ecko", which nobody knows',
-        'bots.factory.async (line 8): needs a database, and store is none',
-        'bots.factory.concurency (line 10): is not a setting',
+        'bots.factory.handler (line 7): must be a known handler (got "ecko")',
+        'bots.factory.async (line 8): needs a database, but store is none',
+        'bots.factory.concurency (line 10): is an unknown setting',
         'BOT_FACTORY_TOKEN: is not set',
-        'BOT_FACTORY_SECRET: is no secret that Telegram takes',
+        'BOT_FACTORY_SECRET: must be a secret that Telegram accepts',
         'bots.hooks.http (line 13): has no url',
-        'bots.hooks.http.timeout (line 13): is not between 1 ms and 30 s',
-        'bots.runs (line 14): runs a command while Telegram waits',
-        'bots.runs.command.run (line 14): is no command',
-        'bots.door.requireAuth (line 15): would lock everybody out of the bot that lets them in',
-        'AUTH_SECRET: is not set, and Bad_Slug, factory, hooks, runs, door cannot let anybody in without',
+        'bots.hooks.http.timeout (line 13): must be between 1 ms and 30 s',
+        'bots.runs (line 14): must be async to run a command',
+        'bots.runs.command.run (line 14): must be a command',
+        'bots.door.requireAuth (line 15): must not be true for the bot that opens sessions',
+        'AUTH_SECRET: is not set, but these bots need it for logins: Bad_Slug, factory, hooks, runs, door',
       ]),
     )
     expect(read('bots: {}').config).toBeNull()
   })
 
-  test('A3 a slug that is none is one error, and nothing that follows from it', () => {
+  test('A3 an invalid slug is one error, without follow-up errors', () => {
     const yaml =
       'bots:\n  Bad_Slug: { handler: http, http: { url: "http://x/" }, requireAuth: false }\n  bad-slug: { handler: echo, requireAuth: false }'
-    expect(wrong(yaml, {}, ['bad-slug'])).toEqual(['bots.Bad_Slug (line 2): is no slug'])
+    expect(wrong(yaml, {}, ['bad-slug'])).toEqual(['bots.Bad_Slug (line 2): must be a slug'])
   })
 
-  test('a program that is not there, or cannot be run, is told before an update comes', () => {
+  test('a program that is missing or not executable is reported at the start', () => {
     const folder = mkdtempSync(join(tmpdir(), 'telegram-'))
     writeFileSync(join(folder, 'text'), '')
     expect([ofProgram('sh'), ofProgram('/bin/sh')]).toEqual([[], []])
@@ -162,7 +162,7 @@ bots:
         {
           level: 'error',
           place: 'bots.factory.command.run (line 6)',
-          problem: `begins with ${JSON.stringify(program)}, which this user cannot run`,
+          problem: `must start with a program that this user can run (got ${JSON.stringify(program)})`,
           fix,
         },
       ])
@@ -170,65 +170,68 @@ bots:
 
   test.each([
     ['bots: {}', 'has no bots'],
-    ['- 1', 'the config","problem":"is a list'],
-    ['bots: 5', 'names with values are expected'],
-    ['bots:\n  factory: { handler: echo }\ndedupe: 23h', 'shorter than the 24 hours'],
-    ['bots:\n  factory: { handler: echo }\nstore: postgres://me:secret@here/x', 'has a password in it'],
+    ['- 1', 'the config","problem":"must be a section of settings (got a list)'],
+    ['bots: 5', 'must be a section of settings'],
+    ['bots:\n  factory: { handler: echo }\ndedupe: 23h', 'must be at least 24h'],
+    [
+      'bots:\n  factory: { handler: echo }\nstore: postgres://me:secret@here/x',
+      'must not contain a password',
+    ],
     ['bots:\n  factory: { handler: echo }\npublicUrl: tg.example.org', 'https://tg.example.org'],
     ['bots:\n  factory: { handler: echo }\nlisten: nowhere', 'host:port'],
-    ['bots:\n  factory: { handler: echo, allowedUsers: [ada] }', 'is no user id'],
-    ['bots:\n  factory: { handler: echo, allowedUsers: [] }', 'is empty, so that nobody could use the bot'],
-    ['allowedUsers: []\nbots:\n  factory: { handler: echo }', 'is empty, so that nobody could use the bot'],
-    ['bots:\n  factory: { handler: echo, http: { url: x } }', 'is for the handler http'],
-    ['bots:\n  factory: { handler: echo, retry: { backoff: [soon] } }', 'no duration'],
-    ['auth: { scope: [other] }\nbots:\n  factory: { handler: echo }', 'which is no bot'],
-    ['bots:\n  factory: { handler: auth, async: true }', 'keep the codes'],
+    ['bots:\n  factory: { handler: echo, allowedUsers: [ada] }', 'must contain only user ids'],
+    ['bots:\n  factory: { handler: echo, allowedUsers: [] }', 'must not be empty'],
+    ['allowedUsers: []\nbots:\n  factory: { handler: echo }', 'must not be empty'],
+    ['bots:\n  factory: { handler: echo, http: { url: x } }', 'only applies to the handler http'],
+    ['bots:\n  factory: { handler: echo, retry: { backoff: [soon] } }', 'must be a duration'],
+    ['auth: { scope: [other] }\nbots:\n  factory: { handler: echo }', 'names an unknown bot'],
+    ['bots:\n  factory: { handler: auth, async: true }', 'would store login codes'],
     ['store: none\nbots:\n  factory: { handler: job, job: { kind: x } }', 'needs a database'],
     ['store: none\nbots:\n  factory: { handler: echo, replies: at-most-once }', 'needs a database'],
-    ['bots:\n  factory: { handler: http, http: { url: "http://me:secret@x/" } }', 'a name or a password'],
+    ['bots:\n  factory: { handler: http, http: { url: "http://me:secret@x/" } }', 'a user name or password'],
     [
       'bots:\n  factory: { handler: echo }\n  factory-http: { handler: echo }',
       'would share BOT_FACTORY_HTTP_SECRET',
     ],
-    ['auth: { scope: [] }\nbots:\n  factory: { handler: echo }', 'has to name bots'],
+    ['auth: { scope: [] }\nbots:\n  factory: { handler: echo }', 'must name at least one bot'],
     ['apiRoot: nonsense\nbots:\n  factory: { handler: echo }', 'api.telegram.org'],
-    ['listen: 127.0.0.1:9\nadmin: 127.0.0.1:9\nbots:\n  factory: { handler: echo }', 'a port of its own'],
+    ['listen: 127.0.0.1:9\nadmin: 127.0.0.1:9\nbots:\n  factory: { handler: echo }', 'Use another port'],
   ])('%j is refused', (yaml, words) => {
     const { config, problems } = read(yaml)
     expect(config).toBeNull()
     expect(JSON.stringify(problems)).toContain(words)
   })
 
-  test('a bot as a whole is told by the line of its slug, and YAML that is none by the line alone', () => {
+  test('a problem of a whole bot names the line of its slug, and a YAML error only its line', () => {
     expect(wrong('bots:\n\n  factory:\n    async: true\n  a.b:\n    handler: echo')).toEqual(
-      expect.arrayContaining(['bots.factory (line 3): has no handler', 'bots.a.b (line 5): is no slug']),
+      expect.arrayContaining(['bots.factory (line 3): has no handler', 'bots.a.b (line 5): must be a slug']),
     )
     const { config, problems } = read('bots:\n  factory: {\n', { QUEUE_STUCK_TIMEOUT: '1s' })
     expect(config).toBeNull()
     expect(problems.map(({ place, problem }) => `${place}: ${problem}`)).toEqual([
-      'the config (line 3, column 1): is no YAML: Flow map in block collection must be sufficiently indented and end with a }',
-      'QUEUE_STUCK_TIMEOUT: is shorter than two signs of life of a process',
+      'the config (line 3, column 1): is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }',
+      'QUEUE_STUCK_TIMEOUT: must be at least 6s, the time of two heartbeats',
     ])
     expect(wrong('bots: 5')).toEqual(
-      expect.arrayContaining(['bots (line 1): is 5, and names with values are expected']),
+      expect.arrayContaining(['bots (line 1): must be a section of settings (got 5)']),
     )
     expect(wrong('bots: 5').join()).not.toContain('has no bots')
   })
 
-  test('what was mistyped is told with what may be meant', () => {
+  test('typos get suggestions', () => {
     const { problems } = read(
       'mod: polling\nbots:\n  factory: { handler: ecko, concurency: 3, replies: at-most-one }\nauth: { scope: [factori] }',
       { BOT_FACTORY_TOKN: 'x', BOT_FACTRY_SECRET: 'x', BOT_OTHER_SECRET: 'x', BOT_BLANK_TOKEN: ' ' },
     )
     expect(Object.fromEntries(problems.map(({ place, fix }) => [place, fix]))).toMatchObject({
-      'mod (line 1)': expect.stringMatching(/^Did you mean mode\? There are admin, /) as string,
-      'bots.factory.handler (line 3)': 'Did you mean echo? There are auth, command, echo, http, job',
+      'mod (line 1)': expect.stringMatching(/^Did you mean mode\? Use one of admin, /) as string,
+      'bots.factory.handler (line 3)': 'Did you mean echo? Use one of auth, command, echo, http, job',
       'bots.factory.concurency (line 3)': expect.stringContaining('Did you mean concurrency?') as string,
       'bots.factory.replies (line 3)': expect.stringContaining('Did you mean at-most-once?') as string,
-      'auth.scope (line 4)': 'Did you mean factory? There are *, factory',
+      'auth.scope (line 4)': 'Did you mean factory? Use one of *, factory',
       BOT_FACTORY_TOKN: 'Did you mean BOT_FACTORY_TOKEN?',
       BOT_FACTRY_SECRET: 'Did you mean BOT_FACTORY_SECRET?',
-      BOT_OTHER_SECRET: expect.stringContaining('Take it away') as string,
+      BOT_OTHER_SECRET: expect.stringContaining('Unset it') as string,
     })
     expect(problems.filter(({ level }) => level === 'warning').map(({ place }) => place)).toEqual([
       'BOT_FACTORY_TOKN',
@@ -238,53 +241,53 @@ bots:
     ])
   })
 
-  test('a number without a unit is no duration', () => {
+  test('a duration needs a unit', () => {
     const yaml =
       'bots:\n  factory: { handler: echo, requireAuth: false, retry: { backoff: [1] } }\nauth: { sessionTtl: 24 }'
     expect(read(yaml).problems).toMatchObject([
-      { place: 'bots.factory.retry.backoff (line 2)', problem: 'is 1 without a unit' },
+      { place: 'bots.factory.retry.backoff (line 2)', problem: 'must have a unit (got 1)' },
       {
         place: 'auth.sessionTtl (line 3)',
-        problem: 'is 24 without a unit',
+        problem: 'must have a unit (got 24)',
         fix: "Write '24s', '24m' or '24h'",
       },
     ])
   })
 
-  test('what would fail when an update comes is told at the start', () => {
+  test('settings that would fail with the first update are reported at the start', () => {
     const job =
       'bots:\n  factory:\n    handler: job\n    requireAuth: false\n    job: { kind: bad kind, queue: "a, b" }\n'
     expect(wrong(`${job}publicUrl: https://x.example:9000/y?a=1`)).toEqual([
-      'bots.factory.job.kind (line 5): is "bad kind", which nothing in a mill can be called',
-      'bots.factory.job.queue (line 5): is "a, b", which nothing in a mill can be called',
-      'publicUrl (line 6): has something behind its path',
-      'publicUrl (line 6): has the port 9000, which Telegram does not call',
+      'bots.factory.job.kind (line 5): must be a valid name (got "bad kind")',
+      'bots.factory.job.queue (line 5): must be a valid name (got "a, b")',
+      'publicUrl (line 6): must not have a query or a fragment',
+      'publicUrl (line 6): has port 9000, which Telegram does not support',
     ])
     const echo = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
-    expect(wrong(echo, { DATABASE_URL: 'none' })).toEqual(['DATABASE_URL: is none'])
+    expect(wrong(echo, { DATABASE_URL: 'none' })).toEqual(['DATABASE_URL: must not be none'])
     expect(wrong(`${echo}store: none`, { DATABASE_URL: 'x.db' })).toEqual([
-      'store (line 3): is none, and DATABASE_URL is set',
+      'store (line 3): is none, but DATABASE_URL is set',
     ])
     expect(wrong(echo, { ALLOWED_USERS: '16,0x10,1e3' })).toEqual([
-      'ALLOWED_USERS: has something that is no user id',
+      'ALLOWED_USERS: must contain only user ids',
     ])
     const own = { yaml: 'bots:\n  factory: { handler: send, requireAuth: false }\n', handlers: ['send'] }
     expect(readConfig({ ...own, env: { ...ENV, ...envOf(['factory']) } }).problems).toMatchObject([
-      { place: 'bots.factory.handler (line 2)', problem: 'is what jobs of replies are called' },
+      { place: 'bots.factory.handler (line 2)', problem: 'is reserved for reply jobs' },
     ])
   })
 
-  test('what is in the YAML or in a variable is told where it was written', () => {
+  test('a problem names the YAML line or the variable that it comes from', () => {
     const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`
     expect(wrong(yaml)).toEqual(
       expect.arrayContaining([
-        'auth.sessionTtl (line 4): is no duration that can be used ("soon")',
-        'listen (line 5): has the port 99999, and the last there is is 65535',
-        'admin (line 6): is a list, which is no address',
-        'publicUrl (line 7): is "x"',
-        'store (line 8): is the address of no database that we know',
-        'allowedUsers (line 9): has something that is no user id',
+        'auth.sessionTtl (line 4): must be a duration (got "soon")',
+        'listen (line 5): must have a port of at most 65535 (got 99999)',
+        'admin (line 6): must be an address (got a list)',
+        'publicUrl (line 7): must be a URL (got "x")',
+        'store (line 8): must be a database address',
+        'allowedUsers (line 9): must contain only user ids',
       ]),
     )
     const env = {
@@ -307,15 +310,15 @@ bots:
     })
   })
 
-  test('E31 a secret is needed, and a bot that has the token of another is refused', () => {
+  test('E31 a secret is required, and two bots with the same token are refused', () => {
     const yaml = 'bots:\n  a: { handler: echo }\n  b: { handler: echo }'
     const env = { ...envOf(['a', 'b']), BOT_A_SECRET: '', BOT_B_TOKEN: '7000:abcdefghijklmnop' }
     expect(wrong(yaml, env)).toEqual(
-      expect.arrayContaining(['BOT_A_SECRET: is not set', 'bots.b (line 3): has the token of a']),
+      expect.arrayContaining(['BOT_A_SECRET: is not set', 'bots.b (line 3): has the same token as a']),
     )
   })
 
-  test('E31 sources are networks, and what is none is refused', () => {
+  test('E31 sources are networks, and anything else is refused', () => {
     const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const networks = (yaml: string) => read(`${bots}${yaml}`).config?.sources?.networks
     expect(networks('')).toBeUndefined()
@@ -329,22 +332,22 @@ bots:
     ])
     for (const one of ['10.0.0.0/33', '10.0.0/8', 'here', '10.0.0.0/8/8', '10.0.0.0/', '7'])
       expect(wrong(`${bots}sources: ["${one}"]`)).toEqual([
-        `sources (line 3): has ${JSON.stringify(one)}, which is no network`,
+        `sources (line 3): must contain only addresses and networks (got ${JSON.stringify(one)})`,
       ])
     expect(wrong(`${bots}sources: []`)).toHaveLength(1)
     expect(wrong(`${bots}sourceHeader: X-Real-IP`)).toEqual([
-      'sourceHeader (line 3): is not used without sources',
+      'sourceHeader (line 3): has no effect without sources',
     ])
   })
 
-  test('secrets come from files too, and two of them are one too many', () => {
+  test('secrets may come from files, but not from both places', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'telegram-')), 'token')
     writeFileSync(file, '4711:abcdefghijklmnop\n')
     const yaml = 'bots:\n  factory: { handler: echo }'
     const { config } = read(yaml, { BOT_FACTORY_TOKEN: '', BOT_FACTORY_TOKEN_FILE: file })
     expect(config?.bots[0]?.id).toBe(4_711)
     expect(wrong(yaml, { BOT_FACTORY_TOKEN_FILE: file })).toContain(
-      'BOT_FACTORY_TOKEN: is set, and so is BOT_FACTORY_TOKEN_FILE',
+      'BOT_FACTORY_TOKEN: must not be set together with BOT_FACTORY_TOKEN_FILE',
     )
     expect(wrong(yaml, { BOT_FACTORY_TOKEN: '', BOT_FACTORY_TOKEN_FILE: `${file}x` }).join()).toContain(
       'cannot be read (ENOENT)',
@@ -356,7 +359,7 @@ describe('A4 the environment', () => {
   const yaml = 'bots:\n  factory: { handler: echo }\n  door: { handler: auth }'
   const of = (env: Record<string, string>) => read(yaml, env, ['factory', 'door'])
 
-  test('counts where the config says otherwise', () => {
+  test('overrides the config', () => {
     const both = `${yaml}\nlisten: 127.0.0.1:1\napiRoot: https://one.example\nstore: one.db\n`
     const env = { LISTEN: '127.0.0.1:2', TELEGRAM_API_ROOT: 'https://two.example', DATABASE_URL: 'two.db' }
     expect(read(both, env, ['factory', 'door']).config).toMatchObject({
@@ -388,7 +391,7 @@ describe('A4 the environment', () => {
     })
   })
 
-  test('keeps for ever what it is told to', () => {
+  test('accepts forever as a retention', () => {
     const kept = { QUEUE_DONE_RETENTION: 'forever', QUEUE_DEAD_RETENTION: 'forever' }
     expect(of(kept)).toMatchObject({ problems: [], config: { retention: { doneMs: null, deadMs: null } } })
     expect(of({ QUEUE_DEAD_RETENTION: '2d' })).toMatchObject({
@@ -406,13 +409,13 @@ describe('A4 the environment', () => {
       const { config, problems } = of({ [name]: 'https://me:hidden@example.org' })
       expect([config, problems]).toMatchObject([
         null,
-        [{ place: name, problem: 'has a name or a password in it' }],
+        [{ place: name, problem: 'must not contain a user name or password' }],
       ])
       expect(JSON.stringify(problems)).not.toContain('hidden')
     }
   })
 
-  test('E4 a stuck timeout that delays recovery is warned of; E12 one that frees everything is refused', () => {
+  test('E4 a stuck timeout that delays recovery gets a warning; E12 one that is too short is refused', () => {
     expect(of({ QUEUE_STUCK_TIMEOUT: '30m' }).problems).toMatchObject([
       { level: 'warning', place: 'QUEUE_STUCK_TIMEOUT' },
     ])
@@ -426,7 +429,7 @@ describe('A4 the environment', () => {
     },
   )
 
-  test('a blank variable is unset, and ids that are none are refused', () => {
+  test('a blank variable is unset, and invalid user ids are refused', () => {
     expect(of({ ALLOWED_USERS: ' ', DATABASE_URL: '' })).toMatchObject({
       problems: [],
       config: { database: 'telegram.db' },

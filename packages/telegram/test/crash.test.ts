@@ -1,6 +1,7 @@
 /**
- * The process dies between any two steps: nothing is lost, the order stays, and nobody hears twice what can be known to have arrived. One process dies at all
- * points at once, in a chat for each, and the next one mends all of them.
+ * The process is killed between any two steps: nothing is lost, order is kept, and no reply is duplicated if
+ * its arrival can be known. One process dies at all points at once, with one chat for each, and the next
+ * process recovers all of them.
  */
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -30,16 +31,16 @@ const BOTS = {
 type Slug = keyof typeof BOTS
 const SLUGS = Object.keys(BOTS) as Slug[]
 
-/** What is said in a chat, and how it must be answered. `{code}` is one that works once. */
+/** The messages of a chat and their expected answers. `{code}` is a one-time code. */
 const TALKS = {
   talk: { texts: ['one', 'two', 'three'], last: 'last', answers: ['one', 'two', 'three', 'last'] },
-  dead: { texts: ['poison'], last: 'last', answers: ['stopped trying', 'last'] },
+  dead: { texts: ['poison'], last: 'last', answers: ['something went wrong', 'last'] },
   prompt: { texts: ['hello'], last: 'last', answers: ['log in first', 'log in first'] },
   /** They had a session when they wrote. */
   lapsed: { texts: ['hello'], last: 'last', answers: ['log in first', 'log in first'] },
   moved: { texts: ['one', 'two', 'three'], last: 'last', answers: ['one', 'two', 'three', 'last'] },
   login: { texts: ['/auth {code}'], last: '/whoami', answers: ['Welcome', 'every bot for'] },
-  wrong: { texts: ['/auth nonsense'], last: '/auth nonsense', answers: ['4 more', '3 more'] },
+  wrong: { texts: ['/auth nonsense'], last: '/auth nonsense', answers: ['left: 4', 'left: 3'] },
 } as const
 type Talk = keyof typeof TALKS
 
@@ -88,7 +89,7 @@ test('there is a case for every point', () => {
   expect(FAULT_POINTS.filter((point) => !points.has(point))).toEqual([])
 })
 
-test('P3 without a database an update whose process died before the answer is sent again, handled and answered', async () => {
+test('P3 without a database, an update whose process died before the response is redelivered and answered', async () => {
   const fake = await patientTelegram({ retryScale: 0.05 })
   const env = envOf(['direct'])
   const token = env['BOT_DIRECT_TOKEN'] ?? ''
@@ -109,7 +110,7 @@ test('P3 without a database an update whose process died before the answer is se
   ]
   const children: GatewayChild[] = []
   try {
-    // One whose handler has not begun, and one whose handler has ended and nothing was sent.
+    // One whose handler has not started, and one whose handler has ended before anything was sent.
     const first = await start([`sync.claimed ${before.id}`, `sync.handled ${after.id}`])
     children.push(first)
     for (const chat of [before, after]) for (const text of ['one', 'two']) chat.says(text)
@@ -126,7 +127,10 @@ test('P3 without a database an update whose process died before the answer is se
   }
 })
 
-/** Who stands there has stored the update, and its job goes on: the kill may come at any moment of its send. */
+/**
+ * At these points the update is already stored and its job runs on, so the kill may hit any moment of its
+ * send.
+ */
 const GOES_ON: readonly FaultPoint[] = ['webhook.stored', 'poll.taken', 'sync.written']
 
 describe.each(STORES)('a gateway on %s that is killed', (store) => {
@@ -146,17 +150,17 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
   })
 
   test.each([...called, ...polled])(
-    'P3 P4 E19 E20 at %s, %s, %s: everything is answered, in order, and twice only where Telegram had taken it',
+    'P3 P4 E19 E20 at %s, %s, %s: everything is answered in order, and twice only if Telegram had accepted it',
     (...one) => {
       const [point, slug, talk] = one
       const all = said.get(nameOf(one)) ?? []
       const { answers } = TALKS[talk]
       const isCareful = CAREFUL.includes(slug)
       const told = all.map((text) => answers.find((answer) => text.includes(answer)) ?? text)
-      // Whatever was sent a second time was sent right after the first.
+      // A duplicate directly follows its original.
       const distinct =
         talk === 'prompt' || talk === 'lapsed' ? told : told.filter((text, at) => text !== told[at - 1])
-      // Who died before Telegram's answer was looked at does not know that it was a refusal.
+      // A process that died before it read Telegram's response does not know that it was a refusal.
       const isUnsure =
         point === 'send.begun' || (point === 'send.accepted' && talk === 'moved') || GOES_ON.includes(point)
       const mayLack = isCareful && isUnsure
@@ -172,7 +176,9 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
 
 let chats = 80_000
 
-/** One process that dies at all of these, and one that goes on; what was said in each chat. */
+/**
+ * Runs one process that dies at all these points, then one that recovers; returns the messages of each chat.
+ */
 async function lives(
   store: StoreName,
   mode: 'webhook' | 'polling',
@@ -241,7 +247,7 @@ interface Told {
   readonly point: FaultPoint
   readonly talk: Talk
   readonly chat: FakeChat
-  /** Where it is answered. */
+  /** The chat that gets the answers. */
   readonly there: FakeChat
   readonly last: string
   readonly answers: readonly string[]
@@ -262,7 +268,7 @@ function newTalk(fake: FakeTelegram, bot: string, one: Case): Told {
   return { ...told, chat, there: fake.chat({ bot, id: -1_000_000 - id, type: 'supergroup' }) }
 }
 
-/** Codes for those who log in, and sessions for those whose session ends. */
+/** Creates codes for the logins, and sessions for the users whose session ends. */
 async function letIn(database: string, talks: readonly Told[]): Promise<void> {
   const { store, tables } = await openTables<Schema>(database, { app: 'telegram', steps: STEPS })
   await store.open()

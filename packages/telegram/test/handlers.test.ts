@@ -1,4 +1,4 @@
-/** What answers updates: the same handlers while Telegram waits and as jobs. On both stores. */
+/** The handlers, synchronous and as jobs. On both stores. */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { defineJob, jobmill, type JobContext } from 'jobmill'
@@ -9,7 +9,7 @@ import { DEAD_AT_ONCE } from '../src/handlers/http.ts'
 import { reply, type TelegramUpdate } from '../src/index.ts'
 import { anUpdate, saidBy, scene, type Scene, service, type Service, STORES } from './support/scene.ts'
 
-/** As a date of HTTP, which has no fractions. */
+/** An HTTP date, which has no fractions of a second. */
 const inASecond = () => new Date(Date.now() + 1_500).toUTCString()
 
 const QUICK = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
@@ -76,7 +76,7 @@ describe.each(STORES)('handlers on %s', (store) => {
   )
 
   test.each(['http', 'http-durable'])(
-    'A7 %s forwards numbers that no program can hold as they came, and all else as it was read',
+    'A7 %s forwards oversized numbers verbatim, and everything else as parsed',
     async (slug) => {
       upstream.answers = [() => ({})]
       const update = JSON.stringify(anUpdate('x'))
@@ -151,35 +151,35 @@ describe.each(STORES)('handlers on %s', (store) => {
     ['a 404', () => ({ status: 404 })],
     ['a redirect', () => ({ status: 302, headers: { location: '/elsewhere' } })],
     ['no JSON', () => ({ body: '<html>' })],
-  ])('A7 %s is an error: tried again, then dead, and the user is told', async (_what, answer) => {
+  ])('A7 %s is an error: retried, then dead, and the user is notified', async (_what, answer) => {
     upstream.answers = [answer]
     upstream.requests.splice(0)
-    expect(await answers('http-durable', 'x')).toEqual([expect.stringContaining('stopped trying')])
+    expect(await answers('http-durable', 'x')).toEqual([expect.stringContaining('something went wrong')])
     expect(upstream.requests).toHaveLength(2)
     expect(upstream.requests.map(({ headers }) => headers['x-jobmill-attempt'])).toEqual(['1', '2'])
   })
 
   test('A7 so is a service that does not answer in time', async () => {
     upstream.answers = [() => 'never']
-    expect(await answers('http-hasty', 'x')).toEqual([expect.stringContaining('stopped trying')])
+    expect(await answers('http-hasty', 'x')).toEqual([expect.stringContaining('something went wrong')])
     const [dead] = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.http-hasty' }))?.jobs ?? []
     const history = (await at.gateway.mill?.history(dead?.id ?? '')) ?? []
     expect(history.map(({ outcome }) => outcome)).toEqual(['failed', 'failed'])
     for (const { error } of history) {
       expect(error).toMatch(/time/i)
-      // Low of S6: whoever looks at jobs need not see what opens the service.
+      // S6: error texts must not reveal the query of the URL, because it may hold a token.
       expect(error).not.toContain('in-the-query')
     }
   })
 
-  test('E9 what the service says will never work is not tried again', async () => {
+  test('E9 a permanent refusal of the service is not retried', async () => {
     upstream.answers = [() => ({ status: 422, body: 'no such thing' })]
     upstream.requests.splice(0)
-    expect(await answers('http-durable', 'x')).toEqual([expect.stringContaining('stopped trying')])
+    expect(await answers('http-durable', 'x')).toEqual([expect.stringContaining('something went wrong')])
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('E9 a service that is busy is asked again when it says, and no attempt is spent', async () => {
+  test('E9 a busy service is retried after its Retry-After, and no attempt is spent', async () => {
     let asked = 0
     upstream.answers = [
       () =>
@@ -195,7 +195,7 @@ describe.each(STORES)('handlers on %s', (store) => {
 
   test('a command gets the update, and what it prints is sent back; one that fails is an error', async () => {
     expect(await answers('slow', 'x')).toEqual(['done: it'])
-    expect(await answers('broken', 'x')).toEqual([expect.stringContaining('stopped trying')])
+    expect(await answers('broken', 'x')).toEqual([expect.stringContaining('something went wrong')])
     const [dead] = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.broken' }))?.jobs ?? []
     expect((await at.gateway.mill?.get(dead?.id ?? ''))?.error).toContain('nope')
   })

@@ -1,4 +1,4 @@
-/** Processes that stand still, die of what they are given, or are told to stop: the update is answered once, or the user is told. */
+/** Processes that freeze, crash or stop: the update is answered once, or the user is notified. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { freshFile } from '../../../test/support/databases.ts'
@@ -10,7 +10,7 @@ import { envOf, freshDatabase, saidBy, STORES } from './support/scene.ts'
 
 const BOTS = { durable: { handler: 'moody', async: true, requireAuth: false } }
 
-/** Its exit code. */
+/** Stops it and returns its exit code. */
 async function stop({ child, ended }: GatewayChild): Promise<unknown> {
   child.kill('SIGTERM')
   return (await ended)[0]
@@ -33,7 +33,7 @@ describe.each(STORES)('processes on %s', (store) => {
   })
   afterAll(() => fake.close())
 
-  /** Webhooks arrive at one address, whichever process is there. */
+  /** All processes use one webhook address. */
   async function start({ isDoor = true, leaseMs = 3_000 } = {}): Promise<GatewayChild> {
     const listen = isDoor ? `127.0.0.1:${port}` : '127.0.0.1:0'
     const yaml = {
@@ -51,17 +51,17 @@ describe.each(STORES)('processes on %s', (store) => {
     })
   }
 
-  test('P2 E1 E2 E5 a job longer than a lease runs once; of a process that stood still nothing is accepted', async () => {
+  test('P2 E1 E2 E5 a job longer than a lease runs once; writes of a frozen process are refused', async () => {
     const chat = fake.chat({ bot: token, id: (chats += 1) })
     const first = await start()
     chat.says('slow 4000')
     await first.hears('slow')
-    // Another one starts, and leaves alone what lives.
+    // A second process starts and leaves the running job alone.
     const second = await start({ isDoor: false })
     await chat.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(chat)).toEqual(['did slow 4000'])
 
-    // Whoever gets the next one stands still for longer than its lease, and the other one does it.
+    // The process that gets the next update freezes for longer than its lease, and the other one takes over.
     const still = `stand still ${freshFile()}.first`
     chat.says(still)
     const both = [first, second].map(async (one) => {
@@ -78,9 +78,9 @@ describe.each(STORES)('processes on %s', (store) => {
     expect(await Promise.all([stop(first), stop(second)])).toEqual([0, 0])
   })
 
-  test('P5 E3 an update that kills its process is dead after three, and the user is told', async () => {
+  test('P5 E3 an update that kills its process is dead after three crashes, and the user is notified', async () => {
     const chat = fake.chat({ bot: token, id: (chats += 1) })
-    // Whoever comes next waits for the end of this lease, and for one of its own.
+    // The next process waits for the end of this lease, and for one of its own.
     let gateway = await start({ leaseMs: 1_000 })
     chat.says('die')
     for (let deaths = 0; deaths < 3; deaths += 1) {
@@ -89,23 +89,20 @@ describe.each(STORES)('processes on %s', (store) => {
     }
     chat.says('alive?')
     await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
-    expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying'), 'did alive?'])
+    expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong'), 'did alive?'])
     expect(await stop(gateway)).toBe(0)
   })
 
-  // Others that are told to stop are in watching.test.ts and cli.test.ts.
-  test.nightly(
-    'P6 E26 a process that is told to stop ends what it runs, and takes nothing more',
-    async () => {
-      const chat = fake.chat({ bot: token, id: (chats += 1) })
-      const gateway = await start()
-      chat.says('slow 1500')
-      await gateway.hears('slow')
-      expect(await stop(gateway)).toBe(0)
-      const next = await start()
-      await chat.until((all) => all.some(({ by }) => by === 'bot'))
-      expect(saidBy(chat)).toEqual(['did slow 1500'])
-      expect(await stop(next)).toBe(0)
-    },
-  )
+  // Other shutdown tests are in watching.test.ts and cli.test.ts.
+  test.nightly('P6 E26 a stopping process finishes its running jobs and takes no new ones', async () => {
+    const chat = fake.chat({ bot: token, id: (chats += 1) })
+    const gateway = await start()
+    chat.says('slow 1500')
+    await gateway.hears('slow')
+    expect(await stop(gateway)).toBe(0)
+    const next = await start()
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(chat)).toEqual(['did slow 1500'])
+    expect(await stop(next)).toBe(0)
+  })
 })

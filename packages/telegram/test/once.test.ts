@@ -1,4 +1,7 @@
-/** An update is one update, whichever way its bot takes them, whoever handles it and however often it comes. On both stores. */
+/**
+ * Each update is handled once, whether its bot is synchronous or durable, across processes and repeats. On
+ * both stores.
+ */
 import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
@@ -11,8 +14,8 @@ import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './su
 
 const DAY = 86_400_000
 
-/** The status, and what it says became of it. */
-async function told(answer: Promise<Response>) {
+/** The status and the reported result. */
+async function resultOf(answer: Promise<Response>) {
   const response = await answer
   return [response.status, ((await response.json()) as { result?: string }).result]
 }
@@ -25,7 +28,7 @@ describe.each(STORES)('one update on %s', (store) => {
   const ran: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()
   const ids = { bot: 7_000, closed: 7_001 }
-  /** What one process calls itself, so that it can be told who answered. */
+  /** The name of the process in its replies. */
   const handler =
     (name: string): Handler =>
     async ({ text, reply }) => {
@@ -57,7 +60,7 @@ describe.each(STORES)('one update on %s', (store) => {
   })
   afterEach(() => gates.clear())
 
-  /** As if whoever has it had not been heard of for a lease. */
+  /** Expires the lease of its holder. */
   const fallSilent = (updateId: number, also: { crashes?: number } = {}) =>
     tables.db
       .updateTable('telegram_update')
@@ -65,37 +68,37 @@ describe.each(STORES)('one update on %s', (store) => {
       .where('update_id', '=', updateId)
       .execute()
 
-  test('E21 what was handled while Telegram waited is a repeat once the bot is durable, and the other way round', async () => {
+  test('E21 an update handled synchronously is a repeat once the bot is durable, and the other way round', async () => {
     const chat = durable.chat('bot')
     const [first, second] = ['one', 'two'].map((text) => anUpdate(text, { userId: chat.id }))
-    expect(await told(direct.post('bot', first))).toEqual([200, 'handled'])
-    expect(await told(durable.post('bot', first))).toEqual([200, 'duplicate'])
-    expect(await told(durable.post('bot', second))).toEqual([200, 'queued'])
-    expect(await told(direct.post('bot', second))).toEqual([200, 'duplicate'])
+    expect(await resultOf(direct.post('bot', first))).toEqual([200, 'handled'])
+    expect(await resultOf(durable.post('bot', first))).toEqual([200, 'duplicate'])
+    expect(await resultOf(durable.post('bot', second))).toEqual([200, 'queued'])
+    expect(await resultOf(direct.post('bot', second))).toEqual([200, 'duplicate'])
     await chat.until((all) => all.some(({ text }) => text.endsWith('did two')))
-    // Now it has ended, and is a repeat all the same.
-    expect(await told(direct.post('bot', second))).toEqual([200, 'duplicate'])
+    // The job has ended, and the update is still a repeat.
+    expect(await resultOf(direct.post('bot', second))).toEqual([200, 'duplicate'])
     expect(saidBy(chat).map((text) => text.replace(/^\w+ /, ''))).toEqual(['did one', 'did two'])
     expect(ran.filter((one) => /one|two/.test(one))).toHaveLength(2)
   })
 
-  test('E21 what one process handles while Telegram waits is made no job of by another', async () => {
+  test('E21 an update that one process handles synchronously is not enqueued by another', async () => {
     const gate = Promise.withResolvers<void>()
     gates.set('direct held', gate)
     const update = anUpdate('held')
-    const first = told(direct.post('bot', update))
+    const first = resultOf(direct.post('bot', update))
     await expect.poll(() => ran).toContain('direct held')
-    expect(await told(durable.post('bot', update))).toEqual([503, 'busy'])
+    expect(await resultOf(durable.post('bot', update))).toEqual([503, 'busy'])
     gate.resolve()
     expect(await first).toEqual([200, 'handled'])
-    expect(await told(durable.post('bot', update))).toEqual([200, 'duplicate'])
+    expect(await resultOf(durable.post('bot', update))).toEqual([200, 'duplicate'])
   })
 
-  test('E21 a job whose update was handled while Telegram waited, at the very same time, does nothing', async () => {
+  test('E21 a job whose update was handled synchronously at the same time does nothing', async () => {
     const mill = durable.gateway.mill
     await mill?.pause('telegram.bot')
     const update = anUpdate('raced')
-    expect(await told(durable.post('bot', update))).toEqual([200, 'queued'])
+    expect(await resultOf(durable.post('bot', update))).toEqual([200, 'queued'])
     await tables.db
       .insertInto('telegram_update')
       .values({
@@ -117,18 +120,18 @@ describe.each(STORES)('one update on %s', (store) => {
     expect(ran.filter((one) => one.endsWith('raced'))).toEqual([])
   })
 
-  test('A5 a repeat is told before anybody is refused; who is refused leaves nothing behind, and is refused again', async () => {
+  test('A5 repeats are detected before refusals; a refused update leaves no trace and is refused again', async () => {
     for (const at of [durable, direct]) {
       const update = anUpdate('while on the list', { userId: 5 })
-      const [, result] = await told(at.post('closed', update))
+      const [, result] = await resultOf(at.post('closed', update))
       expect(['queued', 'handled']).toContain(result)
-      // As if its sender had been taken off the list meanwhile.
+      // Simulates a sender who was removed from the allow list.
       const stranger = { ...update, message: { ...update.message, from: { id: 6 } } }
       for (const other of [durable, direct])
-        expect(await told(other.post('closed', stranger))).toEqual([200, 'duplicate'])
+        expect(await resultOf(other.post('closed', stranger))).toEqual([200, 'duplicate'])
       const refused = anUpdate('not on the list', { userId: 6 })
       for (let times = 0; times < 2; times += 1)
-        expect(await told(at.post('closed', refused))).toEqual([200, 'dropped'])
+        expect(await resultOf(at.post('closed', refused))).toEqual([200, 'dropped'])
       const rows = await tables.db
         .selectFrom('telegram_update')
         .select('state')
@@ -139,48 +142,48 @@ describe.each(STORES)('one update on %s', (store) => {
     }
   })
 
-  test('P5 a process that dies spends no attempt; after three such deaths the user is told', async () => {
+  test('P5 a crash spends no attempt; after three crashes the user is notified', async () => {
     const chat = durable.chat('bot')
-    // It would be dead if those that were lost counted: this bot has one attempt.
+    // This bot has one attempt, so the update would be dead if crashes counted.
     const other = anUpdate('survives', { userId: chat.id })
     const claims = seen(tables, { dedupeMs: DAY, leaseMs: 60_000 })
     const ref = { botId: ids.bot, updateId: other.update_id }
     for (const died of [0, 1]) {
       expect(await claims.claim(ref)).toMatchObject({ claimed: { attempt: 1, crashes: died } })
-      expect(await told(direct.post('bot', other))).toEqual([503, 'busy'])
+      expect(await resultOf(direct.post('bot', other))).toEqual([503, 'busy'])
       await fallSilent(other.update_id)
     }
-    expect(await told(direct.post('bot', other))).toEqual([200, 'handled'])
+    expect(await resultOf(direct.post('bot', other))).toEqual([200, 'handled'])
 
     const poison = anUpdate('kills', { userId: chat.id })
     await claims.claim({ botId: ids.bot, updateId: poison.update_id })
     await fallSilent(poison.update_id, { crashes: 2 })
-    expect(await told(direct.post('bot', poison))).toEqual([200, 'dead'])
-    await chat.until((all) => all.filter(({ text }) => text.includes('stopped trying')).length === 1)
-    expect(saidBy(chat)).toEqual(['direct did survives', expect.stringContaining('stopped trying')])
+    expect(await resultOf(direct.post('bot', poison))).toEqual([200, 'dead'])
+    await chat.until((all) => all.filter(({ text }) => text.includes('something went wrong')).length === 1)
+    expect(saidBy(chat)).toEqual(['direct did survives', expect.stringContaining('something went wrong')])
   })
 
-  test('E2 who was overtaken writes nothing: neither its reply nor its end', async () => {
+  test('E2 an overtaken process writes neither its reply nor its outcome', async () => {
     const chat = durable.chat('bot')
     const update = anUpdate('overtaken', { userId: chat.id })
     gates.set('direct overtaken', Promise.withResolvers<void>())
-    const first = told(direct.post('bot', update))
+    const first = resultOf(direct.post('bot', update))
     await expect.poll(() => ran).toContain('direct overtaken')
     await fallSilent(update.update_id)
     const claims = seen(tables, { dedupeMs: DAY, leaseMs: 60_000 })
     const claim = await claims.claim({ botId: ids.bot, updateId: update.update_id })
     gates.get('direct overtaken')?.resolve()
     expect(await first).toEqual([503, 'busy'])
-    // It is still the other one's to end.
+    // The other claim is still open.
     if (claim.outcome !== 'new') throw new Error('it was not overtaken')
     expect(await tables.transaction((db) => claims.handled(db, claim.claimed))).toBe(true)
-    expect(await told(direct.post('bot', update))).toEqual([200, 'duplicate'])
+    expect(await resultOf(direct.post('bot', update))).toEqual([200, 'duplicate'])
     const { jobs = [] } = (await direct.gateway.mill?.list({ queue: 'telegram.bot.send' })) ?? {}
     const sent = await Promise.all(jobs.map(async ({ id }) => (await direct.gateway.mill?.get(id))?.payload))
     expect(JSON.stringify(sent)).not.toContain('did overtaken')
   })
 
-  test('what became a job while the bot was durable is done when it is not any more', async () => {
+  test('jobs from before a switch to synchronous still run', async () => {
     const database = freshDatabase(store)
     const { fake: telegram } = durable
     const options = { store, ids, database, telegram }
@@ -192,22 +195,22 @@ describe.each(STORES)('one update on %s', (store) => {
     })
     await before.gateway.mill?.pause('telegram.bot')
     const chat = before.chat('bot')
-    expect(await told(before.post('bot', anUpdate('left', { userId: chat.id })))).toEqual([200, 'queued'])
+    expect(await resultOf(before.post('bot', anUpdate('left', { userId: chat.id })))).toEqual([200, 'queued'])
     await before.stop()
     const after = await scene({ ...options, handlers: { mine: handler('after') }, bots: { bot: mine } })
-    // What comes now stands behind it in its chat, and in no other.
+    // New updates of this chat queue behind the job; other chats do not.
     const next = anUpdate('next', { userId: chat.id })
-    expect(await told(after.post('bot', next))).toEqual([200, 'queued'])
-    expect(await told(after.post('bot', next))).toEqual([200, 'duplicate'])
-    expect(await told(after.post('bot', anUpdate('elsewhere')))).toEqual([200, 'handled'])
+    expect(await resultOf(after.post('bot', next))).toEqual([200, 'queued'])
+    expect(await resultOf(after.post('bot', next))).toEqual([200, 'duplicate'])
+    expect(await resultOf(after.post('bot', anUpdate('elsewhere')))).toEqual([200, 'handled'])
     await after.gateway.mill?.resume('telegram.bot')
     await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
     expect(saidBy(chat)).toEqual(['after did left', 'after did next'])
-    expect(await told(after.post('bot', anUpdate('last', { userId: chat.id })))).toEqual([200, 'handled'])
+    expect(await resultOf(after.post('bot', anUpdate('last', { userId: chat.id })))).toEqual([200, 'handled'])
     await after.stop()
   })
 
-  test('E13 E14 an update is forgotten when no repeat of it can come any more, also one that never ended', async () => {
+  test('E13 E14 an update is forgotten when no repeat of it is possible, even if it never finished', async () => {
     let now = Date.now()
     const { tables: own, store: jobs } = await openTables<Schema>(freshDatabase(store), {
       app: 'telegram',
@@ -227,7 +230,7 @@ describe.each(STORES)('one update on %s', (store) => {
     await own.transaction((db) => claims.handled(db, handled))
     await claims.failed(failed, true)
     now += 2_000
-    // Its process is gone, and Telegram may still send it.
+    // Its process is gone, and Telegram may still redeliver it.
     expect(await duty.run({} as never)).toMatchObject({ updates: 0 })
     now += DAY - 2_000
     expect(await duty.run({} as never)).toMatchObject({ updates: 2 })

@@ -1,4 +1,4 @@
-/** What an operator does to updates and sees of them, through the API of Mission Control. On both stores. */
+/** Operating on updates through the API of Mission Control. On both stores. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -18,7 +18,7 @@ interface Attempt {
   readonly error: string | null
 }
 
-/** Of one series on the page of metrics. */
+/** The value of one series of the metrics. */
 const amount = (text: string, name: string): number =>
   Number(
     text
@@ -30,7 +30,7 @@ const amount = (text: string, name: string): number =>
 describe.each(STORES)('operating on %s', (store) => {
   const test = inTurns(store, STORES)
   let at: Scene
-  /** By text: how often it fails before it works. */
+  /** How often an update fails before it succeeds, by text. */
   const failures = new Map<string, number>()
 
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.each(STORES)('operating on %s', (store) => {
     return (await answer.json()) as Answer
   }
 
-  /** Those of one bot, in the order in which they came. */
+  /** The jobs of one bot, in order of arrival. */
   async function listed(...states: readonly string[]): Promise<readonly Job[]> {
     return listedOf('one', ...states)
   }
@@ -99,7 +99,7 @@ describe.each(STORES)('operating on %s', (store) => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  test('E23 one bot is paused, its updates are listed, cancelled and go on; other bots do not notice', async () => {
+  test('E23 one bot is paused, its updates are listed, cancelled and resumed; other bots are unaffected', async () => {
     const [chat, other] = [at.chat('one'), at.chat('other')]
     await ask('queues/telegram.one/pause', 'POST')
     for (const text of ['unwanted', 'wanted']) await at.post('one', anUpdate(text, { userId: chat.id }))
@@ -115,7 +115,7 @@ describe.each(STORES)('operating on %s', (store) => {
     expect(await listed('cancelled')).toMatchObject([{ id: waiting[0]?.id }])
   })
 
-  test('E23 a dead update is tried again, and answered', async () => {
+  test('E23 a dead update is retried and answered', async () => {
     const chat = at.chat('one')
     failures.set('poison', 3)
     await at.post('one', anUpdate('poison', { userId: chat.id }))
@@ -126,8 +126,8 @@ describe.each(STORES)('operating on %s', (store) => {
     expect(await listed('dead')).toEqual([])
   })
 
-  test('E24 the metrics tell of the queues of a bot: how many and how old, waits and runs, what failed and was cleaned up', async () => {
-    // A bot of its own, since figures are sums of all that happened to a queue.
+  test('E24 the metrics cover the queues of a bot: backlog, age, waits, runs, failures and cleanup', async () => {
+    // A separate bot, because metrics are sums over a queue.
     const chat = at.chat('counted')
     failures.set('third time', 2)
     failures.set('poison', 3)
@@ -140,7 +140,7 @@ describe.each(STORES)('operating on %s', (store) => {
     await ask(`jobs/${dead?.id}/retry`, 'POST')
     await expect.poll(async () => (await listedOf('counted', 'ready', 'scheduled', 'running')).length).toBe(0)
     await at.gateway.mill?.pause('telegram.counted')
-    // Of no chat, so that they wait for nobody's turn.
+    // Updates without a chat, so that they have no order key.
     for (const id of [1, 2]) await at.post('counted', { update_id: id, poll: {} })
     const [unwanted] = await listedOf('counted', 'ready')
     await ask(`jobs/${unwanted?.id}/cancel`, 'POST')
@@ -154,14 +154,14 @@ describe.each(STORES)('operating on %s', (store) => {
       amount(text, `jobmill_${name}{queue="telegram.counted"${more}}`)
     expect(of('jobs', ',state="ready"')).toBe(1)
     expect(of('jobs', ',state="cancelled"')).toBe(1)
-    // Both updates, and the notice to the chat whose update died.
+    // Both updates, and the notice for the dead one.
     expect(of('jobs', ',state="done"')).toBe(3)
     expect(of('jobs', ',state="dead"')).toBe(0)
     expect(of('queue_paused')).toBe(1)
     const attempts = of('jobs_claimed_total')
     expect(of('job_wait_seconds_count')).toBe(attempts)
     expect(of('job_run_seconds_count')).toBe(attempts)
-    // Two before the third time, and two of the one that died.
+    // Two before the third attempt, and two of the dead one.
     expect(of('retries_total')).toBe(4)
     expect(of('jobs_dead_total')).toBe(1)
     expect(amount(text, 'jobmill_telegram_updates_total{bot="counted",result="duplicate"}')).toBe(1)
@@ -172,7 +172,7 @@ describe.each(STORES)('operating on %s', (store) => {
         duty,
         expect.toSatisfy((n: number) => n > 0),
       ])
-    // What is not kept any more is counted as it goes.
+    // Deleted jobs are counted.
     await at.gateway.mill?.changeQueue('telegram.counted', { retain: { cancelled: '0s' } })
     await at.gateway.mill?.runDuty('retain')
     expect(amount(await metrics(), 'jobmill_swept_rows_total{outcome="jobs"}')).toBe(1)

@@ -1,4 +1,7 @@
-/** Updates of a chat: one after the other in their order, whatever fails; other chats go on. On both stores. */
+/**
+ * Updates of a chat run one after the other, in order, even across failures; chats run in parallel. On both
+ * stores.
+ */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -44,7 +47,7 @@ describe.each(STORES)('order on %s', (store) => {
   })
   afterAll(() => at.stop())
 
-  test('E16 a failing update is not overtaken by the next one of its chat; others go on meanwhile', async () => {
+  test('E16 a failing update is not overtaken by the next one of its chat; other chats continue', async () => {
     const [chat, other] = [at.chat('ordered'), at.chat('ordered')]
     fails = 0
     for (const text of ['fails at first', 'second', 'third'])
@@ -59,7 +62,7 @@ describe.each(STORES)('order on %s', (store) => {
     expect(mine).toEqual(['fails at first', 'fails at first', 'fails at first', 'second', 'third'])
   })
 
-  test('E17 a slow update holds up its own chat alone', async () => {
+  test('E17 a slow update delays only its own chat', async () => {
     const gate = Promise.withResolvers<void>()
     gates.set('slow', gate)
     const [chat, other] = [at.chat('ordered'), at.chat('ordered')]
@@ -74,7 +77,7 @@ describe.each(STORES)('order on %s', (store) => {
     expect(saidBy(chat)).toEqual(['did slow', 'did after it'])
   })
 
-  test('A10 E19 a dead update unblocks its chat, and the user is told once, in the words of the bot, before anything else is answered', async () => {
+  test('A10 E19 a dead update unblocks its chat, and the user is notified once, before any later answer', async () => {
     const chat = at.chat('ordered')
     const poison = anUpdate('poison', { userId: chat.id })
     await at.post('ordered', poison)
@@ -83,12 +86,12 @@ describe.each(STORES)('order on %s', (store) => {
     expect(saidBy(chat)).toEqual(['Gave up.', 'did next'])
     const { jobs = [] } = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.ordered' })) ?? {}
     expect(jobs).toHaveLength(1)
-    // E10: what it failed of is kept, attempt by attempt.
+    // E10: the error of each attempt is kept.
     const history = (await at.gateway.mill?.history(jobs[0]?.id ?? '')) ?? []
     expect(history.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
-    // E14: a repeat of an update that died is a repeat.
+    // E14: a repeat of a dead update is a duplicate.
     expect(await (await at.post('ordered', poison)).json()).toEqual({ ok: true, result: 'duplicate' })
-    // E23: it can be tried again by hand.
+    // E23: a dead update can be retried by hand.
     expect(await at.gateway.mill?.retry(jobs[0]?.id ?? '')).toMatchObject({ verdict: 'changed' })
     await chat.until((all) => all.filter(({ text }) => text === 'Gave up.').length === 2)
   })

@@ -1,4 +1,7 @@
-/** Replies: sent until Telegram has taken them or never will, in order, within its limits, once where that can be known. On both stores. */
+/**
+ * Replies: sent until Telegram accepts or refuses them, in order, within its limits, once if that can be
+ * known. On both stores.
+ */
 import { durationMs } from 'jobmill'
 import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,7 +19,7 @@ import { saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 const HOUR_MS = 3_600_000
 
-test('C three different chats within a second are a storm; two are none, nor is one again and again', () => {
+test('C three throttled chats within a second are a storm; two are not, nor is one chat repeatedly', () => {
   const isStorm = stormWatch()
   const told = [
     [1, 0],
@@ -33,7 +36,7 @@ test('C three different chats within a second are a storm; two are none, nor is 
 const sentTo = (chat: unknown) =>
   sendPayload({ id: 7 }, { method: 'sendMessage', payload: { chat_id: chat }, bestEffort: false }, null)
 
-test('a chat may be named: a number as a text is that number, and a channel is a chat of its own', () => {
+test('chat ids: numeric text equals the number, and a channel name is its own chat', () => {
   expect(
     [5, '5', '-100200', '@News_1', 'news', '5.5', null, '9'.repeat(20)].map((chat) => sentTo(chat).chatId),
   ).toEqual([5, 5, -100_200, '@news_1', null, null, null, null])
@@ -62,7 +65,7 @@ test.each([
     } as const
     const sent: number[] = []
     let state = EMPTY_BUDGET
-    // Everything at once, after a pause in which the burst gathered; then as fast as it goes.
+    // Everything at once after a pause that filled the burst, then as fast as possible.
     for (let now = 1e12; sent.length < 200; now += 10) {
       const ask = { amount: 1, waitUpToMs: 0, hasPlace: false }
       const answered = answer(settings, state, [ask, ask, ask, ask, ask, ask, ask, ask], { now, held: 0 })
@@ -125,7 +128,7 @@ describe.each(STORES)('replies on %s', (store) => {
     return Promise.all(jobs.map(async ({ id }) => at.gateway.mill?.get(id)))
   }
 
-  /** Those to one chat, in whatever state. */
+  /** The send jobs of one chat, in any state. */
   const sendsTo = async (slug: string, chat: number) => {
     const filter = { queue: `telegram.${slug}.send`, payloadText: `"chatId":${chat}` }
     return (await at.gateway.mill?.list(filter))?.jobs ?? []
@@ -146,7 +149,7 @@ describe.each(STORES)('replies on %s', (store) => {
     ['a page instead of JSON', { error: 502, html: true }],
   ]
   test.each(inFull([...faults, ...moreFaults], faults))(
-    'E9 %s is tried again, and arrives once',
+    'E9 %s is retried, and the reply arrives once',
     async (_what, fault) => {
       for (const slug of ['echo', 'direct']) {
         const chat = at.chat(slug)
@@ -159,14 +162,14 @@ describe.each(STORES)('replies on %s', (store) => {
     },
   )
 
-  test('C a 429 is waited out for as long as Telegram says, and only that chat waits', async () => {
+  test('C a 429 pauses only its chat, for as long as Telegram says', async () => {
     const [one, other] = [at.chat('echo'), at.chat('echo')]
-    // Of these nothing keeps the order: they wait because the chat does.
+    // These replies have no order key: they wait because the chat is throttled.
     const loose = at.chat('loose')
     const callsOfLoose = () => at.fake.calls.filter(({ payload }) => payload['chat_id'] === String(loose.id))
     at.fake.next('sendMessage', { error: 429, retryAfter: 2 })
     loose.says('first')
-    // Put off: by now its chat is known to have been refused, too.
+    // It is snoozed: by now its chat is known to be throttled too.
     await expect
       .poll(async () => (await sendsTo('loose', loose.id)).map(({ state }) => state))
       .toEqual(['scheduled'])
@@ -186,7 +189,7 @@ describe.each(STORES)('replies on %s', (store) => {
     for (const when of later) expect(when - first).toBeGreaterThanOrEqual(2_000)
   })
 
-  test('C a 429 for longer than a queue can wait is waited out for that long, and costs nothing', async () => {
+  test('C a 429 beyond the longest pause waits that long, and spends no attempt', async () => {
     at.fake.next('sendMessage', { error: 429, retryAfter: 90_000 })
     at.chat('patient').says('tomorrow')
     const filter = { state: 'scheduled', queue: 'telegram.patient.send' } as const
@@ -200,7 +203,7 @@ describe.each(STORES)('replies on %s', (store) => {
   test.each([
     ['403 blocked', 'blocked'],
     ['400', 'Bad Request'],
-  ])('E9 %s is never tried again: the reply is dead, and says why', async (what, words) => {
+  ])('E9 %s is never retried: the reply is dead, with the reason', async (what, words) => {
     const chat = at.chat('echo')
     if (what === '400')
       at.fake.next('sendMessage', { error: 400, description: 'Bad Request: chat not found' })
@@ -213,7 +216,7 @@ describe.each(STORES)('replies on %s', (store) => {
   })
 
   test.each([401, 404])(
-    'E9 a token that Telegram refuses (%i) is a matter of the bot: told once with what to do, no reply is lost, none is spent, others go on',
+    'E9 a rejected token (%i) pauses its bot: logged once with the fix, no reply is lost, no attempt spent, other bots continue',
     async (error) => {
       const slug = `revoked-${error}`
       const [one, other, elsewhere] = [at.chat(slug), at.chat(slug), at.chat('echo')]
@@ -226,7 +229,7 @@ describe.each(STORES)('replies on %s', (store) => {
       const waiting = async () => (await at.gateway.mill?.list({ state: 'scheduled', queue }))?.jobs ?? []
       await expect.poll(async () => (await waiting()).length).toBe(1)
       other.says('second')
-      // Nothing more is asked of Telegram for this bot, and everything of the others.
+      // The gateway makes no further calls for this bot, and continues those of other bots.
       elsewhere.says('here')
       await elsewhere.until((all) => all.some(({ by }) => by === 'bot'))
       await expect.poll(async () => (await waiting()).length).toBe(2)
@@ -235,7 +238,7 @@ describe.each(STORES)('replies on %s', (store) => {
       for (const { dueAt } of await waiting()) expect((dueAt ?? 0) - now).toBeGreaterThan(30_000)
       expect([...callsTo(one.id), ...callsTo(other.id)]).toHaveLength(1)
       expect(warnings()).toHaveLength(1)
-      // It certainly did not arrive: with at-most-once, too, it is sent with another token.
+      // The reply certainly did not arrive, so it is sent with the next token, even with at-most-once.
       const ids = (await waiting()).map(({ id }) => id)
       expect(
         await tables.db.selectFrom('telegram_begun').selectAll().where('job_id', 'in', ids).execute(),
@@ -243,7 +246,7 @@ describe.each(STORES)('replies on %s', (store) => {
     },
   )
 
-  test('E9 a method that the Bot API does not have is the fault of its reply alone', async () => {
+  test('E9 an unknown Bot API method fails only its own reply', async () => {
     at.chat('odd').says('x')
     await expect.poll(async () => (await sendsOf('odd', 'dead')).map((job) => job?.error)).toHaveLength(1)
     const sends = await at.gateway.mill?.prometheus()
@@ -254,11 +257,11 @@ describe.each(STORES)('replies on %s', (store) => {
     await chat.until((all) => all.some(({ by }) => by === 'bot'))
   })
 
-  test('E20 P13 a reply is one by what it answers, and the store keeps it so; it waits for the limit of its chat in no sender', async () => {
+  test('E20 P13 the store deduplicates a reply by what it answers; waiting for the chat limit occupies no sender', async () => {
     const chat = at.chat('many')
     const { mill, bots } = at.gateway
     const key = `${bots.find(({ slug }) => slug === 'many')?.id}:${chat.id}`
-    /** For as long as it takes until the first of them found nothing there. */
+    /** Drains the limit until the first job has found no permit. */
     const isSnoozed = async () => {
       await mill?.limits.drain('telegram-chat', { key, retryAfter: '500ms' })
       const sends = await sendsTo('many', chat.id)
@@ -279,7 +282,7 @@ describe.each(STORES)('replies on %s', (store) => {
     }
   })
 
-  test('C a group that became another chat is written to there', async () => {
+  test('C a migrated group gets its replies in the new chat', async () => {
     const chat = at.fake.chat({ bot: at.tokenOf('echo'), id: -55, type: 'group' })
     at.fake.chatIs(-55, 'migrated', { to: -100_055 })
     chat.says('where are you?')
@@ -288,7 +291,7 @@ describe.each(STORES)('replies on %s', (store) => {
     expect(saidBy(there)).toEqual(['where are you?'])
   })
 
-  test('E20 twice only where Telegram had taken it and nobody heard of that; not at all with at-most-once', async () => {
+  test('E20 a reply is duplicated only if the response of Telegram was lost; never with at-most-once', async () => {
     const chat = at.chat('echo')
     at.fake.next('sendMessage', 'lost')
     chat.says('twice')
@@ -304,7 +307,7 @@ describe.each(STORES)('replies on %s', (store) => {
     expect(saidBy(careful)).toEqual(['once', 'and on'])
   })
 
-  test('at-most-once: a reply that may have arrived is remembered for as long as its job can run, however long that waits', async () => {
+  test('at-most-once: a reply that may have arrived is remembered as long as its job can run', async () => {
     const { store: jobs, tables: beside } = await openTables<Schema>(at.database, {
       app: 'telegram',
       steps: [],
@@ -316,7 +319,8 @@ describe.each(STORES)('replies on %s', (store) => {
     const waiting = async () => (await mill?.list({ state: 'ready', queue }))?.jobs ?? []
     await expect.poll(async () => (await waiting()).length).toBe(1)
     const id = (await waiting())[0]?.id ?? ''
-    // As if a process had died with it, hours ago; and with another one that was deleted since. Longer ago, and the gateway would forget them by itself.
+    // Simulates a process that died with it hours ago, and one whose job was deleted since. Older records
+    // would be cleaned up.
     const gone = '00000000-0000-7000-8000-000000000000'
     const notes = [id, gone].map((one) => ({ job_id: one, at: Date.now() - 10 * HOUR_MS, token: '' }))
     await tables.db.insertInto('telegram_begun').values(notes).execute()
@@ -332,7 +336,7 @@ describe.each(STORES)('replies on %s', (store) => {
     await beside.close()
   })
 
-  test('E20 at-most-once: a 500 may have been too late, and is not tried again', async () => {
+  test('E20 at-most-once: a 500 may have come after the delivery, and is not retried', async () => {
     const careful = at.chat('careful')
     at.fake.next('sendMessage', { error: 500 })
     careful.says('once or never')
@@ -346,7 +350,7 @@ describe.each(STORES)('replies on %s', (store) => {
     expect(results).toContainEqual(expect.objectContaining({ sent: 'perhaps' }))
   })
 
-  test('at-most-once: who failed before Telegram heard of it has sent nothing, also when the answer of the database was lost', async () => {
+  test('at-most-once: a failure before the call has sent nothing, even if the database response was lost', async () => {
     const careful = at.chat('careful')
     failsBefore = careful.id
     careful.says('after all')
@@ -374,11 +378,11 @@ describe.each(STORES)('replies on %s', (store) => {
     await note.undo()
     const other = sentNotes(real)
     expect(await other('one', mine.signal).begin()).toBe(true)
-    // That one began it, and whoever comes now does not know how that ended.
+    // An earlier attempt began it, and its outcome is unknown to the next one.
     await note.undo()
     expect(await other('one', mine.signal).begin()).toBe(false)
 
-    // The database is away for longer than the job is ours: this process knows better than the note.
+    // The database stays unreachable for the rest of the lease: this process knows better than the note.
     const away = sentNotes({ ...real, undo: () => Promise.reject(new Error('away')) })
     const late = away('two', mine.signal)
     expect(await late.begin()).toBe(true)
@@ -389,13 +393,13 @@ describe.each(STORES)('replies on %s', (store) => {
     await beside.close()
   })
 
-  test('at-most-once gives up nothing that certainly did not arrive', async () => {
+  test('at-most-once drops no reply that certainly did not arrive', async () => {
     const careful = at.chat('careful')
     at.fake.next('sendMessage', { error: 429, retryAfter: 1 })
     careful.says('patient')
     await careful.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(careful)).toEqual(['patient'])
-    // Refused, and tried again by hand once it can arrive.
+    // Refused, and retried by hand once it can arrive.
     at.fake.chatIs(careful.id, 'blocked')
     careful.says('later')
     await expect.poll(async () => (await sendsOf('careful', 'dead')).length).toBe(1)
@@ -404,7 +408,7 @@ describe.each(STORES)('replies on %s', (store) => {
     await careful.until((all) => all.some(({ by, text }) => by === 'bot' && text === 'later'))
   })
 
-  test('P13 groups and bots have budgets of their own', async () => {
+  test('P13 groups and bots have separate limits', async () => {
     const group = at.fake.chat({ bot: at.tokenOf('echo'), id: -77, type: 'group' })
     const chat = at.chat('echo')
     for (const one of [group, chat]) one.says('hello all')
@@ -430,7 +434,7 @@ describe.each(STORES)('replies on %s', (store) => {
     const [mill, queue] = [at.gateway.mill, 'telegram.stormy.send']
     const sends = async (state: 'ready' | 'scheduled') => (await mill?.list({ state, queue }))?.jobs.length
     at.fake.next('sendMessage', ...Array.from({ length: 3 }, () => ({ error: 429, retryAfter: 2 })))
-    // At the same moment.
+    // At the same time.
     await mill?.pause(queue)
     for (const chat of refused ?? []) chat.says('anybody?')
     await expect.poll(() => sends('ready')).toBe(3)

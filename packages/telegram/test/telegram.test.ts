@@ -1,4 +1,4 @@
-/** The way to Telegram: told where updates go when that changed, asked for updates where it cannot call, and what happens without a database. */
+/** The connection to Telegram: setting webhooks, polling, and running without a database. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { HttpError } from 'grammy'
@@ -53,13 +53,13 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
     const before = calls('getWebhookInfo')
     const gateway = await startGateway({ config, log: QUIET })
     await fake.until(() => calls('getWebhookInfo') > before)
-    // What follows it is awaited by the stop.
+    // Stopping awaits the calls in flight.
     await gateway.stop()
     return gateway
   }
   const calls = (method: string) => fake.calls.filter((call) => call.method === method).length
 
-  test('C is set at boot with its secret, and again only when address or secret are others', async () => {
+  test('C is set at boot with its secret, and again only if address or secret changed', async () => {
     await boot()
     expect(fake.calls.findLast(({ method }) => method === 'setWebhook')?.payload).toMatchObject({
       url: 'https://tg.example.org/telegram/echo',
@@ -74,7 +74,7 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
     expect(calls('setWebhook')).toBe(3)
   })
 
-  test('C a 429 at the first contact is waited out', async () => {
+  test('C a 429 at the first contact is respected', async () => {
     fake.next('getMe', { error: 429, retryAfter: 2 })
     await boot()
     const [first, second] = fake.calls.filter(({ method }) => method === 'getMe').map(({ at }) => at)
@@ -82,7 +82,7 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
   })
 })
 
-test('C what keeps a bot from Telegram is told once, without its token, stands in /readyz, and is over when Telegram answers', async () => {
+test('C trouble with Telegram is logged once without the token, shown in /readyz, and cleared when Telegram answers', async () => {
   const fake = await patientTelegram()
   onTestFinished(() => fake.close())
   const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
@@ -104,8 +104,8 @@ test('C what keeps a bot from Telegram is told once, without its token, stands i
   await expect.poll(ready).toEqual({ ok: true, degraded: [{ bot: 'echo', trouble: 'token' }] })
   await expect.poll(ready).toEqual({ ok: true })
   expect(fake.calls.filter(({ method }) => method === 'getMe')).toHaveLength(3)
-  expect(told.filter((line) => line.includes('refuses the token'))).toHaveLength(1)
-  expect(told.filter((line) => line.includes('Telegram answers'))).toHaveLength(1)
+  expect(told.filter((line) => line.includes('rejected the token'))).toHaveLength(1)
+  expect(told.filter((line) => line.includes('Telegram is reachable again'))).toHaveLength(1)
   expect(told.join('\n')).not.toContain(token)
   const beneath = Object.assign(new Error(`request to ${fake.url}/bot${token}/getMe failed`), {
     code: 'ECONNREFUSED',
@@ -119,7 +119,7 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
   let at: Scene
   afterEach(() => at.stop())
 
-  test('updates are fetched in order, handled like any other, and acknowledged when that is written; a repeat is told', async () => {
+  test('polled updates are handled in order and acknowledged once written; a repeat is logged', async () => {
     const told: string[] = []
     at = await scene({
       store,
@@ -132,13 +132,15 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     for (const text of ['two', 'three']) chat.says(text)
     await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 3)
     expect(saidBy(chat)).toEqual(['one', 'two', 'three'])
-    // All of them: Telegram's ids begin elsewhere when nothing is left of those before.
+    // Acknowledge all of them: Telegram restarts its ids only when no update is left.
     await acknowledged(900_002)
-    // Told a second time, once Telegram went on from somewhere else.
+    // Redelivered after Telegram's ids restarted.
     const { updateId } = chat.says('lower', { updateId: 5_000 })
     await acknowledged(updateId)
     chat.says('one', { updateId: 900_000 })
-    await expect.poll(() => told).toContainEqual(expect.stringMatching(/came again.*update 900000/))
+    await expect
+      .poll(() => told)
+      .toContainEqual(expect.stringMatching(/duplicate update ignored.*update 900000/))
     expect(saidBy(chat).filter((text) => text === 'one')).toHaveLength(1)
   })
 
@@ -147,7 +149,7 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
   const acknowledged = (updateId: number) =>
     at.fake.until(() => asked().some(({ payload }) => payload['offset'] === updateId + 1))
 
-  test('C E14 ids that begin again lower are followed; who says nothing new is asked again after a pause, and after a 429 when it is over', async () => {
+  test('C E14 restarted lower ids are followed; polling pauses when there is nothing new, and after a 429', async () => {
     const isAsync = store !== 'none'
     at = await scene({
       store,
@@ -165,7 +167,7 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     }
     expect(saidBy(chat)).toEqual(['before', 'after'])
     at.fake.next('getUpdates', { error: 429, retryAfter: 2 })
-    // One that is told for ever, as its id says nothing of where Telegram stands.
+    // An update that Telegram repeats endlessly, because its id is out of sequence.
     chat.gives({ update_id: 2_000_000_000, poll: {} })
     const refused = () =>
       asked().findIndex(({ answer }) => typeof answer === 'object' && answer?.status === 429)
@@ -174,21 +176,21 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
       .slice(refused())
       .map(({ at: when }) => when)
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1_990)
-    // A second from one to the next; together, since one that is late on its way is nearer to the next.
+    // About a second between polls. Measure two gaps together, because one late poll shortens the next gap.
     const [, , from = 0, , to = 0] = times
     expect(to - from).toBeGreaterThanOrEqual(1_000)
   })
 
   test.runIf(inFull(store !== 'none', store === 'postgres'))(
-    'more chats go on than Telegram tells of at once, while one fails and keeps its order',
+    'more chats than one poll returns make progress while one fails and keeps its order',
     async () => {
       const done: string[] = []
-      let isMended = false
+      let isFixed = false
       at = await scene({
         store,
         handlers: {
           moody({ text }) {
-            if (text === 'fails' && !isMended) throw new Error('not now')
+            if (text === 'fails' && !isFixed) throw new Error('not now')
             done.push(text)
           },
         },
@@ -207,14 +209,14 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
       for (let n = 1; n <= 120; n += 1) at.chat('moody').says(String(n))
       await expect.poll(() => done.length).toBe(120)
       expect(done).not.toContain('waits')
-      isMended = true
+      isFixed = true
       await expect.poll(() => done.slice(120)).toEqual(['fails', 'waits'])
       sad.says('at once again')
       await expect.poll(() => done.slice(122)).toEqual(['at once again'])
     },
   )
 
-  test('a chat whose update fails holds up no other', async () => {
+  test('a chat with a failing update delays no other chat', async () => {
     at = await scene({
       store,
       handlers: {
@@ -237,7 +239,7 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     expect([saidBy(sad), saidBy(glad)]).toEqual([[], ['one', 'two', 'three']])
   })
 
-  test('one that cannot be handled now is not passed over', async () => {
+  test('an update that fails now is not skipped', async () => {
     let fails = 2
     at = await scene({
       store,
@@ -264,13 +266,13 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
   })
 })
 
-test('E26 connections that say nothing hold up no stop', async () => {
+test('E26 silent connections do not delay a stop', async () => {
   const at = await scene({ store: 'none', bots: { echo: { handler: 'echo', requireAuth: false } } })
   const { port, hostname } = new URL(at.gateway.url)
   const [silent, half] = [connect(Number(port), hostname), connect(Number(port), hostname)]
   await Promise.all([once(silent, 'connect'), once(half, 'connect')])
   half.write('POST /telegram/echo HTTP/1.1\r\nHost: x\r\n')
-  // By an error or without one.
+  // With or without an error.
   const ended = Promise.all(
     [silent, half].map(
       (socket) => new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)),
@@ -283,7 +285,7 @@ test('E26 connections that say nothing hold up no stop', async () => {
 describe('without a database', () => {
   let at: Scene
   const lines: string[] = []
-  /** What waits for its time, in place of a clock. */
+  /** Pending timers, in place of a clock. */
   const waiting = new Map<number, () => void>()
   beforeAll(async () => {
     at = await scene({
@@ -326,7 +328,7 @@ describe('without a database', () => {
     expect(at.gateway.mill).toBeNull()
   })
 
-  test('a reply that cannot be sent is not handled: Telegram sends the update again', async () => {
+  test('an update whose reply cannot be sent is not handled: Telegram redelivers it', async () => {
     const chat = at.chat('echo')
     at.fake.next('sendMessage', { error: 429, retryAfter: 9 })
     const update = anUpdate('patience', { userId: chat.id })
@@ -336,20 +338,22 @@ describe('without a database', () => {
     expect(saidBy(chat)).toEqual(['patience'])
   })
 
-  test('a job that cannot be enqueued is an error in words, tried once; what a synchronous handler logs is in the log', async () => {
+  test('a job that cannot be enqueued fails permanently with a clear error; synchronous handlers can log', async () => {
     const chat = at.chat('enqueues')
     const update = anUpdate('x', { userId: chat.id })
     expect(await (await at.post('enqueues', update)).json()).toEqual({ ok: true, result: 'dead' })
-    expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying')])
+    expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong')])
     expect(lines).toContainEqual(expect.stringMatching(/about to enqueue.*bot enqueues.*thing mine/))
-    expect(lines).toContainEqual(expect.stringContaining('a job my.kind needs a database, and store is none'))
+    expect(lines).toContainEqual(
+      expect.stringContaining('enqueueing my.kind needs a database, but store is none'),
+    )
   })
 
-  test('what is over is deleted there too, every five minutes', async () => {
+  test('expired rows are deleted there too, every five minutes', async () => {
     const { sessions } = at.gateway
     await sessions.open(88, ['*'], 0)
     const rows = () => sessions.close(88)
-    // Two passes: it goes on.
+    // Two passes, to see that it repeats.
     for (const pass of [1, 2]) {
       const run = waiting.get(300_000)
       waiting.delete(300_000)

@@ -1,6 +1,6 @@
 /**
- * Several gateways on one database: who cleans up, who hears of an update, and whose clock counts. On both stores. Most of it is waiting, so all of it happens at
- * once before the first test, which has only to say how it went.
+ * Several gateways on one database: cleanup, notifications and clocks. On both stores. Most of the time is
+ * waiting, so all stories run concurrently before the first test, and each test only checks its outcome.
  */
 import { type Platform, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
@@ -34,7 +34,7 @@ interface Place {
   readonly closing: (() => unknown)[]
 }
 
-/** By whoever is there. */
+/** Waits until any process leads the retention duty. */
 async function retentionIsLed(database: string): Promise<void> {
   const { store, tables } = await openTables(database, { app: 'telegram', steps: [] })
   await store.open()
@@ -57,7 +57,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   const tokens = envOf(['moody'])
   telegram.addBot({ token: tokens['BOT_MOODY_TOKEN'] ?? '', username: 'moody_bot' })
   const yaml = { listen: `127.0.0.1:${port}`, admin: false, apiRoot: telegram.url, bots }
-  // Leads all duties, since it is alone; and will clean up again in an hour.
+  // Leads all duties, because it is alone. Its next cleanup is an hour away.
   const { child, ended, hears } = await startChild({
     ...tokens,
     YAML: JSON.stringify(yaml),
@@ -83,7 +83,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   await until(async () => expect(await done()).toBe(updates.length))
 
   const heard = hears('slow').then(() => true)
-  /** Until it is the one to die that has it, since the other one may be quicker. */
+  /** Repeats until the process that will die has the update, because the other one may be faster. */
   async function chatOfTheDying(): Promise<ReturnType<Scene['chat']>> {
     const chat = at.chat('moody')
     await fetch(`http://127.0.0.1:${port}/telegram/moody`, {
@@ -105,7 +105,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   await until(async () => expect(await done()).toBeLessThan(3))
   const swept = await amount('jobmill_swept_rows_total\\{outcome="jobs"\\}')
   expect(swept).toBeGreaterThanOrEqual(updates.length)
-  // No statement had all of them to delete.
+  // No statement deleted all of them at once.
   expect((await passes()) - before).toBeGreaterThanOrEqual(swept / 500)
   expect(await amount('jobmill_reaped_jobs_total')).toBe(1)
 }
@@ -115,7 +115,7 @@ const workers = async ({ gateway }: Scene) =>
 
 async function bellRings({ on }: Place): Promise<void> {
   let isDrowsy = false
-  /** Looks for nothing by itself any more: what it would do in a while it never does. */
+  /** A platform whose timers never fire, so that this process polls for nothing. */
   const drowsy: Platform = {
     ...systemPlatform,
     timer: (ms, task, options) =>
@@ -145,8 +145,8 @@ async function bellRings({ on }: Place): Promise<void> {
   try {
     await first.post('moody', anUpdate('holds'))
     await until(() => expect(ran).toHaveLength(1))
-    // Its own worker is busy now; unless the other one was quicker, which it can be told of in no other way.
-    if (ran[0] === 'first holds') await first.post('moody', anUpdate('rings'))
+    // Its own worker is busy now, so the other process must be notified. Skipped if the other one was faster.
+    if (ran[0] === 'first holds') await first.post('moody', anUpdate('notifies'))
     await until(() => expect(ran.filter((one) => one.startsWith('second'))).toHaveLength(1))
   } finally {
     gate.resolve()
@@ -175,16 +175,16 @@ async function clockIsWrong({ on }: Place, offMs: number): Promise<void> {
   for (const queue of ['telegram.durable', 'telegram.direct']) {
     const [job] = (await at.gateway.mill?.list({ queue }))?.jobs ?? []
     const { enqueuedAt = 0, endedAt = 0 } = job ?? {}
-    // By the clock of the database, from its failure to its success.
+    // By the database clock, from its failure to its success.
     expect(endedAt ?? 0).toBeGreaterThanOrEqual(enqueuedAt + 300)
     expect(endedAt ?? 0).toBeLessThan(enqueuedAt + HOUR_MS / 2)
   }
 }
 
 const STORIES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
-  'E6 E7 the process that cleans up dies: another one does, in batches, and its jobs go on meanwhile':
+  'E6 E7 the process that cleans up dies: another one takes over, in batches, and recovers its jobs':
     leaderDies,
-  'E18 an update that one process stores is handled by another at once: it is told, and need not look':
+  'E18 an update that one process stores is handled by another immediately, through a notification':
     bellRings,
   'E11 P9 a process whose clock is an hour ahead waits as long as any other': (place) =>
     clockIsWrong(place, HOUR_MS),

@@ -1,4 +1,4 @@
-/** What is kept and for how long, jobs of bots that are gone, and a database that is away. */
+/** Retention, jobs of removed bots, and an unreachable database. */
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
   let at: Scene
   afterEach(() => at.stop())
 
-  test('E13 E25 with a retention of 0 nothing is kept of a message that was answered, and a repeat is recognised all the same', async () => {
+  test('E13 E25 with a retention of 0 an answered message leaves no data, and repeats are still recognized', async () => {
     at = await scene({ store, bots: { echo: ECHO }, env: { QUEUE_DONE_RETENTION: '0s' } })
     const chat = at.chat('echo')
     const update = anUpdate('private', { userId: chat.id })
@@ -29,13 +29,13 @@ describe.each(STORES)('upkeep on %s', (store) => {
     expect(saidBy(chat)).toEqual(['private'])
   })
 
-  test.runIf(store === 'sqlite')('the file of a gateway is read by nobody else', async () => {
+  test.runIf(store === 'sqlite')('the file of a gateway is readable only by its owner', async () => {
     at = await scene({ store, bots: { echo: ECHO } })
     for (const end of ['', '-wal', '-shm'])
       expect([end, statSync(`${at.database}${end}`).mode & 0o777]).toEqual([end, 0o600])
   })
 
-  test('A11 retention deletes what is done and keeps what is dead', async () => {
+  test('A11 retention deletes done jobs and keeps dead ones', async () => {
     at = await scene({
       store,
       handlers: { poison: () => Promise.reject(new Error('always')) },
@@ -63,7 +63,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
       .toEqual(['poison'])
   })
 
-  test('A11 QUEUE_DEAD_RETENTION reaches the queues, and what is dead goes after it', async () => {
+  test('A11 QUEUE_DEAD_RETENTION reaches the queues, and dead jobs are deleted after it', async () => {
     let runs = 0
     at = await scene({
       store,
@@ -92,7 +92,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
       .toEqual([1, 0])
   })
 
-  test('A11 what the config says anew counts from the next start, and nothing that an operator changed goes with it', async () => {
+  test('A11 config changes apply from the next start, and operator overrides stay', async () => {
     const queue = async () => (await at.gateway.mill?.queues())?.find(({ name }) => name === 'telegram.echo')
     at = await scene({ store, bots: { echo: ECHO } })
     await at.gateway.mill?.changeQueue('telegram.echo', { workers: 4, retain: { dead: '9d' } })
@@ -109,17 +109,17 @@ describe.each(STORES)('upkeep on %s', (store) => {
     expect(await queue()).toMatchObject({ workers: 3, retainDeadMs: 777_600_000 })
   })
 
-  test.nightly('A4 QUEUE_JANITOR_INTERVAL is how often that is done', async () => {
+  test.nightly('A4 QUEUE_JANITOR_INTERVAL sets how often cleanup runs', async () => {
     const env = { QUEUE_DONE_RETENTION: '1ms', QUEUE_JANITOR_INTERVAL: '1s' }
     at = await scene({ store, bots: { echo: ECHO }, env })
-    // The first may go with the pass that is made at the start.
+    // The first one may be deleted by the pass at the start.
     for (const updateId of [1, 2]) {
       await at.post('echo', { update_id: updateId, poll: {} })
       await expect.poll(async () => (await at.gateway.mill?.list({}))?.jobs.length).toBe(0)
     }
   })
 
-  test('A job whose bot or handler left the config waits as unserved', async () => {
+  test('A a job whose bot or handler was removed from the config has no worker', async () => {
     const gate = Promise.withResolvers<void>()
     at = await scene({
       store,
@@ -137,7 +137,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
       stop,
     }
     expect(warned).toContainEqual(
-      expect.stringMatching(/telegram\.old\.7000\.held, jobs 1, fix bring it back/),
+      expect.stringMatching(/telegram\.old\.7000\.held, jobs 1, fix restore the bot/),
     )
     await at.gateway.mill?.resume('telegram.old')
     await expect
@@ -149,41 +149,38 @@ describe.each(STORES)('upkeep on %s', (store) => {
   })
 })
 
-test.each(STORES)(
-  'what is over goes in batches, all of it, and what was renewed stays (%s)',
-  async (store) => {
-    const { tables, store: jobs } = await openTables<Schema>(freshDatabase(store), {
-      app: 'telegram',
-      steps: STEPS,
-    })
-    await tables.open()
-    const day = 86_400_000
-    const later = Date.now() + day
-    const many = Array.from({ length: 1_201 }, (_, n) => n + 1)
-    const over = (n: number) => (n === 1 ? later : 1)
-    for (const part of [many.slice(0, 600), many.slice(600)]) {
-      const sessions = part.map((n) => ({ user_id: n, scope: '*', begun_at: 1, expires_at: over(n) }))
-      await tables.db.insertInto('telegram_session').values(sessions).execute()
-      const unused = { created_at: 1, user_id: null, used_at: null, used_by: null, used_key: null }
-      const codes = part.map((n) => ({ ...unused, hash: String(n), scope: '*', expires_at: over(n) }))
-      await tables.db.insertInto('telegram_code').values(codes).execute()
-      await tables.db
-        .insertInto('telegram_try')
-        .values(part.map((n) => ({ key: String(n), at: over(n) })))
-        .execute()
-      const wrong = part.map((n) => ({ user_id: n, tries: 1, since: 1, locked_until: over(n) }))
-      await tables.db.insertInto('telegram_wrong').values(wrong).execute()
-    }
-    const times = { dedupeMs: day, leaseMs: 1_000 }
-    const duty = upkeepDuty({ tables, seen: seen(tables, times), begun: begun(tables, jobs), dedupeMs: day })
-    expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })
-    for (const name of ['telegram_session', 'telegram_code', 'telegram_try', 'telegram_wrong'] as const)
-      expect([name, (await tables.db.selectFrom(name).selectAll().execute()).length]).toEqual([name, 1])
-    await tables.close()
-  },
-)
+test.each(STORES)('all expired rows are deleted in batches, and renewed rows stay (%s)', async (store) => {
+  const { tables, store: jobs } = await openTables<Schema>(freshDatabase(store), {
+    app: 'telegram',
+    steps: STEPS,
+  })
+  await tables.open()
+  const day = 86_400_000
+  const later = Date.now() + day
+  const many = Array.from({ length: 1_201 }, (_, n) => n + 1)
+  const over = (n: number) => (n === 1 ? later : 1)
+  for (const part of [many.slice(0, 600), many.slice(600)]) {
+    const sessions = part.map((n) => ({ user_id: n, scope: '*', begun_at: 1, expires_at: over(n) }))
+    await tables.db.insertInto('telegram_session').values(sessions).execute()
+    const unused = { created_at: 1, user_id: null, used_at: null, used_by: null, used_key: null }
+    const codes = part.map((n) => ({ ...unused, hash: String(n), scope: '*', expires_at: over(n) }))
+    await tables.db.insertInto('telegram_code').values(codes).execute()
+    await tables.db
+      .insertInto('telegram_try')
+      .values(part.map((n) => ({ key: String(n), at: over(n) })))
+      .execute()
+    const wrong = part.map((n) => ({ user_id: n, tries: 1, since: 1, locked_until: over(n) }))
+    await tables.db.insertInto('telegram_wrong').values(wrong).execute()
+  }
+  const times = { dedupeMs: day, leaseMs: 1_000 }
+  const duty = upkeepDuty({ tables, seen: seen(tables, times), begun: begun(tables, jobs), dedupeMs: day })
+  expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })
+  for (const name of ['telegram_session', 'telegram_code', 'telegram_try', 'telegram_wrong'] as const)
+    expect([name, (await tables.db.selectFrom(name).selectAll().execute()).length]).toEqual([name, 1])
+  await tables.close()
+})
 
-test('E22 E30 P16 on postgres an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the database is back', async () => {
+test('E22 E30 P16 on postgres an update that cannot be stored, or whose sender cannot be known, is answered with 503 and accepted when the database is back', async () => {
   const server = await startPostgres({ binaries: 'current' })
   const at = await scene({
     store: 'postgres',
@@ -209,12 +206,12 @@ test('E22 E30 P16 on postgres an update that cannot be stored, or whose sender c
   }
 })
 
-test('E22 E30 P16 on sqlite an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the file is well again', async () => {
+test('E22 E30 P16 on sqlite an update that cannot be stored, or whose sender cannot be known, is answered with 503 and accepted when the file is writable again', async () => {
   const bots = { echo: ECHO, gated: { handler: 'echo', async: true }, direct: { ...ECHO, async: false } }
   const at = await scene({ store: 'sqlite', bots })
   const file = new Database(at.database)
   try {
-    // As a disk that is full: what is there can be read.
+    // Simulates a full disk: existing data stays readable.
     file.exec(`
       CREATE TRIGGER full BEFORE INSERT ON jobmill_job BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END;
       ALTER TABLE telegram_session RENAME TO away;`)

@@ -1,4 +1,4 @@
-/** What an operator sees, and how they end what does not end by itself. On both stores. */
+/** Monitoring, and stopping what hangs. On both stores. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { freePort } from '../../../test/support/free-port.ts'
@@ -24,16 +24,16 @@ describe.each(STORES)('watching on %s', (store) => {
   })
   afterAll(() => at.stop())
 
-  test('a synchronous handler that never ends is an error like any other, and holds nobody up', async () => {
+  test('a synchronous handler that hangs is an ordinary error, and delays no other update', async () => {
     const chat = at.chat('hung')
     const answer = await at.post('hung', anUpdate('hang', { userId: chat.id }))
     expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'dead' }])
-    await chat.until((all) => all.some(({ text }) => text.includes('stopped trying')))
+    await chat.until((all) => all.some(({ text }) => text.includes('something went wrong')))
     await at.post('hung', anUpdate('hello', { userId: chat.id }))
     await chat.until((all) => all.some(({ text }) => text === 'hello'))
   })
 
-  test('C a webhook that Telegram cannot reach is told of by gauges and as degraded, and is no reason to be not ready', async () => {
+  test('C an unreachable webhook shows in gauges and as degraded, and the process stays ready', async () => {
     const ready = async () => {
       const answer = await fetch(`${at.gateway.url}/readyz`)
       return [answer.status, await answer.json()]
@@ -66,7 +66,7 @@ describe.each(STORES)('watching on %s', (store) => {
     expect(await at.gateway.mill?.prometheus()).toMatch(/^jobmill_telegram_throttled_total\{bot="echo"\} 1$/m)
   })
 
-  test('P6 E26 who is told to hurry waits for nothing: what ran goes on at the next start, and no attempt is spent', async () => {
+  test('P6 E26 an immediate stop waits for nothing: running updates resume at the next start, and no attempt is spent', async () => {
     const database = freshDatabase(store)
     const begun: string[] = []
     let isOpen = false

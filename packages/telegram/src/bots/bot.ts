@@ -1,4 +1,4 @@
-/** A bot at run time: its config, its way to Telegram, and what answers its updates. */
+/** A bot at run time: its config, its Telegram API client and its handler. */
 import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import { Api } from 'grammy'
@@ -11,15 +11,20 @@ export interface Bot extends BotConfig {
   readonly api: Api
   readonly call: Call
   readonly handle: Handler
-  /** For people; null until Telegram told it. */
+  /** Null until Telegram has reported it. */
   username: string | null
-  /** What keeps it from Telegram: its token is refused, or nobody answers. Null when all is well, and until that is known. */
+  /**
+   * Why the bot cannot use Telegram: `token` is refused, or Telegram is `unreached`. Null if it works or is
+   * not known yet.
+   */
   trouble: 'token' | 'unreached' | null
-  /** Ends connections that are kept for the next call. */
+  /** Closes the keep-alive connections. */
   readonly close: () => void
 }
 
-/** Longer than Telegram ever takes; shorter than the grace of a stop, so that what is on its way arrives. */
+/**
+ * Longer than Telegram takes, and shorter than the shutdown grace period, so that calls in flight can finish.
+ */
 const CALL_SECONDS = 20
 
 export function botOf(config: BotConfig, handle: Handler, apiRoot: string): Bot {
@@ -42,21 +47,24 @@ export function botOf(config: BotConfig, handle: Handler, apiRoot: string): Bot 
   }
 }
 
-/** Whether this user may speak at all. */
+/** Whether the allow list admits this user. */
 export function isListed({ allowedUsers }: BotConfig, userId: number | null): boolean {
   return allowedUsers === null || (userId !== null && allowedUsers.has(userId))
 }
 
-/** How to get a session for a bot that asks for one. */
+/** The text that tells a user how to log in. */
 export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
   if (bot.words.prompt !== '') return bot.words.prompt
   const door = bots.find(({ handler }) => handler === 'auth')
   const where =
     door === undefined ? '' : ` with ${door.username === null ? `the bot ${door.slug}` : `@${door.username}`}`
-  return `Please log in first${where}: send it /auth and your code.`
+  return `Please log in first${where}: send /auth and your code.`
 }
 
-/** That an update came to nothing is told to who said something: not to a chat in which somebody joined, or pressed a heart. */
+/**
+ * The notice for a permanently failed update. Only messages from people get one, not service messages or
+ * reactions.
+ */
 export function deadNotice(
   { words }: Pick<BotConfig, 'words'>,
   { chatId, isTalk }: Pick<UpdateFacts, 'chatId' | 'isTalk'>,

@@ -1,6 +1,6 @@
 /**
- * For machines that nobody can call: asks Telegram for updates and receives them as if they had been posted. Chats go on beside each other, and an update is
- * acknowledged, by asking for what comes after it, only when it and all before it are durable or handled.
+ * Long polling, for machines that Telegram cannot call. Chats run in parallel. An update is acknowledged only
+ * when it and all updates before it are stored or handled; the acknowledgment is the offset of the next call.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { notReceived, type Receive } from '../intake/receive.ts'
@@ -19,24 +19,24 @@ export interface PollTools {
   readonly signal: AbortSignal
 }
 
-/** How long Telegram keeps a question open when there is nothing to tell; shorter than the time that a call may take. */
+/** How long Telegram holds a poll open without updates. Must be shorter than the timeout of a call. */
 const WAIT_SECONDS = 15
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
-/** Telegram tells as many at a time, the unacknowledged among them. */
+/** The maximum number of updates per poll, unacknowledged ones included. */
 const BATCH = 100
 
 export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: PollTools): Promise<void> {
-  /** Known and not done yet, by their ids. */
+  /** Ids of updates that are received and not finished. */
   const open = new Set<number>()
-  /** Done, and told again by Telegram as long as one before them is open. */
+  /** Ids of finished updates. Telegram repeats them until all updates before them are acknowledged. */
   let done = new Set<number>()
   const lanes = new Map<string, Promise<void>>()
-  /** Follows Telegram, whose ids begin anywhere after a week of silence. */
+  /** The last id seen. Telegram restarts its ids at a random number after a week without updates. */
   let last = -1
   let pauseMs = FIRST_PAUSE_MS
 
-  /** Until it is received: what comes after it in its chat waits. */
+  /** Retries until the update is received; later updates of the same chat wait. */
   async function take(update: RawUpdate): Promise<void> {
     const { chatId } = factsOf(update)
     await fault('poll.received', chatId)
@@ -44,7 +44,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
       const { result, retryAfterMs: againMs = FIRST_PAUSE_MS } = await receive(bot, update, {
         isPolled: true,
       }).catch((error: unknown) => {
-        log('error', 'an update could not be stored', {
+        log('error', 'update could not be stored', {
           bot: bot.slug,
           update: update.update_id,
           error: String(error),
@@ -53,7 +53,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
       })
       metrics.received({ bot: bot.slug, result })
       if (result === 'duplicate')
-        log('info', 'an update came again', { bot: bot.slug, update: update.update_id })
+        log('info', 'duplicate update ignored', { bot: bot.slug, update: update.update_id })
       if (!['busy', 'failed', 'unstored'].includes(result)) {
         await fault('poll.taken', chatId)
         done.add(update.update_id)
@@ -63,7 +63,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
     }
   }
 
-  /** False for one that is known. */
+  /** Returns false for a known update. */
   function add(update: RawUpdate): boolean {
     if (done.has(update.update_id) || open.has(update.update_id)) return false
     open.add(update.update_id)
@@ -77,12 +77,12 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
   while (!signal.aborted) {
     try {
       const offset = open.size > 0 ? Math.min(...open) : last + 1
-      // With something open Telegram answers at once, and says it again.
+      // While updates are unacknowledged, Telegram answers immediately and repeats them.
       const timeout = open.size > 0 ? 0 : WAIT_SECONDS
       const askedAt = performance.now()
       const updates = await bot.api.getUpdates({ offset, timeout, limit: BATCH }, signal as never)
       const ids = updates.map(({ update_id: id }) => id)
-      // What is not told again was acknowledged.
+      // Updates that Telegram no longer repeats are acknowledged.
       done = new Set(ids.filter((id) => done.has(id)))
       let news = 0
       for (const given of updates) {
@@ -92,12 +92,12 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
       if (ids.length > 0) last = Math.max(...ids)
       pauseMs = FIRST_PAUSE_MS
       await settled()
-      // However fast somebody says nothing new.
+      // Limits the polling rate when Telegram repeats known updates only.
       if (news === 0) await rest(FIRST_PAUSE_MS - (performance.now() - askedAt))
     } catch (error) {
       if (signal.aborted) break
       const waitMs = Math.max(pauseMs, retryAfterMs(error) ?? 0)
-      log('warn', 'updates could not be fetched', { bot: bot.slug, error: String(error), againInMs: waitMs })
+      log('warn', 'polling for updates failed', { bot: bot.slug, error: String(error), againInMs: waitMs })
       await rest(waitMs)
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
@@ -108,7 +108,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
     if (ms > 0) await pause(ms, undefined, { signal }).catch(() => {})
   }
 
-  /** Until nothing is open, or for a moment: somebody else may have written meanwhile. */
+  /** Waits until no update is open, at most briefly, because new updates may arrive. */
   async function settled(): Promise<void> {
     if (open.size === 0) return
     const moment = new AbortController()

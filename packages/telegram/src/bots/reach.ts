@@ -1,4 +1,7 @@
-/** First contact with Telegram: who the bot is, and how its updates come. A Telegram that is away keeps nothing from starting. */
+/**
+ * First contact with Telegram: reads the bot's username and sets up its webhook. An unreachable Telegram does
+ * not prevent the start.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Tables } from 'jobmill-tables'
 import type { Log } from '../log.ts'
@@ -12,25 +15,25 @@ export interface ReachTools extends PollTools {
   readonly tables: Tables<Schema>
   readonly log: Log
   readonly mode: 'webhook' | 'polling'
-  /** Null: Telegram was told by somebody else. */
+  /** Null if the operator configures the webhook at Telegram. */
   readonly publicUrl: string | null
 }
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
-/** Ends when the bot is set up, or with the signal; a bot that polls, with the signal alone. */
+/** Resolves when the bot is set up or the signal fires. For a polling bot, only when the signal fires. */
 export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
   const { tables, log, mode, publicUrl, signal } = tools
   let pauseMs = FIRST_PAUSE_MS
-  let told = ''
+  let lastLogged = ''
   while (!signal.aborted) {
     try {
       bot.username = (await bot.api.getMe()).username
       if (mode === 'polling') await bot.api.deleteWebhook()
       else if (publicUrl !== null) {
         const done = await pointWebhook(bot, `${publicUrl}${WEBHOOK_PATH}${bot.slug}`, tables)
-        if (done === 'set') log('info', 'Telegram was told where updates go', { bot: bot.slug })
+        if (done === 'set') log('info', 'webhook set at Telegram', { bot: bot.slug })
       }
       bot.trouble = null
       break
@@ -38,13 +41,14 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
       const waitMs = Math.max(pauseMs, retryAfterMs(error) ?? 0)
       const { what, isRefused } = troubleWith(bot, error)
       bot.trouble = isRefused ? 'token' : 'unreached'
-      // Once: it is tried until it works, and that is told too.
-      if (what !== told) log('error', what, { bot: bot.slug, error: reasonOf(error), againInMs: waitMs })
-      told = what
+      // Log each problem once. It is retried until it works, and the recovery is logged too.
+      if (what !== lastLogged)
+        log('error', what, { bot: bot.slug, error: reasonOf(error), againInMs: waitMs })
+      lastLogged = what
       await pause(waitMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
   }
-  if (told !== '' && !signal.aborted) log('info', 'Telegram answers', { bot: bot.slug })
+  if (lastLogged !== '' && !signal.aborted) log('info', 'Telegram is reachable again', { bot: bot.slug })
   if (mode === 'polling') await poll(bot, tools)
 }

@@ -1,4 +1,4 @@
-/** Tells Telegram where its updates go, when that is not so already, and asks how it fares with that. */
+/** Sets the webhooks at Telegram when they changed, and reads their state. */
 import { createHash } from 'node:crypto'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from '../sessions/steps.ts'
@@ -9,18 +9,20 @@ export interface WebhookState {
   readonly slug: string
   readonly url: string
   readonly pending: number
-  /** Null when nothing went wrong. */
+  /** Null if no delivery failed. */
   readonly lastError: string | null
   readonly lastErrorAt: number | null
 }
 
-/** Where updates of a bot are posted: this and its slug. */
+/** The path prefix of webhooks; the slug of the bot follows. */
 export const WEBHOOK_PATH = '/telegram/'
 
-/** What Telegram may have open at once: other chats go on while one waits. */
+/** The number of parallel deliveries, so that one slow chat does not block others. */
 const MAX_CONNECTIONS = 40
 
-/** Sets it only when the address or the secret is another one: Telegram tells the first, and we remember a hash of both. */
+/**
+ * Sets the webhook only if its URL or secret changed. Telegram reports the URL; a stored hash covers both.
+ */
 export async function pointWebhook(bot: Bot, url: string, tables: Tables<Schema>): Promise<'set' | 'same'> {
   const fingerprint = createHash('sha256')
     .update(`${url} ${bot.secrets[0] ?? ''}`)
@@ -43,13 +45,13 @@ export async function pointWebhook(bot: Bot, url: string, tables: Tables<Schema>
   return 'set'
 }
 
-/** How often Telegram is asked, however often somebody wants to know. */
+/** The minimum time between two state queries to Telegram, however often the state is read. */
 const ASKED_EVERY_MS = 60_000
 
-/** The state of all bots, a minute old at most; of one that Telegram says nothing of there is none. */
+/** The state of all bots, at most a minute old. Bots without an answer from Telegram are left out. */
 export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[]> {
   let asked: { readonly at: number; readonly states: Promise<WebhookState[]> } | null = null
-  /** Until when Telegram wants not to be asked, by the id of the bot. */
+  /** The end of a 429 wait, by bot id. */
   const quiet = new Map<number, number>()
 
   async function ask(bot: Bot): Promise<WebhookState[]> {
@@ -70,7 +72,7 @@ export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[
   }
 }
 
-/** An error of longer ago says nothing about what waits now. */
+/** Errors older than this say nothing about the current backlog. */
 const RECENT_MS = 10 * 60_000
 
 export interface Undelivered {
@@ -79,8 +81,8 @@ export interface Undelivered {
 }
 
 /**
- * Bots whose updates Telegram has just failed to deliver, by what it said last: nobody waits for Telegram here, it is asked for the next time. `ask` is null
- * where Telegram delivers nothing.
+ * Bots with recent delivery failures, from the last known state. Refreshes that state in the background.
+ * `ask` is null when Telegram delivers no updates, as in polling mode.
  */
 export function undelivered(ask: (() => Promise<readonly WebhookState[]>) | null): () => Undelivered[] {
   let known: readonly WebhookState[] = []

@@ -1,4 +1,4 @@
-/** The bots, and how Telegram fares with sending them updates. */
+/** Lists the bots and the state of their webhooks. */
 import { EXIT, oneLine } from 'jobmill/cli'
 import { botOf } from '../bots/bot.ts'
 import { troubleWith } from '../bots/trouble.ts'
@@ -9,7 +9,7 @@ import { configured } from './config.ts'
 
 export const bots: Command = {
   words: 'bots',
-  says: 'the bots, and how Telegram fares with sending them updates',
+  says: 'list the bots and the state of their webhooks',
   async run(given, io) {
     const found = configured(given, io)
     if (found === null) return EXIT.usage
@@ -18,9 +18,9 @@ export const bots: Command = {
     for (const one of config.bots) {
       const { line, code: own } = await askFor(one, config.apiRoot)
       io.out(
-        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', async' : ''}${one.requireAuth ? ', for who logged in' : ''}\n  ${oneLine(line)}`,
+        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', async' : ''}${one.requireAuth ? ', login required' : ''}\n  ${oneLine(line)}`,
       )
-      // Who is refused needs somebody; who is not reached may be reached in a moment.
+      // A rejected token needs a person to fix it, so it outranks an unreachable Telegram.
       if (code === EXIT.done || own === EXIT.refused) code = own === EXIT.done ? code : own
     }
     return code

@@ -1,4 +1,4 @@
-/** Reads the config, looks at the database, and says what is wrong with both; starts nothing. */
+/** Checks the config and the database, and reports all problems. Starts nothing. */
 import { isJobmillError, type JobmillError } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
 import { checkPlace, placeOf } from 'jobmill-tables'
@@ -7,7 +7,7 @@ import { examine, problemText } from './config.ts'
 
 export const check: Command = {
   words: 'check',
-  says: 'read the config, look at the database, and say all that is wrong with them; starts and makes nothing',
+  says: 'check the config and the database and report all problems; starts and creates nothing',
   async run(given, io) {
     const examined = examine(given, io)
     if (examined === null) return EXIT.usage
@@ -15,11 +15,11 @@ export const check: Command = {
     for (const problem of problems) io.err(problemText(problem))
     const looked = draft.database === null ? 'none' : await lookAt(draft.database)
     if (config === null) {
-      // One that is no address at all has been told with the rest.
+      // An invalid address was already reported with the other problems.
       if (isJobmillError(looked) && looked.code !== 'OPTION_INVALID') io.err(`error   ${looked.message}`)
       return EXIT.usage
     }
-    // Alone it has an exit code of its own.
+    // On its own, a database error has its own exit code.
     if (isJobmillError(looked)) throw looked
     const names = config.bots.map(
       ({ slug, handler, async }) => `${slug} (${handler}${async ? ', async' : ''})`,
@@ -30,13 +30,13 @@ export const check: Command = {
   },
 }
 
-/** Where it is, without a password. */
+/** The database location without a password. */
 async function lookAt(address: string): Promise<string | JobmillError> {
   try {
     const place = placeOf(address)
     const { host, pathname } = place.type === 'postgres' ? new URL(place.url) : { host: '', pathname: '' }
     const where = place.type === 'sqlite' ? place.file : `postgres://${host}${pathname}`
-    return (await checkPlace(address)) === 'made' ? where : `${where}, made at the first start`
+    return (await checkPlace(address)) === 'made' ? where : `${where}, created at the first start`
   } catch (error) {
     if (isJobmillError(error)) return error
     throw error

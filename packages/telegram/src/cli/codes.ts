@@ -1,4 +1,4 @@
-/** Codes that open a session once: made here, told to a person, typed to the bot. */
+/** One-time login codes: created here, passed to a person, and typed to the bot. */
 import { existsSync } from 'node:fs'
 import { durationMs, JobmillError } from 'jobmill'
 import { EXIT, type Given, nearest } from 'jobmill/cli'
@@ -13,16 +13,21 @@ import { configured } from './config.ts'
 
 const issueCode: Command = {
   words: 'codes new',
-  says: 'make a code that opens a session once',
+  says: 'create a one-time login code',
   options: {
-    bot: { type: 'string', takes: 'SLUG', multiple: true, says: 'for this bot alone (default: every bot)' },
-    user: { type: 'string', takes: 'ID', says: 'for this user alone' },
-    ttl: { type: 'string', takes: 'TIME', says: 'how long it works (default 1h)' },
+    bot: {
+      type: 'string',
+      takes: 'SLUG',
+      multiple: true,
+      says: 'limit the code to this bot (default: every bot)',
+    },
+    user: { type: 'string', takes: 'ID', says: 'limit the code to this user' },
+    ttl: { type: 'string', takes: 'TIME', says: 'how long the code is valid (default 1h)' },
   },
   async run(given, io) {
     const found = authOf(given, io)
     if (found === null) return EXIT.usage
-    // Before the database is touched.
+    // Check the options before opening the database.
     const asked = askedIn(given, found.config)
     return withTables(found.database, (tables) => issue(tables, found.auth, asked, io))
   },
@@ -30,12 +35,12 @@ const issueCode: Command = {
 
 const listCodes: Command = {
   words: 'codes list',
-  says: 'codes that have not expired, and who used them',
+  says: 'list valid codes and who used them',
   async run(given, io) {
     const found = authOf(given, io)
     if (found === null) return EXIT.usage
     const place = placeOf(found.database)
-    // Who only looks makes no database.
+    // Listing must not create a database.
     if (place.type === 'sqlite' && !existsSync(place.file)) {
       io.out('no codes')
       return EXIT.done
@@ -59,8 +64,8 @@ function authOf(given: Given, io: Io): Found | null {
   if (auth !== null && database !== null) return { config, auth, database }
   io.err(
     auth === null
-      ? 'error   AUTH_SECRET: is not set, and codes are kept by it\n        Set it to 16 or more random characters'
-      : 'error   store: is none, and a code would not outlive this command\n        Leave store out',
+      ? 'error   AUTH_SECRET: is not set, but codes are hashed with it\n        Set it to 16 or more random characters'
+      : 'error   store: is none, so a code would be lost when this command ends\n        Remove store: none from the config',
   )
   return null
 }
@@ -90,31 +95,34 @@ function askedIn(given: Given, { bots }: GatewayConfig): Asked {
   for (const slug of named) {
     if (slug === EVERY_BOT || slugs.includes(slug)) continue
     const near = nearest(slug, slugs)
-    throw new JobmillError('OPTION_INVALID', 'is no bot of the config', {
+    throw new JobmillError('OPTION_INVALID', 'must be a bot of the config', {
       field: '--bot',
       value: JSON.stringify(slug.slice(0, 40)),
-      fix: near === undefined ? `There are ${slugs.join(', ')}` : `Did you mean "${near}"?`,
+      fix: near === undefined ? `Use one of ${slugs.join(', ')}` : `Did you mean "${near}"?`,
     })
   }
   const user = given.text('user')
   const userId = user === undefined ? undefined : Number(user)
   if (userId !== undefined && !(Number.isSafeInteger(userId) && userId > 0))
-    throw new JobmillError('OPTION_INVALID', 'is no user id', {
+    throw new JobmillError('OPTION_INVALID', 'must be a Telegram user id', {
       field: '--user',
       value: JSON.stringify((user ?? '').slice(0, 40)),
-      fix: 'Give the number that /whoami tells',
+      fix: 'Pass the number that /whoami shows',
     })
   const ttl = given.text('ttl') ?? '1h'
-  // Milliseconds, which digits alone are elsewhere, are nothing that a code could last.
+  // Elsewhere a number without a unit means milliseconds, which makes no sense for a code.
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(ttl))
-    throw new JobmillError('DURATION_INVALID', 'is no number with its unit', {
+    throw new JobmillError('DURATION_INVALID', 'must be a number with a unit', {
       field: '--ttl',
       value: JSON.stringify(ttl.slice(0, 40)),
-      fix: 'Give 30m, 1h or 7d',
+      fix: 'Pass 30m, 1h or 7d',
     })
   const ttlMs = durationMs(ttl, '--ttl')
   if (ttlMs === 0)
-    throw new JobmillError('DURATION_INVALID', 'is over at once', { field: '--ttl', fix: 'Give 1h or 7d' })
+    throw new JobmillError('DURATION_INVALID', 'must be greater than 0', {
+      field: '--ttl',
+      fix: 'Pass 1h or 7d',
+    })
   return { scopes: named.length === 0 ? [EVERY_BOT] : named, ttlMs, ...(userId !== undefined && { userId }) }
 }
 
@@ -122,7 +130,7 @@ async function issue(tables: Tables<Schema>, auth: AuthConfig, asked: Asked, io:
   const { scopes, ttlMs } = asked
   io.out(await codesOf(tables, auth).issue(asked))
   io.err(
-    `It opens ${scopes.includes(EVERY_BOT) ? 'every bot' : scopes.join(', ')}, once, within ${lasting(ttlMs)}. It is not shown again.`,
+    `The code works once, within ${lasting(ttlMs)}, for ${scopes.includes(EVERY_BOT) ? 'every bot' : scopes.join(', ')}. It is not shown again.`,
   )
   return EXIT.done
 }
@@ -133,7 +141,7 @@ async function list(tables: Tables<Schema>, auth: AuthConfig, { out }: Io): Prom
   for (const { scope, user_id: user, expires_at: until, used_by: by } of all) {
     const state = by === null ? 'unused' : `used by ${by}`
     out(
-      `${state.padEnd(20)} ${scope === EVERY_BOT ? 'every bot' : scope}  until ${new Date(until).toISOString()}${user === null ? '' : `  for ${user} alone`}`,
+      `${state.padEnd(20)} ${scope === EVERY_BOT ? 'every bot' : scope}  until ${new Date(until).toISOString()}${user === null ? '' : `  only for user ${user}`}`,
     )
   }
   return EXIT.done

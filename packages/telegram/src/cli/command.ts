@@ -1,8 +1,8 @@
-/** What a command of the gateway is. */
+/** The type of a gateway command. */
 import type { Given, Lines, Shape } from 'jobmill/cli'
 import type { Env } from '../config/secrets.ts'
 
-/** Where it says something, and what it finds in the environment. */
+/** The output and the environment of a command. */
 export interface Io extends Lines {
   readonly env: Env
 }

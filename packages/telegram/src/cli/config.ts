@@ -1,4 +1,4 @@
-/** The config that a command was given, or every reason why it cannot be used. */
+/** Reads the config of a command, or reports every problem with it. */
 import { isJobmillError } from 'jobmill'
 import type { Given } from 'jobmill/cli'
 import { readTokens } from 'jobmill/http'
@@ -10,12 +10,12 @@ import type { Io } from './command.ts'
 
 export interface Configured {
   readonly config: GatewayConfig
-  /** Who may use Mission Control; undefined where nobody said. */
+  /** The access tokens of Mission Control; undefined if not set. */
   readonly tokens: string | undefined
 }
 
 interface Examined extends Pick<Configured, 'tokens'> {
-  /** Null when there is an error among the problems. */
+  /** Null if the problems include an error. */
   readonly config: GatewayConfig | null
   readonly draft: Draft
   readonly problems: readonly Problem[]
@@ -23,7 +23,7 @@ interface Examined extends Pick<Configured, 'tokens'> {
 
 const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
-/** Null after the problems were printed. */
+/** Returns null after printing the problems. */
 export function configured(given: Given, io: Io): Configured | null {
   const examined = examine(given, io)
   if (examined === null) return null
@@ -32,7 +32,7 @@ export function configured(given: Given, io: Io): Configured | null {
   return config === null ? null : { config, tokens }
 }
 
-/** Null after it was told that there is no config. */
+/** Returns null after reporting that there is no config. */
 export function examine(given: Given, { env, err }: Io): Examined | null {
   let source: { readonly yaml: string; readonly name: string }
   try {
@@ -40,7 +40,7 @@ export function examine(given: Given, { env, err }: Io): Examined | null {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     err(
-      `error   the config cannot be read: ${why}\n        Name it with --config, or write telegram.yaml here`,
+      `error   cannot read the config: ${why}\n        Pass it with --config, or create telegram.yaml in this folder`,
     )
     return null
   }
@@ -51,8 +51,8 @@ export function examine(given: Given, { env, err }: Io): Examined | null {
   if (admin !== null && !THIS_MACHINE.test(admin.host) && database !== null && tokens === undefined)
     found.error(
       'JOBMILL_TOKENS',
-      'is not set, and others than this machine could reach Mission Control',
-      'Set it, or JOBMILL_TOKENS_FILE, to a line "name role token" for each; or let admin begin with 127.0.0.1:',
+      'is not set, but Mission Control would be reachable from other machines',
+      'Set it, or JOBMILL_TOKENS_FILE, to lines of "name role token"; or bind admin to 127.0.0.1:PORT',
     )
   if (tokens !== undefined) refuseTokens(tokens, found)
   const isWrong = found.problems.length > 0
@@ -64,7 +64,7 @@ function refuseTokens(tokens: string, found: Problems): void {
     readTokens(tokens, 'JOBMILL_TOKENS')
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(error.field ?? 'JOBMILL_TOKENS', 'says of nobody who may come in', error.fix ?? '')
+    found.error(error.field ?? 'JOBMILL_TOKENS', 'contains no valid token', error.fix ?? '')
   }
 }
 

@@ -1,4 +1,4 @@
-/** The process of the command line. */
+/** The entry point of the command line. */
 import { endWith, standardLines } from 'jobmill/cli'
 import { run } from './run.ts'
 

@@ -1,4 +1,4 @@
-/** The command line: its commands, and what they have in common. */
+/** The command line: its commands and their common options. */
 import { type Option, runProgram } from 'jobmill/cli'
 import { VERSION } from '../version.ts'
 import { bots } from './bots.ts'
@@ -7,19 +7,19 @@ import { codes } from './codes.ts'
 import type { Command, Io } from './command.ts'
 import { start } from './start.ts'
 
-const INTRODUCTION = `jobmill-telegram: many Telegram bots behind one door
+const INTRODUCTION = `jobmill-telegram: run many Telegram bots behind one gateway
 
-The config is telegram.yaml of this folder, or what TELEGRAM_CONFIG names, or the text in TELEGRAM_CONFIG_YAML. Tokens and secrets
+The config is telegram.yaml in this folder, the file that TELEGRAM_CONFIG names, or the text in TELEGRAM_CONFIG_YAML. Tokens and secrets
 come from the environment.`
 
 const COMMON: Readonly<Record<string, Option>> = {
-  config: { type: 'string', takes: 'FILE', short: 'c', says: 'the config (default telegram.yaml)' },
-  help: { type: 'boolean', short: 'h', says: 'this text' },
+  config: { type: 'string', takes: 'FILE', short: 'c', says: 'config file (default telegram.yaml)' },
+  help: { type: 'boolean', short: 'h', says: 'show this help' },
 }
 
 export const COMMANDS: readonly Command[] = [check, start, ...codes, bots]
 
-/** The exit code. */
+/** Resolves to the exit code. */
 export function run(args: readonly string[], io: Io): Promise<number> {
   return runProgram(
     {
@@ -27,7 +27,7 @@ export function run(args: readonly string[], io: Io): Promise<number> {
       version: VERSION,
       introduction: INTRODUCTION,
       reaches: 'Telegram',
-      refused: 'Telegram does not know a token',
+      refused: 'Telegram rejected a token',
       commands: COMMANDS,
       common: () => COMMON,
       run: (command: Command, given) => command.run(given, io),

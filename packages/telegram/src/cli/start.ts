@@ -1,4 +1,4 @@
-/** Starts the gateway and runs it until it is told to stop. */
+/** Starts the gateway and runs it until a signal stops it. */
 import { once } from 'node:events'
 import { EXIT } from 'jobmill/cli'
 import { startGateway } from '../gateway.ts'
@@ -7,9 +7,9 @@ import { configured } from './config.ts'
 
 export const start: Command = {
   words: 'start',
-  says: 'start the gateway, until a signal stops it (the second one at once)',
+  says: 'run the gateway until a signal stops it (a second signal stops it immediately)',
   options: {
-    poll: { type: 'boolean', says: 'ask Telegram for updates, for machines that it cannot call' },
+    poll: { type: 'boolean', says: 'poll Telegram for updates instead of receiving webhooks' },
   },
   async run(given, io) {
     const found = configured(given, io)
@@ -24,24 +24,24 @@ export const start: Command = {
     const lines = [
       `jobmill-telegram listens at ${gateway.url}`,
       ...(gateway.adminUrl === null ? [] : [`Mission Control   ${gateway.adminUrl}`]),
-      `database          ${config.database === null ? 'none: nothing survives a restart' : (gateway.mill?.storeName ?? '')}`,
+      `database          ${config.database === null ? 'none (nothing survives a restart)' : (gateway.mill?.storeName ?? '')}`,
       ...gateway.bots.map(
         ({ slug, handler, async, requireAuth }) =>
-          `bot ${slug.padEnd(13)} ${handler}${async ? ', async' : ''}${requireAuth ? ', for who logged in' : ''}`,
+          `bot ${slug.padEnd(13)} ${handler}${async ? ', async' : ''}${requireAuth ? ', login required' : ''}`,
       ),
       mode === 'polling'
-        ? 'asks Telegram for updates'
+        ? 'polling Telegram for updates'
         : config.publicUrl === null
-          ? 'publicUrl is not set: tell Telegram yourself where updates go, or start with --poll'
+          ? 'publicUrl is not set: set the webhooks at Telegram yourself, or start with --poll'
           : `Telegram sends updates to ${config.publicUrl}/telegram/…`,
     ]
     io.out(lines.join('\n'))
     const signals = new AbortController()
     await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: signals.signal })))
-    io.out('stopping: no more updates; what runs may end (again to stop at once)')
+    io.out('stopping: waiting for running jobs to finish (press Ctrl+C again to stop immediately)')
     for (const name of ['SIGINT', 'SIGTERM'] as const)
       process.once(name, () => {
-        io.out('stopping at once: what runs is interrupted, and goes on at the next start')
+        io.out('stopping immediately: running jobs are interrupted and retried at the next start')
         gateway.hurry()
       })
     await gateway.stop()

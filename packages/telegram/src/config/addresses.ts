@@ -1,4 +1,4 @@
-/** Addresses in the config: where we listen, where Telegram is, where Telegram finds us, and where the database is. */
+/** Reads the addresses of the config: listen address, public URL, Telegram API root and database. */
 import { isJobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
 import type { Address } from './config.ts'
@@ -10,19 +10,19 @@ import type { Env } from './secrets.ts'
 const DEFAULT_FILE = 'telegram.db'
 const TELEGRAM = 'https://api.telegram.org'
 const LAST_PORT = 65_535
-/** That of https has no number. */
+/** The ports that Telegram supports. The URL class reports the default port of https as an empty string. */
 const PORTS = new Set(['', '443', '80', '88', '8443'])
 
-/** `host:port`, `:port` or `port`. */
+/** Accepts `host:port`, `:port` or `port`. */
 export function addressOf({ value, place }: GivenValue, otherwise: Address, found: Problems): Address {
   if (value === undefined) return otherwise
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
   const match = /^(?:(.*):)?(\d+)$/.exec(text)
   const port = Number(match?.[2] ?? Number.NaN)
   const example = `Write host:port, such as ${otherwise.host}:${otherwise.port}`
-  if (match === null) found.error(place, `is ${typeOf(value)}, which is no address`, example)
+  if (match === null) found.error(place, `must be an address (got ${typeOf(value)})`, example)
   else if (port > LAST_PORT)
-    found.error(place, `has the port ${match[2]}, and the last there is is ${LAST_PORT}`, example)
+    found.error(place, `must have a port of at most ${LAST_PORT} (got ${match[2]})`, example)
   else return { host: match[1] === undefined ? otherwise.host : match[1] || '0.0.0.0', port }
   return otherwise
 }
@@ -34,39 +34,39 @@ export function publicUrlOf(root: Section, env: Env, found: Problems): string | 
   if (url === null) {
     found.error(
       place,
-      `is ${typeOf(value)}`,
-      'Write the address that Telegram can reach: https://tg.example.org',
+      `must be a URL (got ${typeOf(value)})`,
+      'Write the URL that Telegram can reach, such as https://tg.example.org',
     )
     return null
   }
   refuseNames(url, place, found)
   const { port, search, hash } = new URL(url)
   if (search !== '' || hash !== '')
-    found.error(place, 'has something behind its path', 'Take away what begins with ? or #')
+    found.error(place, 'must not have a query or a fragment', 'Remove the part from ? or # on')
   if (!PORTS.has(port))
-    found.warn(place, `has the port ${port}, which Telegram does not call`, 'Use 443, 80, 88 or 8443')
+    found.warn(place, `has port ${port}, which Telegram does not support`, 'Use 443, 80, 88 or 8443')
   if (url.startsWith('http:'))
-    found.warn(
-      place,
-      'is not https, and Telegram calls nothing else',
-      'Write https://…, on port 443, 80, 88 or 8443',
-    )
+    found.warn(place, 'is not https, which Telegram requires', 'Write https://…, on port 443, 80, 88 or 8443')
   return url.replace(/\/+$/, '')
 }
 
 export function apiRootOf(root: Section, env: Env, found: Problems): string {
   const { value = TELEGRAM, place } = givenIn(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
   const url = httpUrl(value)
-  if (url === null) found.error(place, `is ${typeOf(value)}`, `Write ${TELEGRAM}, or leave it out`)
+  if (url === null)
+    found.error(place, `must be a URL (got ${typeOf(value)})`, `Write ${TELEGRAM}, or omit it`)
   else refuseNames(url, place, found)
   return (url ?? TELEGRAM).replace(/\/+$/, '')
 }
 
-/** They would be in log lines, and nobody asks for them. The value is not told. */
+/**
+ * Refuses credentials in a URL, because they would appear in log lines. The message does not repeat the
+ * value.
+ */
 function refuseNames(url: string, place: string, found: Problems): void {
   const { username, password } = new URL(url)
   if (username !== '' || password !== '')
-    found.error(place, 'has a name or a password in it', 'Take away what stands between // and @')
+    found.error(place, 'must not contain a user name or password', 'Remove the part between // and @')
 }
 
 function httpUrl(value: unknown): string | null {
@@ -74,29 +74,29 @@ function httpUrl(value: unknown): string | null {
   return /^https?:$/.test(new URL(value).protocol) ? value : null
 }
 
-/** Null for none. What is wrong is told without the address, which may have a password in it. */
+/** Null for `none`. Messages do not repeat the address, because it may contain a password. */
 export function databaseOf(root: Section, env: Env, found: Problems): string | null {
   const { value = DEFAULT_FILE, place } = givenIn(root, 'store', env, 'DATABASE_URL')
   if (root.get('store') === 'none') {
     if (value !== 'none')
-      found.error(root.at('store'), 'is none, and DATABASE_URL is set', 'Take away one of the two')
+      found.error(root.at('store'), 'is none, but DATABASE_URL is set', 'Remove one of the two')
     return null
   }
   if (value === 'none') {
-    found.error(place, 'is none', 'Take it away, and write store: none in the config')
+    found.error(place, 'must not be none', 'Unset it, and write store: none in the config')
     return null
   }
   if (typeof value !== 'string' || value.trim() === '') {
-    found.error(place, 'is no database', 'Write the path of a file, or none; or set DATABASE_URL')
+    found.error(place, 'must be a file path or none', 'Write the path of a file, or set DATABASE_URL')
     return DEFAULT_FILE
   }
   if (place !== 'DATABASE_URL' && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
-    found.error(place, 'has a password in it', 'Set DATABASE_URL instead')
+    found.error(place, 'must not contain a password', 'Set DATABASE_URL instead')
   try {
     placeOf(value)
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(place, 'is the address of no database that we know', error.fix ?? '')
+    found.error(place, 'must be a database address', error.fix ?? '')
   }
   return value
 }

@@ -1,40 +1,45 @@
-/** What a gateway is told to be: read once at the start, checked as a whole, and never changed while it runs. */
+/**
+ * The types of the gateway's config. It is read once at the start, validated as a whole, and never changed.
+ */
 
 export const HANDLERS = ['echo', 'http', 'auth', 'command', 'job'] as const
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-/** How a bot answers when a job of it fails: each wait belongs to one failed attempt, and the last one to all further ones. */
+/**
+ * Retries of a bot's jobs. Each wait belongs to one failed attempt; the last one also to all further
+ * attempts.
+ */
 export interface RetryPolicy {
   readonly attempts: number
   readonly backoffMs: readonly number[]
-  /** The share of a wait that chance may add or take away. */
+  /** The share of a wait that is randomly added or subtracted. */
   readonly jitter: number
 }
 
-/** `at-least-once`: a reply that may or may not have arrived is sent again. `at-most-once`: it is not. */
+/** `at-least-once`: a reply that may have arrived is sent again. `at-most-once`: it is not. */
 type Replies = 'at-least-once' | 'at-most-once'
 
 interface Words {
-  /** Null: nobody is told. */
+  /** The notice for a permanently failed update; null for none. */
   readonly dead: string | null
-  /** To who needs a session and has none. */
+  /** The text for users without a session. */
   readonly prompt: string
 }
 
 export interface BotConfig {
   readonly slug: string
   readonly token: string
-  /** The number in front of the token: what a bot is known by, whatever its slug. */
+  /** The number at the start of the token. It identifies a bot, whatever its slug. */
   readonly id: number
-  /** The secrets that Telegram may send: the one that is set, and while it is being replaced the other one too. */
+  /** The secrets that Telegram may send: the current one and, during a rotation, the old one. */
   readonly secrets: readonly string[]
   readonly handler: string
   readonly async: boolean
   readonly requireAuth: boolean
-  /** Null: everybody may talk to it. */
+  /** Null: everyone may use the bot. */
   readonly allowedUsers: ReadonlySet<number> | null
-  /** One update of a chat at a time, in their order. */
+  /** Runs the updates of a chat one at a time, in order. */
   readonly ordered: boolean
   readonly concurrency: number
   readonly retry: RetryPolicy
@@ -48,7 +53,7 @@ export interface BotConfig {
 export interface HttpTarget {
   readonly url: string
   readonly timeoutMs: number
-  /** Signs what is sent; null where nobody asked for that. */
+  /** The key that signs requests; null if they are not signed. */
   readonly secret: string | null
 }
 
@@ -63,7 +68,7 @@ export interface JobTarget {
 }
 
 export interface AuthConfig {
-  /** Opens sessions when it is typed, and keeps the hashes of one-time codes from being guessed. */
+  /** The shared secret that opens sessions. It also keys the hashes of one-time codes. */
   readonly secret: string
   readonly ttlMs: number
   /** The bots that a session by the shared secret opens; `*` for all. */
@@ -81,43 +86,45 @@ export interface SourcesConfig {
     readonly prefix: number
     readonly family: 'ipv4' | 'ipv6'
   }[]
-  /** Of a proxy of our own, in small letters; null: the connection itself tells. */
+  /** The header that a trusted proxy sets, in lower case. Null: use the address of the connection. */
   readonly header: string | null
 }
 
 export interface GatewayConfig {
   readonly bots: readonly BotConfig[]
-  /** Where the jobs are; null for no database: then only synchronous bots work, and nothing survives a restart. */
+  /**
+   * The database address. Null for no database: only synchronous bots work, and nothing survives a restart.
+   */
   readonly database: string | null
-  /** Where Telegram reaches us, without a path; null: nobody tells Telegram. */
+  /** The URL by which Telegram reaches the gateway, without a path. Null: the operator sets the webhooks. */
   readonly publicUrl: string | null
-  /** Polling asks Telegram instead of being called. */
+  /** In polling mode the gateway fetches the updates. */
   readonly mode: 'webhook' | 'polling'
   readonly listen: Address
-  /** Mission Control and the metrics; null for none. */
+  /** The address of Mission Control and metrics; null for none. */
   readonly admin: Address | null
   readonly apiRoot: string
-  /** The least that the command writes to its log. */
+  /** The lowest level that the command logs. */
   readonly logLevel: (typeof LOG_LEVELS)[number]
   readonly auth: AuthConfig | null
   readonly dedupeMs: number
   readonly maxBodyBytes: number
-  /** Null: from anywhere, with the secret. */
+  /** Null: accept webhooks from any address, with the secret. */
   readonly sources: SourcesConfig | null
-  /** Null: for ever. */
+  /** Null: keep forever. */
   readonly retention: {
     readonly doneMs: number | null
     readonly deadMs: number | null
     readonly everyMs: number
   }
-  /** Null: the library's. */
+  /** Null: use the library's default. */
   readonly leaseMs: number | null
 }
 
-/** One thing that is wrong, or odd. */
+/** One error or warning in the config. */
 export interface Problem {
   readonly level: 'error' | 'warning'
-  /** Where: `bots.factory.handler (line 4)`, or the name of a variable. */
+  /** The location, such as `bots.factory.handler (line 4)`, or the name of a variable. */
   readonly place: string
   readonly problem: string
   readonly fix: string

@@ -1,9 +1,12 @@
-/** What can stand in the YAML or in a variable: the variable counts where both say something, and a problem is told where it was written. */
+/**
+ * Reads a setting from the YAML or from a variable. The variable wins, and problems name the place that was
+ * used.
+ */
 import type { Section } from './section.ts'
 import type { Env } from './secrets.ts'
 
 export interface GivenValue {
-  /** Undefined when nobody said anything. */
+  /** Undefined if it is not set in either place. */
   readonly value: unknown
   readonly place: string
 }
@@ -14,7 +17,7 @@ export function givenIn(section: Section, name: string, env: Env, variable: stri
   return inherited === undefined ? { value, place: section.at(name) } : { value: inherited, place: variable }
 }
 
-/** A blank variable is unset. */
+/** Treats a blank variable as unset. */
 export function set(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value.trim()
 }

@@ -1,4 +1,4 @@
-/** Collects everything that is wrong with a config, so that nobody has to mend it one error at a time. */
+/** Collects all problems of a config, so that an operator can fix them in one go. */
 import { durationMs, isJobmillError } from 'jobmill'
 import { nearest } from 'jobmill/cli'
 import type { Problem } from './config.ts'
@@ -18,30 +18,26 @@ export function collectProblems(): Problems {
   }
 }
 
-/** The nearest that there is, for who has mistyped it; and all of them. */
+/** Suggests the nearest known name and lists all of them. */
 export function thereAre(name: unknown, known: readonly string[]): string {
   const near = typeof name === 'string' ? nearest(name, known) : undefined
-  const all = `There are ${known.toSorted().join(', ')}`
+  const all = `Use one of ${known.toSorted().join(', ')}`
   return near === undefined ? all : `Did you mean ${near}? ${all}`
 }
 
-/** Durations as everywhere in Jobmill: `'30s'`, `'1h30m'`, milliseconds. */
+/** Durations as in the rest of Jobmill: `'30s'`, `'1h30m'`. */
 export function durationAt(value: unknown, otherwise: number, place: string, found: Problems): number {
   if (value === undefined) return otherwise
-  // Milliseconds in a program; here nobody means them.
+  // A bare number means milliseconds in code, which is hardly meant in a config.
   if (typeof value === 'number' && value !== 0) {
-    found.error(place, `is ${value} without a unit`, `Write '${value}s', '${value}m' or '${value}h'`)
+    found.error(place, `must have a unit (got ${value})`, `Write '${value}s', '${value}m' or '${value}h'`)
     return otherwise
   }
   try {
     return durationMs(value, place)
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(
-      place,
-      `is no duration that can be used (${typeOf(value)})`,
-      "Write '30s', '2m' or '24h'; not negative",
-    )
+    found.error(place, `must be a duration (got ${typeOf(value)})`, "Write '30s', '2m' or '24h'")
     return otherwise
   }
 }

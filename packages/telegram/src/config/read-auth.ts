@@ -1,4 +1,4 @@
-/** How sessions are opened, and whether anybody could. */
+/** Reads the session settings, and checks that users can open sessions at all. */
 import type { AuthConfig, BotConfig } from './config.ts'
 import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
 import { givenIn } from './given.ts'
@@ -15,16 +15,16 @@ export function authOf(
 ): AuthConfig | null {
   const ttl = givenIn(section, 'sessionTtl', env, 'AUTH_SESSION_TTL')
   const ttlMs = durationAt(ttl.value, DAY_MS, ttl.place, found)
-  if (ttlMs === 0) found.error(ttl.place, 'ends sessions as they begin', "Write '24h'")
+  if (ttlMs === 0) found.error(ttl.place, 'must be greater than 0', "Write a duration such as '24h'")
   const given = section.list('scope') ?? ['*']
   const scope = given.filter((one): one is string => typeof one === 'string')
   if (scope.length === 0 || scope.length < given.length)
-    found.error(section.at('scope'), 'has to name bots', "Write ['*'] for all of them")
+    found.error(section.at('scope'), 'must name at least one bot', "Write ['*'] for all of them")
   for (const slug of scope)
     if (slug !== '*' && !bots.some((bot) => bot.slug === slug))
       found.error(
         section.at('scope'),
-        `names ${typeOf(slug)}, which is no bot`,
+        `names an unknown bot (got ${typeOf(slug)})`,
         thereAre(slug, ['*', ...bots.map((bot) => bot.slug)]),
       )
   section.refuseOthers()
@@ -34,18 +34,18 @@ export function authOf(
     const slugs = needs.map(({ slug }) => slug).join(', ')
     found.error(
       'AUTH_SECRET',
-      `is not set, and ${slugs} cannot let anybody in without`,
-      'Set it to 16 or more random characters, or write requireAuth: false for bots that are for everybody',
+      `is not set, but these bots need it for logins: ${slugs}`,
+      'Set it to 16 or more random characters, or write requireAuth: false for public bots',
     )
   }
   if (secret !== undefined && secret.length < 8)
-    found.error('AUTH_SECRET', 'is short enough to be guessed', 'Use 16 or more random characters')
+    found.error('AUTH_SECRET', 'is too short (min 8 characters)', 'Use 16 or more random characters')
   else if (secret !== undefined && secret.length < 16)
-    found.warn('AUTH_SECRET', 'is rather short', 'Use 16 or more random characters')
+    found.warn('AUTH_SECRET', 'is short', 'Use 16 or more random characters')
   if (bots.some(({ requireAuth }) => requireAuth) && !bots.some(({ handler }) => handler === 'auth'))
     found.warn(
       'bots',
-      'need a session, and none of them has the handler auth, where one begins',
+      'require a login, but no bot has the handler auth that opens sessions',
       'Add a bot with handler: auth, or write requireAuth: false',
     )
   return secret === undefined ? null : { secret, ttlMs, scope }

@@ -1,4 +1,4 @@
-/** One bot of the config: its section of the YAML, and its secrets of the environment. */
+/** Reads one bot: its section of the YAML, and its secrets from the environment. */
 import { type BotConfig, HANDLERS } from './config.ts'
 import { durationAt, type Problems, collectProblems, thereAre, typeOf } from './problems.ts'
 import type { GivenValue } from './given.ts'
@@ -7,20 +7,20 @@ import type { Section } from './section.ts'
 import { botVariable, type Env, secretOf } from './secrets.ts'
 
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
-/** Never in the file. */
+/** Settings that must come from the environment. */
 const SECRETS = ['token', 'secret']
 const LONGEST_SLUG = 40
-/** See sendKind. */
+/** The suffix of reply jobs; see sendKind. */
 const REPLIES = 'send'
 const TOKEN = /^(\d{1,16}):[A-Za-z0-9_-]{10,}$/
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/
 const BACKOFF_MS = [30_000, 120_000, 600_000, 3_600_000]
-const DEAD = 'Sorry, this did not work, and I have stopped trying. Please send it again, or ask for help.'
+const DEAD = 'Sorry, something went wrong. Please send your message again, or ask for help.'
 
 export interface BotSources {
   readonly env: Env
   readonly found: Problems
-  /** Handlers that were given in code. */
+  /** The names of handlers that are passed in code. */
   readonly own: readonly string[]
   readonly hasDatabase: boolean
 }
@@ -32,42 +32,50 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
   const handler = section.text('handler')
   const known = [...HANDLERS, ...own]
   if (handler === undefined)
-    found.error(section.at(), 'has no handler', `Write handler: and one of ${known.join(', ')}`)
+    found.error(section.at(), 'has no handler', `Add handler: with one of ${known.join(', ')}`)
   else if (!known.includes(handler))
-    found.error(section.at('handler'), `is ${typeOf(handler)}, which nobody knows`, thereAre(handler, known))
+    found.error(
+      section.at('handler'),
+      `must be a known handler (got ${typeOf(handler)})`,
+      thereAre(handler, known),
+    )
   else if (handler === REPLIES)
-    found.error(section.at('handler'), 'is what jobs of replies are called', 'Call your handler otherwise')
+    found.error(section.at('handler'), 'is reserved for reply jobs', 'Use another name for your handler')
   const isAsync = section.flag('async', false)
   if (isAsync && !sources.hasDatabase)
     found.error(
       section.at('async'),
-      'needs a database, and store is none',
-      'Leave store out, or async: false',
+      'needs a database, but store is none',
+      'Remove store: none, or write async: false',
     )
   if (handler === 'auth' && isAsync)
-    found.error(section.at('async'), 'would keep the codes that people type in the database', 'Take it out')
+    found.error(
+      section.at('async'),
+      'must not be true for the handler auth: it would store login codes in the database',
+      'Remove it',
+    )
   if (handler === 'job' && !sources.hasDatabase)
     found.error(
       section.at('handler'),
-      'needs a database to put jobs into, and store is none',
-      'Leave store out',
+      'needs a database for its jobs, but store is none',
+      'Remove store: none',
     )
   if (section.get('replies') === 'at-most-once' && !sources.hasDatabase)
     found.error(
       section.at('replies'),
-      'needs a database to remember what was sent, and store is none',
-      'Leave store out',
+      'needs a database to record sent replies, but store is none',
+      'Remove store: none',
     )
   if (section.get('ordered') === true && !isAsync)
     found.warn(
       section.at('ordered'),
-      'is for async bots: Telegram itself sends one update of a chat at a time',
-      'Take it out',
+      'only applies to async bots: Telegram itself sends one update of a chat at a time',
+      'Remove it',
     )
   if (handler === 'command' && !isAsync)
-    found.error(section.at(), 'runs a command while Telegram waits', 'Write async: true')
+    found.error(section.at(), 'must be async to run a command', 'Write async: true')
   const requireAuth = authOf(section, handler, found)
-  // Of a slug that is none nobody knows which variables are meant.
+  // An invalid slug has no well-defined variable names, so its secrets are not checked.
   const asked = isSlug(name) ? sources : { ...sources, found: collectProblems() }
   const token = tokenOf(slugFor(name), asked)
   const secrets = secretsOf(slugFor(name), asked)
@@ -102,7 +110,7 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
   return bot
 }
 
-/** The nearest that can be used, where one cannot. */
+/** Suggests a valid slug that is close to the name. */
 export function slugFor(name: string): string {
   return (
     name
@@ -121,14 +129,18 @@ function refuseSlug(name: string, section: Section, found: Problems): void {
   if (isSlug(name)) return
   found.error(
     section.at(),
-    'is no slug',
+    'must be a slug',
     `Use a-z, 0-9 and single dashes between them, at most ${LONGEST_SLUG} characters, such as ${slugFor(name)}`,
   )
 }
 
 function refused(section: Section, name: string, found: Problems): null {
   if (section.get(name) !== undefined)
-    found.error(section.at(name), `is for the handler ${name}`, `Write handler: ${name}, or take it out`)
+    found.error(
+      section.at(name),
+      `only applies to the handler ${name}`,
+      `Write handler: ${name}, or remove it`,
+    )
   return null
 }
 
@@ -147,11 +159,7 @@ function refuseSecrets(section: Section, found: Problems, slug: string): void {
 function authOf(section: Section, handler: string | undefined, found: Problems): boolean {
   const given = section.get('requireAuth')
   if (handler === 'auth' && given === true)
-    found.error(
-      section.at('requireAuth'),
-      'would lock everybody out of the bot that lets them in',
-      'Take it out',
-    )
+    found.error(section.at('requireAuth'), 'must not be true for the bot that opens sessions', 'Remove it')
   return section.flag('requireAuth', handler !== 'auth') && handler !== 'auth'
 }
 
@@ -163,12 +171,12 @@ function tokenOf(
   const text = secretOf(env, variable, found)
   const id = TOKEN.exec(text ?? '')?.[1]
   if (text === undefined)
-    found.error(variable, 'is not set', `Set it, or ${variable}_FILE, to the token of @BotFather`)
+    found.error(variable, 'is not set', `Set it, or ${variable}_FILE, to the token from @BotFather`)
   else if (id === undefined)
     found.error(
       variable,
-      'is no token',
-      'Copy all of it from @BotFather: digits, a colon, and 10 letters or more',
+      'must be a bot token',
+      'Copy the whole token from @BotFather: digits, a colon, and at least 10 characters',
     )
   return text === undefined || id === undefined ? null : { text, id: Number(id) }
 }
@@ -177,7 +185,7 @@ function secretsOf(slug: string, { env, found }: BotSources): string[] {
   const names = [botVariable(slug, 'SECRET'), botVariable(slug, 'SECRET_OLD')]
   const secrets = names.map((name) => secretOf(env, name, found))
   if (secrets[0] === undefined)
-    found.error(names[0] ?? '', 'is not set', 'Set it to 32 or more random characters of A-Z a-z 0-9 _ -')
+    found.error(names[0] ?? '', 'is not set', 'Set it to 32 or more random characters from A-Z a-z 0-9 _ -')
   return secrets.flatMap((secret, at) => {
     if (secret === undefined) return []
     if (SECRET.test(secret)) {
@@ -187,8 +195,8 @@ function secretsOf(slug: string, { env, found }: BotSources): string[] {
     }
     found.error(
       names[at] ?? '',
-      'is no secret that Telegram takes',
-      'Use 1 to 256 characters of A-Z a-z 0-9 _ -',
+      'must be a secret that Telegram accepts',
+      'Use 1 to 256 characters from A-Z a-z 0-9 _ -',
     )
     return []
   })
@@ -201,13 +209,13 @@ export function usersOf({ value, place }: GivenValue, found: Problems): Set<numb
   if (list.length === 0)
     found.error(
       place,
-      'is empty, so that nobody could use the bot',
-      'Leave it out for everybody, or name those who may',
+      'must not be empty: no user could use the bot',
+      'Omit it to allow everyone, or list user ids',
     )
   if (ids.length < list.length || !Array.isArray(value))
     found.error(
       place,
-      'has something that is no user id',
+      'must contain only user ids',
       place === 'ALLOWED_USERS'
         ? 'Write numbers with commas: 123456789,987654321'
         : 'Write a list of numbers: [123456789]',
@@ -219,7 +227,7 @@ function retryOf(section: Section, found: Problems): BotConfig['retry'] {
   const list = section.list('backoff')
   const at = section.at('backoff')
   const backoffMs = list === undefined ? BACKOFF_MS : list.map((wait) => durationAt(wait, 0, at, found))
-  if (backoffMs.length === 0) found.error(at, 'is empty', 'Write at least one wait, such as [30s]')
+  if (backoffMs.length === 0) found.error(at, 'must not be empty', 'Write at least one wait, such as [30s]')
   const percent = section.whole('jitterPercent', 20, { least: 0, most: 100 })
   const retry = {
     attempts: section.whole('attempts', 5, { least: 1, most: 1_000 }),

@@ -1,4 +1,4 @@
-/** From YAML and the environment to a config, or to all that is wrong with them. */
+/** Reads the YAML and the environment into a config, or reports all problems. */
 import { readFileSync } from 'node:fs'
 import { addressOf, apiRootOf, databaseOf, publicUrlOf } from './addresses.ts'
 import { type BotConfig, type GatewayConfig, LOG_LEVELS, type Problem } from './config.ts'
@@ -15,15 +15,15 @@ import { refuseSameNames, warnOfUnread } from './variables.ts'
 export interface ConfigSources {
   /** The text of the YAML. */
   readonly yaml: string
-  /** What it is called in problems. */
+  /** The name of the file in problems. */
   readonly name?: string
   readonly env: Env
-  /** Names of handlers that are given in code. */
+  /** The names of handlers that are passed in code. */
   readonly handlers?: readonly string[]
 }
 
 export interface ReadConfig {
-  /** Null when there is an error among the problems. */
+  /** Null if the problems include an error. */
   readonly config: GatewayConfig | null
   readonly problems: readonly Problem[]
 }
@@ -38,7 +38,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
   return { config, problems }
 }
 
-/** As far as it can be read whatever is wrong with the rest, for who looks for more that is wrong. */
+/** The parts that can be read despite errors elsewhere, so that a caller can check them too. */
 export type Draft = Pick<GatewayConfig, 'database'> & Partial<Pick<GatewayConfig, 'admin'>>
 
 export function readDraft({
@@ -72,7 +72,11 @@ function configOf(
   const adminAt = givenIn(root, 'admin', env, 'ADMIN_LISTEN')
   const admin = adminAt.value === false ? null : addressOf(adminAt, ADMIN, found)
   if (admin !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
-    found.error(adminAt.place, 'is where updates arrive', 'Give Mission Control a port of its own')
+    found.error(
+      adminAt.place,
+      'must differ from the address of webhooks',
+      'Use another port for Mission Control',
+    )
   const config = {
     auth: authOf(root.section('auth'), bots, env, found),
     bots,
@@ -100,7 +104,7 @@ function botsOf(root: Section, sources: BotSources): BotConfig[] {
     return { ...bot, allowedUsers: bot.allowedUsers ?? all }
   })
   if (section.names.length === 0 && root.isRead && section.isRead)
-    found.error(root.at(), 'has no bots', 'Write bots: and below it a slug with its handler')
+    found.error(root.at(), 'has no bots', 'Add bots: with a slug and its handler')
   refuseTwins(
     bots.filter(({ slug }) => isSlug(slug)),
     section,
@@ -114,11 +118,11 @@ function botsOf(root: Section, sources: BotSources): BotConfig[] {
 function logLevelOf({ value = 'info', place }: GivenValue, found: Problems): GatewayConfig['logLevel'] {
   const level = LOG_LEVELS.find((one) => one === value)
   if (level === undefined)
-    found.error(place, `is ${typeOf(value)}, which is no level`, `Write ${LOG_LEVELS.join(', ')}`)
+    found.error(place, `must be a log level (got ${typeOf(value)})`, `Use one of ${LOG_LEVELS.join(', ')}`)
   return level ?? 'info'
 }
 
-/** In a variable they are a list with commas. */
+/** A variable holds the user ids as a comma-separated list. */
 function allowedIn(root: Section, env: Env): GivenValue {
   const { value, place } = givenIn(root, 'allowedUsers', env, 'ALLOWED_USERS')
   if (place !== 'ALLOWED_USERS') return { value, place }
@@ -133,7 +137,7 @@ function allowedIn(root: Section, env: Env): GivenValue {
   }
 }
 
-/** The file that is named, or what TELEGRAM_CONFIG_YAML holds. */
+/** The text of the named file, or of TELEGRAM_CONFIG_YAML. */
 export function configText(
   file: string | undefined,
   env: Env,
@@ -151,20 +155,20 @@ function refuseTwins(bots: readonly BotConfig[], section: Section, found: Proble
     if (other !== undefined && id !== 0)
       found.error(
         section.at(slug),
-        `has the token of ${other}`,
-        'Give each bot its own: Telegram sends an update once',
+        `has the same token as ${other}`,
+        'Use one token per bot: Telegram delivers each update only once',
       )
     seen.set(id, slug)
   }
 }
 
-/** Telegram keeps an update for 24 h, and may send it again until then. */
+/** Telegram keeps an update for 24 h and may deliver it again until then. */
 function dedupeOf(root: Section, found: Problems): number {
   const ms = root.duration('dedupe', 7 * DAY_MS)
   if (ms < DAY_MS)
     found.error(
       root.at('dedupe'),
-      'is shorter than the 24 hours in which Telegram may repeat an update',
+      'must be at least 24h: Telegram may repeat an update for that long',
       "Write '24h' or more",
     )
   return ms

@@ -1,4 +1,4 @@
-/** What the predecessor's variables say of keeping and of lost processes. */
+/** Reads the variables of the predecessor for retention and stuck jobs. */
 import type { GatewayConfig } from './config.ts'
 import { durationAt, type Problems } from './problems.ts'
 import { set } from './given.ts'
@@ -19,17 +19,17 @@ export function queueOf(env: Env, found: Problems): Pick<GatewayConfig, 'retenti
   if (leaseMs !== null && leaseMs < 6_000)
     found.error(
       'QUEUE_STUCK_TIMEOUT',
-      'is shorter than two signs of life of a process',
-      "Write '10s' or more, or leave it out",
+      'must be at least 6s, the time of two heartbeats',
+      "Write '10s' or more, or unset it",
     )
   if (leaseMs !== null && leaseMs > MINUTE_MS)
     found.warn(
       'QUEUE_STUCK_TIMEOUT',
-      'makes the jobs of a process that died wait longer than a minute',
-      'Leave it out: long jobs are safe without it, and those of a dead process go on within 15 s',
+      'delays the jobs of a crashed process by more than a minute',
+      'Unset it: long jobs do not need it, and jobs of a crashed process are retried within 15 s',
     )
   const everyMs = of('QUEUE_JANITOR_INTERVAL', HOUR_MS)
-  if (everyMs < 1_000) found.error('QUEUE_JANITOR_INTERVAL', 'is shorter than a second', "Write '1h'")
+  if (everyMs < 1_000) found.error('QUEUE_JANITOR_INTERVAL', 'must be at least 1s', "Write '1h'")
   return {
     retention: {
       doneMs: kept('QUEUE_DONE_RETENTION', 7 * DAY_MS),

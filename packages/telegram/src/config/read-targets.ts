@@ -1,4 +1,4 @@
-/** What the handlers of a bot work with: a service to call, a program to run, a kind of job. */
+/** Reads the targets of handlers: a service to call, a program to run, a job kind to enqueue. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { checkName, commandJob, isJobmillError } from 'jobmill'
@@ -18,21 +18,25 @@ export function httpOf(
   ofSecrets: Problems,
 ): HttpTarget {
   const url = section.text('url')
-  if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
+  if (url === undefined) found.error(section.at(), 'has no url', 'Add http: { url: http://service/path }')
   else if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    found.error(section.at('url'), `is ${typeOf(url)}`, 'Write the whole address: http://service/path')
+    found.error(
+      section.at('url'),
+      `must be an http or https URL (got ${typeOf(url)})`,
+      'Write the whole URL: http://service/path',
+    )
   else if (new URL(url).password !== '' || new URL(url).username !== '')
     found.error(
       section.at('url'),
-      'has a name or a password in it',
-      'Take it out: the signature says who asks',
+      'must not contain a user name or password',
+      'Remove it: your service authenticates requests by their signature',
     )
   const timeoutMs = section.duration('timeout', HTTP_TIMEOUT_MS)
   if (timeoutMs > HTTP_LONGEST_MS || timeoutMs === 0)
     found.error(
       section.at('timeout'),
-      'is not between 1 ms and 30 s',
-      'Answer sooner, or take the work into a job',
+      'must be between 1 ms and 30 s',
+      'Use a shorter timeout, and move slow work into a job',
     )
   const isSigned = section.flag('signed', true)
   const variable = botVariable(slug, 'HTTP_SECRET')
@@ -41,7 +45,7 @@ export function httpOf(
     ofSecrets.error(
       variable,
       'is not set',
-      'Set what your service checks signatures with, or write signed: false',
+      'Set the key with which your service verifies signatures, or write signed: false',
     )
   section.refuseOthers()
   return { url: url ?? '', timeoutMs, secret: isSigned ? secret : null }
@@ -51,38 +55,38 @@ export function commandOf(section: Section, found: Problems): CommandTarget {
   const argv = section.list('run') ?? []
   const texts = argv.filter((one): one is string => typeof one === 'string')
   if (texts.length === 0 || texts.length < argv.length)
-    found.error(section.at('run'), 'is no command', "Write run: ['/usr/bin/program', 'argument']")
+    found.error(section.at('run'), 'must be a command', "Write run: ['/usr/bin/program', 'argument']")
   else refuseProgram(section.at('run'), texts[0] ?? '', found)
   const target = { argv: texts, timeoutMs: section.duration('timeout', COMMAND_TIMEOUT_MS) }
-  if (target.timeoutMs === 0) found.error(section.at('timeout'), 'is over at once', "Write '10m'")
+  if (target.timeoutMs === 0) found.error(section.at('timeout'), 'must be greater than 0', "Write '10m'")
   section.refuseOthers()
   return target
 }
 
 export function jobOf(section: Section, found: Problems): JobTarget {
   const kind = section.text('kind')
-  if (kind === undefined) found.error(section.at(), 'has no kind', 'Write job: { kind: my.kind }')
+  if (kind === undefined) found.error(section.at(), 'has no kind', 'Add job: { kind: my.kind }')
   const target = { kind: kind ?? '', queue: section.text('queue') ?? null }
   for (const [name, value] of Object.entries(target)) if (value) refuseName(section.at(name), value, found)
   section.refuseOthers()
   return target
 }
 
-/** As the mill would, when an update comes. */
+/** Applies the mill's rule for names now, instead of when an update arrives. */
 function refuseName(place: string, name: string, found: Problems): void {
   try {
     checkName(name, place)
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(place, `is ${typeOf(name)}, which nothing in a mill can be called`, error.fix ?? '')
+    found.error(place, `must be a valid name (got ${typeOf(name)})`, error.fix ?? '')
   }
 }
 
-/** What would fail with the first update. */
+/** Detects a program that would fail with the first update. */
 function refuseProgram(place: string, program: string, found: Problems): void {
-  const problem = `begins with ${typeOf(program)}, which this user cannot run`
+  const problem = `must start with a program that this user can run (got ${typeOf(program)})`
   if (isAbsolute(program)) {
-    if (!isProgram(program)) found.error(place, problem, 'Install it there and make it executable')
+    if (!isProgram(program)) found.error(place, problem, 'Install it at this path and make it executable')
     return
   }
   try {

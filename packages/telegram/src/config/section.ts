@@ -1,13 +1,13 @@
-/** The YAML of a config: its values by name, and the line that each of them stands in. */
+/** The YAML of a config: values by name, and the line of each value. */
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
 import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
 
-/** Where in the text a path of names stands. */
+/** Maps a path of names to its line in the text. */
 type LineOf = (path: readonly string[]) => number | null
 
-/** A map of the YAML, whose values are asked for by name; what nobody asked for is reported. */
+/** A map of the YAML. Values are read by name, and names that were never read are reported as unknown. */
 export class Section {
-  /** False when something else stands in its place. */
+  /** False if the value is not a map. */
   readonly isRead: boolean
   readonly #path: readonly string[]
   readonly #values: Readonly<Record<string, unknown>>
@@ -26,8 +26,8 @@ export class Section {
     if (!this.isRead)
       this.#found.error(
         this.at(),
-        `is ${typeOf(value)}, and names with values are expected`,
-        path.length === 0 ? 'Write name: value in each line' : 'Indent its settings below it',
+        `must be a section of settings (got ${typeOf(value)})`,
+        path.length === 0 ? 'Write name: value on each line' : 'Write its settings indented below it',
       )
     this.#values = isSection ? (value as Record<string, unknown>) : {}
   }
@@ -36,7 +36,7 @@ export class Section {
     return this.#document.found
   }
 
-  /** `bots.factory.handler (line 4)`. */
+  /** Returns a location such as `bots.factory.handler (line 4)`. */
   at(name?: string): string {
     const path = name === undefined ? this.#path : [...this.#path, name]
     if (path.length === 0) return this.#document.name
@@ -62,8 +62,8 @@ export class Section {
     if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return value
     this.#found.error(
       this.at(name),
-      `is ${typeOf(value)}, and a text is expected`,
-      'Write a text that is not empty',
+      `must be a non-empty text (got ${typeOf(value)})`,
+      'Write a text in quotes',
     )
     return undefined
   }
@@ -72,7 +72,7 @@ export class Section {
     const value = this.get(name)
     if (value === undefined) return otherwise
     if (typeof value === 'boolean') return value
-    this.#found.error(this.at(name), `is ${typeOf(value)}`, 'Write true or false')
+    this.#found.error(this.at(name), `must be true or false (got ${typeOf(value)})`, 'Write true or false')
     return otherwise
   }
 
@@ -81,7 +81,11 @@ export class Section {
     if (value === undefined) return otherwise
     if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
       return value as number
-    this.#found.error(this.at(name), `is ${typeOf(value)}`, `Write a whole number from ${least} to ${most}`)
+    this.#found.error(
+      this.at(name),
+      `must be a whole number from ${least} to ${most} (got ${typeOf(value)})`,
+      `Write a number such as ${least}`,
+    )
     return otherwise
   }
 
@@ -92,7 +96,7 @@ export class Section {
   list(name: string): readonly unknown[] | undefined {
     const value = this.get(name)
     if (value === undefined || Array.isArray(value)) return value
-    this.#found.error(this.at(name), `is ${typeOf(value)}, and a list is expected`, 'Write [first, second]')
+    this.#found.error(this.at(name), `must be a list (got ${typeOf(value)})`, 'Write [first, second]')
     return undefined
   }
 
@@ -100,32 +104,33 @@ export class Section {
     const value = this.get(name)
     if (value === undefined) return otherwise
     const word = words.find((one) => one === value)
-    if (word === undefined) this.#found.error(this.at(name), `is ${typeOf(value)}`, thereAre(value, words))
+    if (word === undefined)
+      this.#found.error(this.at(name), `has an unknown value (got ${typeOf(value)})`, thereAre(value, words))
     return word ?? otherwise
   }
 
-  /** Called last. `secret` are those that were asked for only to be refused. */
+  /** Call this last. `secret` names the settings that were read only to refuse them. */
   refuseOthers(secret: readonly string[] = []): void {
     const known = [...this.#asked].filter((name) => !secret.includes(name))
     for (const name of this.names) {
       if (this.#asked.has(name)) continue
-      this.#found.error(this.at(name), 'is not a setting', thereAre(name, known))
+      this.#found.error(this.at(name), 'is an unknown setting', thereAre(name, known))
     }
   }
 }
 
-/** The YAML as values, and where in the text each of them stands. Null when it cannot be read. */
+/** Parses the YAML into values and their lines. Null if it is invalid. */
 export function readYaml(text: string, name: string, found: Problems): Section | null {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  // One mistake looks like many: what follows the first is mostly about that.
+  // Report only the first error: the others are mostly its consequences.
   const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])
   if (first !== undefined) {
     const { line, col } = lines.linePos(first.pos[0])
     found.error(
       `${name} (line ${line}, column ${col})`,
-      `is no YAML: ${first.message}`,
-      'Mend it: until then nothing in it is read',
+      `is not valid YAML: ${first.message}`,
+      'Fix the syntax: nothing else is checked until then',
     )
     return null
   }
@@ -133,7 +138,7 @@ export function readYaml(text: string, name: string, found: Problems): Section |
   return new Section([], document.toJS({ maxAliasCount: 100 }), { name, found, lineOf })
 }
 
-/** The line of its name: what it holds may begin below. */
+/** The line of the name, because its value may start further down. */
 function lineIn(document: Document.Parsed, lines: LineCounter, path: readonly string[]): number | null {
   let node: unknown = document.contents
   let line: number | null = null

@@ -1,4 +1,4 @@
-/** The variables of the bots: no two may have the same, and one that nobody reads is likely a typo. */
+/** Checks the variables of the bots: two bots must not share one, and an unread one is likely a typo. */
 import { nearest } from 'jobmill/cli'
 import type { Problems } from './problems.ts'
 import { set } from './given.ts'
@@ -8,13 +8,16 @@ import { botVariable, type Env } from './secrets.ts'
 const KINDS = ['TOKEN', 'SECRET', 'SECRET_OLD', 'HTTP_SECRET']
 const ENDINGS = KINDS.flatMap((kind) => [kind, `${kind}_FILE`])
 
-/** `a` and `a-http` would both have BOT_A_HTTP_SECRET: the one to sign with, the other to be called with. */
+/**
+ * `a` and `a-http` would both use BOT_A_HTTP_SECRET: the first as its signing key, the second as its webhook
+ * secret.
+ */
 export function refuseSameNames(slugs: readonly string[], found: Problems): void {
   const ofAll = slugs.flatMap((slug) => KINDS.map((what) => ({ slug, name: botVariable(slug, what) })))
   for (const { slug, name } of ofAll) {
     const other = ofAll.find((one) => one.name === name && one.slug < slug)
     if (other !== undefined)
-      found.error(`bots.${slug}`, `would share ${name} with ${other.slug}`, 'Give one of them another slug')
+      found.error(`bots.${slug}`, `would share ${name} with ${other.slug}`, 'Rename one of the two slugs')
   }
 }
 
@@ -26,15 +29,15 @@ export function warnOfUnread(names: readonly string[], env: Env, found: Problems
     const meant = meantBy(name, slugs)
     found.warn(
       name,
-      'is set, and no bot reads it',
+      'is set, but no bot uses it',
       meant === undefined
-        ? 'Take it away, or add its bot: they are called BOT_<SLUG>_TOKEN and BOT_<SLUG>_SECRET'
+        ? 'Unset it, or add its bot: variables are named BOT_<SLUG>_TOKEN and BOT_<SLUG>_SECRET'
         : `Did you mean ${meant}?`,
     )
   }
 }
 
-/** The bot is right and the ending is not, or the other way round. */
+/** Matches a correct slug with a mistyped suffix, or the other way round. */
 function meantBy(name: string, slugs: readonly string[]): string | undefined {
   for (const slug of slugs) {
     const start = botVariable(slug, '')

@@ -1,4 +1,4 @@
-/** What the fake knows of a bot: its chats, and the updates that nobody has taken yet. */
+/** The state of a bot in the fake: its chats and its pending updates. */
 import type { Webhook } from './webhook.ts'
 import type { Chat } from './chat.ts'
 import type { NewBot } from './types.ts'
@@ -6,7 +6,7 @@ import type { NewBot } from './types.ts'
 /** How long Telegram keeps an update. */
 const LIFE_MS = 24 * 3_600_000
 const FIRST_UPDATE_ID = 700_000_001
-/** What a bot gets only when it asks for it by name. */
+/** Update types that a bot gets only if it requests them by name. */
 const ONLY_BY_NAME = ['chat_member', 'message_reaction', 'message_reaction_count']
 
 export interface Update {
@@ -21,15 +21,15 @@ export interface Bot {
   readonly id: number
   readonly username: string
   readonly chats: Map<number, Chat>
-  /** By id, in the order in which they were made. */
+  /** Pending updates by id, in the order of creation. */
   readonly pending: Map<number, Update>
-  /** Also those that were taken. */
+  /** All updates, delivered ones included. */
   readonly made: Map<number, Update>
   nextUpdateId: number
-  /** Empty for the usual ones. */
+  /** The requested update types; empty for the default set. */
   wanted: readonly string[]
   webhook: Webhook | undefined
-  /** Whoever waits in getUpdates. */
+  /** The open getUpdates call. */
   poll: Poll | undefined
 }
 
@@ -41,7 +41,7 @@ interface Poll {
 export function newBot({ token, username, updateIdFrom = FIRST_UPDATE_ID }: NewBot): Bot {
   const id = Number(/^(\d+):./.exec(token)?.[1] ?? Number.NaN)
   if (!Number.isSafeInteger(id)) {
-    throw new TypeError('token is not the token of a bot. Give a number, a colon and anything, as in 123:abc')
+    throw new TypeError('token: must be a bot token. Pass a number, a colon and any text, as in 123:abc')
   }
   return {
     token,
@@ -57,10 +57,10 @@ export function newBot({ token, username, updateIdFrom = FIRST_UPDATE_ID }: NewB
   }
 }
 
-/** An update that the bot does not want takes its id and goes nowhere. */
+/** An update type that the bot did not request still uses up an id. */
 export function makeUpdate(bot: Bot, chatId: number, fields: Update['value'], now: number): Update {
   const id = bot.nextUpdateId++
-  // No type of any client knows the last one: what comes next year must not break anybody.
+  // An unknown field, because clients must tolerate the fields that Telegram adds.
   const value = { update_id: id, ...fields, field_of_tomorrow: { is_unknown: true } }
   const update = { id, chatId, value, expiresAt: now + LIFE_MS }
   bot.made.set(id, update)
@@ -77,7 +77,7 @@ export function makeUpdate(bot: Bot, chatId: number, fields: Update['value'], no
   return update
 }
 
-/** Those that are not too old, by id. */
+/** Pending updates that have not expired, by id. */
 export function pendingOf(bot: Bot, now: number): readonly Update[] {
   for (const { id, expiresAt } of bot.pending.values()) if (expiresAt <= now) bot.pending.delete(id)
   return [...bot.pending.values()].toSorted((a, b) => a.id - b.id)

@@ -1,4 +1,4 @@
-/** What becomes of a call: who calls, what is in the way on purpose, and what the method says. Each one is remembered. */
+/** Handles a Bot API call: authentication, injected faults, then the method. Records every call. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bot } from './bot.ts'
 import type { Changes } from './changes.ts'
@@ -18,7 +18,7 @@ export interface CallParts {
   readonly faults: Faults
   readonly changes: Changes
   readonly methodParts: Omit<MethodParts, 'gone'>
-  /** Ends what is delayed. */
+  /** Aborts delayed calls. */
   readonly closing: AbortSignal
 }
 
@@ -45,7 +45,7 @@ export function newCalls({ bots, faults, changes, methodParts, closing }: CallPa
     if (fault === 'reset') return fault
     if (typeof fault === 'object' && fault.delayMs !== undefined) {
       await delay(fault.delayMs, undefined, { signal: closing }).catch(() => {})
-      // Nothing may begin after the end.
+      // A delayed call must not run after the fake was closed.
       if (closing.aborted) return 'reset'
     }
     if (typeof fault === 'object' && 'error' in fault) {

@@ -1,8 +1,8 @@
-/** Who waits for something to become true is asked again whenever something happened. */
+/** Waits for conditions, which are checked again after every change. */
 
 export interface Changes {
   readonly tell: () => void
-  /** `shown` says in the error what there was instead. */
+  /** `shown` provides the state for the error message. */
   readonly until: (holds: () => boolean, timeoutMs: number, shown: () => unknown) => Promise<void>
   readonly close: () => void
 }
@@ -29,7 +29,7 @@ export function changes(): Changes {
             resolve()
           } catch (error) {
             end()
-            reject(new Error('what was waited for threw', { cause: error }))
+            reject(new Error('the awaited condition threw an error', { cause: error }))
           }
         },
         fail: (why) => {
@@ -37,7 +37,7 @@ export function changes(): Changes {
           reject(new Error(`${why}: ${JSON.stringify(shown(), null, 1)}`))
         },
       }
-      const timer = setTimeout(() => waiter.fail(`did not come true within ${timeoutMs} ms`), timeoutMs)
+      const timer = setTimeout(() => waiter.fail(`condition not met within ${timeoutMs} ms`), timeoutMs)
       waiters.add(waiter)
       waiter.look()
     })
@@ -49,7 +49,7 @@ export function changes(): Changes {
     },
     until,
     close: () => {
-      for (const { fail } of waiters) fail('the fake Telegram was closed before it came true')
+      for (const { fail } of waiters) fail('the fake Telegram was closed before the condition was met')
     },
   }
 }

@@ -1,4 +1,4 @@
-/** One chat of one bot: what both sides said, and how a test talks in it. */
+/** One chat with one bot: its transcript, and the methods with which a test writes in it. */
 import { type Bot, makeUpdate } from './bot.ts'
 import type { Changes } from './changes.ts'
 import type {
@@ -13,15 +13,15 @@ import type {
 
 const PATIENCE_MS = 10_000
 
-/** What the methods of a bot need of it. */
+/** The part of a chat that Bot API methods use. */
 export interface Chat {
   readonly type: ChatType
-  /** As it stands in messages. */
+  /** The `chat` object of messages. */
   readonly shown: Readonly<Record<string, unknown>>
   readonly entries: TranscriptEntry[]
-  /** Returns its message id. */
+  /** Returns the message id. */
   readonly write: (by: TranscriptEntry['by'], text: string) => number
-  /** Whether it was there. */
+  /** Returns whether the message existed. */
   readonly remove: (messageId: number) => boolean
   readonly face: FakeChat
 }
@@ -100,7 +100,7 @@ function namesIn({ first_name, last_name, username }: FakeUser): Record<string, 
   return { first_name, last_name, username }
 }
 
-/** Telegram marks a command, and clients go by that. */
+/** Telegram marks commands with an entity, which clients rely on. */
 function commandIn(text: string): Record<string, unknown> {
   const command = /^\/[A-Za-z0-9_]{1,32}(?:@\w+)?/.exec(text)?.[0]
   return command === undefined

@@ -1,7 +1,7 @@
 /**
- * A Telegram to develop and test against: a real HTTP server that takes the calls of bots, delivers updates to their webhooks as Telegram does,
- * and fails when it is told to. What a test holds is in types.ts; what it is faithful to is the documentation of the Bot API and the source of
- * its server.
+ * A local Telegram for development and tests: an HTTP server that takes Bot API calls, delivers updates to
+ * webhooks, and injects faults on request. It follows the Bot API documentation and the source of the Bot API
+ * server. types.ts holds the interface for tests.
  */
 import { type Bot, newBot } from './bot.ts'
 import { newCalls } from './calls.ts'
@@ -42,12 +42,13 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
 
   function botOf(token: string): Bot {
     const bot = bots.get(token)
-    if (bot === undefined) throw new TypeError('bot is the token of no bot here. Call addBot first')
+    if (bot === undefined) throw new TypeError('bot: unknown token. Call addBot first')
     return bot
   }
 
   function addBot({ updateIdFrom = options.updateIdFrom, ...bot }: NewBot): void {
-    if (bots.has(bot.token)) throw new TypeError('token is taken by another bot. Give each bot its own')
+    if (bots.has(bot.token))
+      throw new TypeError('token: is already used by another bot. Use one token per bot')
     bots.set(bot.token, newBot({ ...bot, ...(updateIdFrom !== undefined && { updateIdFrom }) }))
   }
 
@@ -60,7 +61,7 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
 
   function chatIs(...[id, state, { to } = {}]: Parameters<FakeTelegram['chatIs']>): void {
     if (state === 'migrated' && to === undefined) {
-      throw new TypeError('to is missing. Give the id of the chat that it became')
+      throw new TypeError('to: is missing. Pass the id of the new chat')
     }
     standings.set(id, { state, to })
     for (const { token, chats } of bots.values()) {
@@ -77,9 +78,11 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
     const [only] = having
     const update = only?.made.get(updateId)
     if (only === undefined || update === undefined || having.length > 1) {
-      throw new TypeError(`updateId ${updateId} is of ${having.length} bots. Name one that has it as bot`)
+      throw new TypeError(
+        `updateId: ${updateId} belongs to ${having.length} bots. Pass one that has it as bot`,
+      )
     }
-    if (only.webhook === undefined) throw new TypeError('bot has no webhook. Call setWebhook first')
+    if (only.webhook === undefined) throw new TypeError('bot: has no webhook. Call setWebhook first')
     return only.webhook.again(update)
   }
 
@@ -103,7 +106,7 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
     next: (method, ...more) => {
       if (method !== '*' && !methods.has(method.toLowerCase())) {
         throw new TypeError(
-          `method ${method} does not exist here. Give one of ${[...methods.keys()].join(', ')}`,
+          `method: ${method} is not supported. Use one of ${[...methods.keys()].join(', ')}`,
         )
       }
       faults.add(method, more)

@@ -1,4 +1,4 @@
-/** What a test wants the next calls to get. */
+/** Queues the faults that a test injects into the next calls. */
 import type { Fault } from './types.ts'
 
 export interface Faults {

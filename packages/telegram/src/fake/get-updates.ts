@@ -1,4 +1,4 @@
-/** Updates for whoever asks for them: what is there, or what comes within the time. */
+/** getUpdates: returns pending updates, or waits for new ones until the timeout. */
 import { type Bot, pendingOf } from './bot.ts'
 import type { Done, Method } from './methods.ts'
 import { namesOf, numberOf } from './params.ts'
@@ -26,10 +26,12 @@ export const getUpdates: Method = (bot, params, { clock, gone }) => {
   return result.length > 0 || waitMs === 0 ? { result } : waitFor(bot, read, waitMs, gone)
 }
 
-/** An offset that is further beyond what there will be next counts for nothing: it is of ids from before a silence. */
+/**
+ * Telegram ignores an offset further ahead than this, because it belongs to ids from before a long silence.
+ */
 const MOST_AHEAD = 10
 
-/** A negative offset counts from the end, and forgets what was before. */
+/** A negative offset counts from the end and drops all earlier updates. */
 function acknowledge(bot: Bot, offset: number, now: number): void {
   if (offset > bot.nextUpdateId + MOST_AHEAD) return
   const pending = pendingOf(bot, now)

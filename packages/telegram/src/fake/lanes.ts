@@ -1,11 +1,11 @@
 /**
- * The order of deliveries: one update of a chat at a time, chats beside each other as long as there are connections. An update that fails
- * stays at the head of its chat, and is tried again at once, then after 2, 4, 8 s and so on.
+ * Orders deliveries: one update per chat at a time, and chats in parallel up to the connection limit. A
+ * failed update stays at the head of its chat. It is retried immediately, then after 2, 4, 8 s and so on.
  */
 import type { Update } from './bot.ts'
 import type { Posted } from './post.ts'
 
-/** The longest wait is drawn between this and twice as much. */
+/** The longest wait is random between this and twice as much. */
 const LONGEST_WAIT_S = 60
 
 export interface Lanes {
@@ -18,7 +18,7 @@ export interface LaneParts {
   readonly retryScale: number
   readonly clock: () => number
   readonly deliver: (update: Update) => Promise<Posted>
-  /** It was taken, or is too old. */
+  /** Called when an update was delivered or has expired. */
   readonly drop: (update: Update) => void
 }
 
@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 export function lanes({ maxConnections, retryScale, clock, deliver, drop }: LaneParts): Lanes {
-  /** A chat is here as long as it has updates. */
+  /** Chats with pending updates. */
   const chats = new Map<number, Waiting[]>()
   const ready: number[] = []
   const timers = new Set<NodeJS.Timeout>()
@@ -67,7 +67,7 @@ export function lanes({ maxConnections, retryScale, clock, deliver, drop }: Lane
     pump()
   }
 
-  /** The next one of the chat may go. */
+  /** Lets the next update of the chat run. */
   function pass({ update }: Waiting): void {
     drop(update)
     const lane = chats.get(update.chatId)

@@ -1,4 +1,4 @@
-/** Sending and deleting messages. */
+/** Sends and deletes messages. */
 import type { Bot } from './bot.ts'
 import type { Chat } from './chat.ts'
 import type { Method } from './methods.ts'
@@ -44,7 +44,7 @@ function chatOf(bot: Bot, params: Params): { readonly id: number; readonly chat:
   return { id, chat }
 }
 
-/** Null when it is no reply, or need not be one. */
+/** Null if the message is not a reply, or may be sent without one. */
 function repliedTo(params: Params): number | null {
   const given = params['reply_parameters']
   if (given === undefined || given === null) return null

@@ -1,4 +1,4 @@
-/** The methods that there are, by their names in lower case, as Telegram does not care. */
+/** The supported methods by lower-case name, because Telegram ignores case. */
 import type { Bot } from './bot.ts'
 import { getUpdates } from './get-updates.ts'
 import { deleteMessage, sendMessage } from './messages.ts'
@@ -23,11 +23,11 @@ export interface MethodParts {
   readonly standing: (chatId: number) => Standing
   readonly takePlace: TakePlace
   readonly webhookParts: WebhookParts
-  /** Whoever called does not wait any more. */
+  /** Fires when the caller disconnects. */
   readonly gone: AbortSignal
 }
 
-/** Throws a `Refusal`. */
+/** Throws a `Refusal` for errors. */
 export type Method = (bot: Bot, params: Params, parts: MethodParts) => Done | Promise<Done>
 
 const getMe: Method = ({ id, username }) => ({

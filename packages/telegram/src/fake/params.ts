@@ -1,4 +1,4 @@
-/** Reads what was sent with a call. In a form everything is text, so numbers and lists may come as text in JSON, too. */
+/** Reads call parameters. Forms send everything as text, so numbers and lists may arrive as JSON text. */
 import { badRequest } from './refusal.ts'
 
 export type Params = Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ export function numberOf(params: Params, name: string, otherwise: number): numbe
 export const isTrue = (params: Params, name: string): boolean =>
   ['true', '1'].includes(textOf(params, name).toLowerCase())
 
-/** Undefined when it was not sent. */
+/** Undefined if the parameter is absent. */
 export function namesOf(params: Params, name: string): readonly string[] | undefined {
   const value = params[name]
   if (value === undefined || value === null || value === '') return undefined
@@ -34,7 +34,7 @@ export function namesOf(params: Params, name: string): readonly string[] | undef
   return list
 }
 
-/** Undefined for text that is none. */
+/** Undefined for invalid JSON. */
 export function jsonIn(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {

@@ -1,18 +1,18 @@
-/** One POST of an update to a webhook. However it ends, it is a value. */
+/** Posts one update to a webhook. Never rejects: every outcome is a value. */
 import http from 'node:http'
 import https from 'node:https'
 
 export interface Posted {
   readonly status: number | null
-  /** What is wrong, in the words of getWebhookInfo; null for 200–299. */
+  /** The error in the words of getWebhookInfo; null for 200–299. */
   readonly error: string | null
-  /** 0 when the answer named no time. */
+  /** 0 if the response named no wait. */
   readonly retryAfterS: number
 }
 
 export interface Poster {
   readonly post: (body: string) => Promise<Posted>
-  /** Ends what is under way, too. */
+  /** Also aborts requests in flight. */
   readonly close: () => void
 }
 
@@ -61,7 +61,7 @@ export function poster({ url, secret, timeoutMs }: PosterOptions): Poster {
       sent.on('error', (error: NodeJS.ErrnoException) => {
         problem ??= WORDS[error.code ?? ''] ?? null
       })
-      // Comes last, whatever came before.
+      // `close` always comes last.
       sent.on('close', () =>
         end({ status: null, error: problem ?? 'Webhook connection closed', retryAfterS: 0 }),
       )

@@ -1,4 +1,4 @@
-/** A call that Telegram answers with an error, in its words. */
+/** A call that Telegram answers with an error, in Telegram's words. */
 import { STATUS_CODES } from 'node:http'
 import type { FaultyAnswer } from './types.ts'
 
@@ -18,7 +18,7 @@ export const badRequest = (what: string): Refusal => new Refusal(400, `Bad Reque
 export const tooMany = (retryAfter: number): Refusal =>
   new Refusal(429, `Too Many Requests: retry after ${retryAfter}`, { retry_after: retryAfter })
 
-/** What a test asked for. */
+/** The refusal that a test injected. */
 export function refusalOf({ error, description, retryAfter, parameters }: FaultyAnswer): Refusal {
   const usual = retryAfter === undefined ? (STATUS_CODES[error] ?? 'Error') : tooMany(retryAfter).message
   const all = { ...(retryAfter === undefined ? {} : { retry_after: retryAfter }), ...parameters }

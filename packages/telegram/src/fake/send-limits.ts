@@ -1,4 +1,7 @@
-/** Counts messages in windows that slide. What Telegram counts is a secret; this is the strict reading of what it advises. */
+/**
+ * Counts messages in sliding windows. Telegram does not publish its limits; this is a strict reading of its
+ * advice.
+ */
 import { tooMany } from './refusal.ts'
 import type { SendLimits } from './types.ts'
 
@@ -7,7 +10,7 @@ const MINUTE = 60_000
 
 export type TakePlace = (bot: number, chat: { readonly id: number; readonly isGroup: boolean }) => void
 
-/** Throws when there is no place for one more message. */
+/** Throws if one more message would exceed a limit. */
 export function sendLimits(limits: SendLimits, clock: () => number): TakePlace {
   const { perChatPerSecond, perGroupPerMinute, perBotPerSecond, slackMs = 100 } = limits
   const sent = new Map<string, number[]>()
@@ -21,7 +24,7 @@ export function sendLimits(limits: SendLimits, clock: () => number): TakePlace {
       if (most === undefined) return []
       const within = (sent.get(key) ?? []).filter((at) => at > now - (ms - slackMs))
       sent.set(key, within)
-      // There is a place again when the oldest of the last ones that fill it has left the window.
+      // A slot frees up when the oldest of the last `most` messages leaves the window.
       const freeAt = within.length < most ? now : (within.at(-most) ?? now) + ms
       return [{ within, freeAt }]
     })

@@ -1,4 +1,4 @@
-/** The socket: reads calls, and writes what becomes of them. */
+/** The HTTP server: reads calls and writes their answers. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,7 +58,7 @@ async function serve(
   } catch (error) {
     outgoing = asAnswer(error)
   }
-  // Of a call that did nothing the other side must not think that it ended well.
+  // Reset the connection, so that the caller cannot mistake a call that did nothing for a success.
   if (outgoing === 'reset') return void request.socket.resetAndDestroy()
   if (outgoing === 'lost') return void request.socket.destroy()
   const { status, body, headers } = outgoing
@@ -83,7 +83,8 @@ async function bodyOf(request: IncomingMessage): Promise<Params> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    // It is read to its end, as who is still sending does not hear the answer, but not kept.
+    // Read an oversized body to its end without storing it: a client that is still sending would miss the
+    // answer.
     if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
   }
   if (bytes > MAX_BODY_BYTES) throw new Refusal(413, 'Request Entity Too Large')

@@ -1,26 +1,32 @@
-/** What a test holds of a fake Telegram. */
+/** The interface of the fake Telegram for tests. */
 
 export interface FakeTelegramOptions {
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number
-  /** The first update id of bots that name none themselves. */
+  /** The first update id of bots that do not set their own. */
   readonly updateIdFrom?: number
   /** How long a webhook may take to answer (default 60,000). */
   readonly webhookTimeoutMs?: number
-  /** What the waits between deliveries are multiplied by (default 1): 0.01 makes 20 ms of 2 s. */
+  /** Multiplies the waits between delivery attempts (default 1): 0.01 turns 2 s into 20 ms. */
   readonly retryScale?: number
-  /** Default: everything is accepted, however fast. */
+  /** Default: no limits. */
   readonly limits?: SendLimits
-  /** What time it is (default: the real time), for dates, limits and the age of updates. Waits are always real. */
+  /**
+   * The current time for dates, limits and the age of updates (default: the real time). Waits always take
+   * real time.
+   */
   readonly clock?: () => number
 }
 
-/** More messages than this are answered with 429. */
+/** Messages above a limit are answered with 429. */
 export interface SendLimits {
   readonly perChatPerSecond?: number
   readonly perGroupPerMinute?: number
   readonly perBotPerSecond?: number
-  /** How much shorter a second and a minute are here, as messages do not arrive as evenly as they are sent (default 100). */
+  /**
+   * Shortens a second and a minute by this much, because messages arrive less evenly than they are sent
+   * (default 100).
+   */
   readonly slackMs?: number
 }
 
@@ -42,19 +48,19 @@ export interface FakeUser {
 export type ChatType = 'private' | 'group' | 'supergroup'
 
 export interface ChatOptions {
-  /** The token of the bot that it is with. */
+  /** The token of the chat's bot. */
   readonly bot: string
   readonly id: number
-  /** Who talks unless a message says otherwise. */
+  /** The sender of messages, unless a message names another one. */
   readonly user?: FakeUser
   readonly type?: ChatType
 }
 
 export interface SaysOptions {
   readonly from?: FakeUser
-  /** More fields of the message, or others than usual: `{ text: undefined, photo: [] }`. */
+  /** Fields to add to the message or to override: `{ text: undefined, photo: [] }`. */
   readonly message?: Readonly<Record<string, unknown>>
-  /** Where the bot's update ids go on, as after a week of silence. */
+  /** Continues the update ids of the bot from here, as after a week without updates. */
   readonly updateId?: number
 }
 
@@ -73,13 +79,18 @@ export interface TranscriptEntry {
 
 export interface FakeChat {
   readonly id: number
-  /** Somebody writes, and the bot gets an update, unless it does not want messages. */
+  /** Writes a message. The bot gets an update if it requested messages. */
   readonly says: (text: string, options?: SaysOptions) => Said
-  /** An update of any other type, `{ edited_message: {} }`, delivered in the order of this chat. Returns its id. */
+  /**
+   * Delivers an update of another type, such as `{ edited_message: {} }`, in the order of this chat. Returns
+   * its id.
+   */
   readonly gives: (update: Readonly<Record<string, unknown>>) => number
-  /** Both sides, in the order in which they were accepted. */
+  /** The messages of both sides, in the order in which they were accepted. */
   readonly transcript: () => readonly TranscriptEntry[]
-  /** Resolves as soon as it holds; rejects with the transcript after `timeoutMs` (default 10,000). */
+  /**
+   * Resolves as soon as the condition holds; rejects with the transcript after `timeoutMs` (default 10,000).
+   */
   readonly until: (
     holds: (transcript: readonly TranscriptEntry[]) => boolean,
     timeoutMs?: number,
@@ -87,68 +98,73 @@ export interface FakeChat {
 }
 
 export interface FaultyAnswer {
-  /** Also the status. */
+  /** The error code, also used as the HTTP status. */
   readonly error: number
-  /** Default: what Telegram says with that code. */
+  /** Default: Telegram's description of this code. */
   readonly description?: string
   /** Seconds, also sent as a header. */
   readonly retryAfter?: number
   readonly parameters?: Readonly<Record<string, unknown>>
-  /** Answers as something in front of Telegram would: a page instead of JSON. */
+  /** Answers with an HTML page instead of JSON, as a proxy in front of Telegram would. */
   readonly html?: boolean
   readonly delayMs?: number
 }
 
 /**
- * `reset`: nothing was done, and the connection is gone. `lost`: all was done, and the connection is gone. `delayMs` alone: it is
- * done after that time, also when nobody waits for the answer any more.
+ * `reset`: drops the connection and does nothing. `lost`: does the work, then drops the connection. `delayMs`
+ * alone: does the work after that time, even if the caller has disconnected.
  */
 export type Fault = 'reset' | 'lost' | { readonly delayMs: number } | FaultyAnswer
 
 export type CallAnswer = 'reset' | 'lost' | { readonly status: number; readonly body: unknown }
 
 export interface FakeCall {
-  /** The token that was used, known or not. */
+  /** The token of the call, known or not. */
   readonly bot: string
   readonly method: string
   readonly payload: Readonly<Record<string, unknown>>
   readonly at: number
-  /** Null as long as there is none. */
+  /** Null until the call is answered. */
   readonly answer: CallAnswer | null
 }
 
-/** One POST to a webhook that ended. */
+/** One finished POST to a webhook. */
 export interface Delivery {
   readonly bot: string
   readonly updateId: number
   readonly chatId: number
-  /** Counts from 1. */
+  /** Starts at 1. */
   readonly attempt: number
   readonly at: number
   readonly ms: number
-  /** Null when no answer came. */
+  /** Null if no response arrived. */
   readonly status: number | null
-  /** What `getWebhookInfo` tells of it; null when it was taken. */
+  /** The error that `getWebhookInfo` reports; null on success. */
   readonly error: string | null
 }
 
 export interface FakeTelegram {
   /** The `apiRoot` of grammY. */
   readonly url: string
-  /** In the order in which they came in. */
+  /** In the order of arrival. */
   readonly calls: readonly FakeCall[]
-  /** In the order in which they ended. */
+  /** In the order in which they finished. */
   readonly deliveries: readonly Delivery[]
   readonly addBot: (bot: NewBot) => void
-  /** A chat that is there already is the same again. To others a bot cannot write. */
+  /** Creates a chat, or returns the existing one. A bot can write only to existing chats. */
   readonly chat: (options: ChatOptions) => FakeChat
-  /** What the next calls of a method get, one after the other; `*` for calls of any method that has nothing queued. */
+  /**
+   * Queues faults for the next calls of a method. `*` matches calls of any method that has no queued fault.
+   */
   readonly next: (method: string, ...faults: readonly Fault[]) => void
-  /** For all bots. A chat migrates to one that bots of the old one can write to. */
+  /** Sets the state of a chat for all bots. A migrated chat needs `to`, the id of its successor. */
   readonly chatIs: (id: number, state: ChatStanding, options?: { readonly to?: number }) => void
-  /** Once more, as if the answer of the webhook had been lost, past the order of its chat and without retries. */
+  /**
+   * Delivers an update once more, as if the webhook's response had been lost. Ignores the order of its chat
+   * and does not retry.
+   */
   readonly redeliver: (updateId: number, options?: { readonly bot?: string }) => Promise<Delivery>
-  /** Resolves as soon as it holds; looked at whenever something happened here. */
+  /** Resolves as soon as the condition holds. It is checked after every change. */
   readonly until: (holds: () => boolean, timeoutMs?: number) => Promise<void>
   readonly close: () => Promise<void>
 }

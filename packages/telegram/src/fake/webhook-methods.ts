@@ -1,4 +1,4 @@
-/** Setting, removing and asking about a webhook. */
+/** Sets, removes and describes webhooks. */
 import { type Bot, pendingOf } from './bot.ts'
 import type { Method } from './methods.ts'
 import { isTrue, namesOf, numberOf, type Params, textOf } from './params.ts'
@@ -50,7 +50,10 @@ function removeWebhook(bot: Bot, params: Params): { readonly result: true; reado
   return { result: true, description: had ? 'Webhook was deleted' : 'Webhook is already deleted' }
 }
 
-/** Plain http is let through, as to a Bot API server of one's own; Telegram would quietly correct the number of connections. */
+/**
+ * Accepts plain http, as a self-hosted Bot API server does. Telegram would silently correct the number of
+ * connections.
+ */
 function settingsOf(params: Params): WebhookSettings {
   const url = textOf(params, 'url')
   if (!URL.canParse(url)) throw badRequest('bad webhook: Invalid URL specified')

@@ -1,4 +1,4 @@
-/** The webhook of a bot: delivers what is pending, and remembers what went wrong. */
+/** The webhook of a bot: delivers pending updates and records errors. */
 import { type Bot, pendingOf, type Update } from './bot.ts'
 import { lanes } from './lanes.ts'
 import { type Posted, poster } from './post.ts'
@@ -13,7 +13,7 @@ export interface WebhookSettings {
 export interface Webhook {
   readonly settings: WebhookSettings
   readonly add: (update: Update) => void
-  /** One POST, whatever became of the update before. */
+  /** Posts an update once, whatever its state. */
   readonly again: (update: Update) => Promise<Delivery>
   readonly lastError: () => { readonly at: number; readonly message: string } | null
   readonly stop: () => void
@@ -52,7 +52,7 @@ export function webhook(bot: Bot, settings: WebhookSettings, parts: WebhookParts
       error,
     }
     if (error !== null) lastError = { at: clock(), message: error }
-    // Before it is told, so that whoever waits for it sees it gone.
+    // Remove the update before recording the delivery, so that a waiting test sees a consistent state.
     else bot.pending.delete(update.id)
     record(delivery)
     return { ...posted, delivery }

@@ -1,4 +1,4 @@
-/** The bot that lets people in: it takes a code, opens a session, and removes the message that the code was in. */
+/** The login bot: takes a code, opens a session, and deletes the message with the code. */
 import type { AuthConfig } from '../config/config.ts'
 import type { Codes, Verdict } from '../sessions/codes.ts'
 import { EVERY_BOT, type Sessions } from '../sessions/sessions.ts'
@@ -13,17 +13,17 @@ export interface AuthTools {
   readonly fault: Fault
 }
 
-const HELP = `I know these:
-/auth CODE opens a session
-/whoami tells who you are, and how long your session lasts
-/logout ends it`
+const HELP = `Here is what I can do:
+/auth CODE – log in with your code
+/whoami – show your account and session
+/logout – end your session`
 
 export function auth(tools: AuthTools): Handler {
   return async (context) => {
     const { text, userId, bot } = context
     const deletion = deletionOf(context)
     if (deletion !== null) context.call(deletion.method, deletion.payload, { bestEffort: true })
-    // In groups a command may name the bot that it is for.
+    // In groups, a command may name the bot that it addresses.
     const [, word = '', name = '', rest = ''] =
       /^\/([a-z]+)(?:@(\w+))?(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? []
     const isForOther =
@@ -31,14 +31,14 @@ export function auth(tools: AuthTools): Handler {
     if (userId === null || isForOther) return
     switch (word.toLowerCase()) {
       case 'start':
-        return context.reply(`Hello. I open the other bots for you.\n\n${HELP}`)
+        return context.reply(`Hello! Log in here to use the other bots.\n\n${HELP}`)
       case 'auth':
         return logIn(context, userId, rest.trim(), tools)
       case 'whoami':
         return context.reply(await authenticate(context, userId, tools))
       case 'logout':
         return context.reply(
-          (await tools.sessions.close(userId)) ? 'Your session is over.' : 'You had no session.',
+          (await tools.sessions.close(userId)) ? 'You are logged out.' : 'You were not logged in.',
         )
       default:
         return context.reply(HELP)
@@ -46,7 +46,10 @@ export function auth(tools: AuthTools): Handler {
   }
 }
 
-/** Of the message that a code may be in. Right or wrong, and whoever wrote it: a wrong one may be nearly right, or right for somebody else. */
+/**
+ * Deletes the message that may contain a code, right or wrong, from any user. A wrong code may be nearly
+ * right, or meant for another user.
+ */
 export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | null {
   if (chatId === null || messageId === null || !mayBeCode(text)) return null
   return {
@@ -57,8 +60,8 @@ export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | nu
 }
 
 /**
- * Whatever is written to this bot, but for commands with nothing behind them. Not by a look at whether it is one: who tried words one by one would see by the
- * deletion which is right, and no lock would keep them from it.
+ * Everything written to this bot may be a code, except bare commands. Deleting only real codes would reveal
+ * which guess is right, without running into the lockout.
  */
 function mayBeCode(text: string): boolean {
   return !/^(?:\/(?:start|help|auth|login|whoami|logout)(?:@\w+)?)?$/i.test(text.trim())
@@ -70,24 +73,24 @@ async function logIn(
   code: string,
   { auth, codes, sessions, fault }: AuthTools,
 ): Promise<void> {
-  if (code === '') return reply('Send the code with it: /auth CODE')
+  if (code === '') return reply('Please send your code with the command: /auth CODE')
   const verdict = await codes.try({ userId, code, key })
   await fault('login.tried', chatId)
   if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, auth.ttlMs)
   await fault('login.opened', chatId)
-  reply(told(verdict, auth.ttlMs))
+  reply(verdictText(verdict, auth.ttlMs))
 }
 
-function told(verdict: Verdict, ttlMs: number): string {
+function verdictText(verdict: Verdict, ttlMs: number): string {
   switch (verdict.outcome) {
     case 'right':
-      return `Welcome. Your session lasts ${lasting(ttlMs)} and opens ${opened(verdict.scopes)}.`
+      return `Welcome! You are logged in to ${botList(verdict.scopes)} for ${lasting(ttlMs)}.`
     case 'wrong':
-      return `This code is not valid. ${verdict.triesLeft} more, and you are locked out for a while.`
+      return `This code is not valid. Attempts left: ${verdict.triesLeft}.`
     case 'locked':
-      return `Too many wrong codes. Try again in ${lasting(verdict.forMs)}.`
+      return `Too many wrong codes. Please try again in ${lasting(verdict.forMs)}.`
     case 'shut':
-      return `Too many wrong codes have come in. A code that was made for you still works; others may in ${lasting(verdict.forMs)}.`
+      return `Too many wrong codes were entered. Use a one-time code, or try again in ${lasting(verdict.forMs)}.`
   }
 }
 
@@ -97,13 +100,13 @@ async function authenticate(
   { sessions }: AuthTools,
 ): Promise<string> {
   const open = await sessions.of(userId)
-  const who = `You are ${userName ?? 'somebody'} (${userId}).`
-  if (open.length === 0) return `${who} You have no session: send /auth CODE.`
-  const left = open.map(({ scope, remainingMs }) => `${opened([scope])} for ${lasting(remainingMs)} more`)
-  return `${who} Your session opens ${left.join(', ')}.`
+  const who = userName === null ? `Your user id is ${userId}.` : `You are ${userName} (user id ${userId}).`
+  if (open.length === 0) return `${who} You are not logged in. Send /auth CODE to log in.`
+  const left = open.map(({ scope, remainingMs }) => `${botList([scope])} for ${lasting(remainingMs)}`)
+  return `${who} You are logged in to ${left.join(', ')}.`
 }
 
-function opened(scopes: readonly string[]): string {
+function botList(scopes: readonly string[]): string {
   return scopes.includes(EVERY_BOT) ? 'every bot' : scopes.join(', ')
 }
 

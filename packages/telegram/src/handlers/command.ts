@@ -1,4 +1,7 @@
-/** Runs a program with the update on its standard input, and sends back what it prints. Its own process group is ended with the job. */
+/**
+ * Runs a program with the update on standard input, and replies with its output. The job ends the program's
+ * process group.
+ */
 import { commandJob, type JobContext } from 'jobmill'
 import type { CommandTarget } from '../config/config.ts'
 import { jsonOf } from '../update/exact-text.ts'

@@ -1,4 +1,4 @@
-/** The handler that a bot names in its config. */
+/** Finds the handler that a bot names in its config. */
 import type { AuthConfig, BotConfig } from '../config/config.ts'
 import type { Codes } from '../sessions/codes.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -15,7 +15,7 @@ export interface HandlerTools {
   readonly codes: Codes | null
   readonly sessions: Sessions
   readonly fault: Fault
-  /** Given in code. */
+  /** Handlers passed in code. */
   readonly own: Readonly<Record<string, Handler>>
 }
 
@@ -31,5 +31,5 @@ export function handlerFor(
     return auth({ auth: config, codes, sessions, fault })
   const given = own[bot.handler]
   if (given !== undefined) return given
-  throw new TypeError(`bots.${bot.slug}.handler: nobody gave a handler called ${bot.handler}`)
+  throw new TypeError(`bots.${bot.slug}.handler: unknown handler (got ${bot.handler}). Pass it in handlers`)
 }

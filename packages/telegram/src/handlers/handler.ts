@@ -1,16 +1,16 @@
-/** What answers an update. The same for a bot that answers while Telegram waits and for one whose updates are jobs. */
+/** The handler of updates. Synchronous and durable bots use the same interface. */
 import { Dead, type EnqueueOptions } from 'jobmill'
 import type { RawUpdate, UpdateFacts } from '../update/update.ts'
 
-/** A call of the Bot API that is made once the update counts as handled, and not before. */
+/** A Bot API call that is made only after the update is handled. */
 export interface Reply {
   readonly method: string
   readonly payload: Readonly<Record<string, unknown>>
-  /** Whether it matters: what does not may be refused by Telegram without anybody hearing of it. */
+  /** A best-effort call may be refused by Telegram without an error. */
   readonly bestEffort: boolean
 }
 
-/** A job of yours that begins with the end of this one. */
+/** A job of yours, enqueued when this update is handled. */
 export interface FollowUp {
   readonly kind: string
   readonly payload: unknown
@@ -18,17 +18,19 @@ export interface FollowUp {
 }
 
 export interface HandlerContext extends UpdateFacts {
-  /** `username`: null until Telegram told it. */
+  /** `username` is null until Telegram has reported it. */
   readonly bot: { readonly slug: string; readonly id: number; readonly username: string | null }
-  /** As Telegram sent it. */
+  /** The update as Telegram sent it. */
   readonly update: RawUpdate
   /** The same for every delivery and every attempt of this update. */
   readonly key: string
-  /** 1 at the first try. */
+  /** Starts at 1. */
   readonly attempt: number
   readonly signal: AbortSignal
   readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
-  /** Sends a text to the chat of the update: in several messages where it is too long for one, not at all when it is empty. */
+  /**
+   * Sends a text to the chat of the update. Splits a long text into several messages; ignores an empty one.
+   */
   readonly reply: (text: string) => void
   /** Calls any method of the Bot API. */
   readonly call: (
@@ -49,7 +51,7 @@ export interface Handled {
 
 export type Given = Omit<HandlerContext, 'reply' | 'call' | 'enqueue'>
 
-/** Runs a handler and collects what it wants done. */
+/** Runs a handler and collects its replies and follow-ups. */
 export async function handle(handler: Handler, given: Given, hasDatabase: boolean): Promise<Handled> {
   const replies: Reply[] = []
   const followUps: FollowUp[] = []
@@ -62,19 +64,21 @@ export async function handle(handler: Handler, given: Given, hasDatabase: boolea
       void replies.push({ method, payload, bestEffort }),
     enqueue(kind, payload, options = {}) {
       if (!hasDatabase)
-        throw new Dead(`a job ${kind} needs a database, and store is none: leave store out of the config`)
+        throw new Dead(
+          `enqueueing ${kind} needs a database, but store is none. Remove store: none from the config`,
+        )
       followUps.push({ kind, payload, options })
     },
   })
   return { replies, followUps }
 }
 
-/** What Telegram takes as one message. */
+/** The maximum length of a Telegram message. */
 const LONGEST = 4_096
 
 export function messages(chatId: number, text: string): Reply[] {
   const parts: string[] = []
-  // By characters, so that none is cut in two.
+  // Split by characters, so that no surrogate pair is cut in two.
   let part = ''
   for (const character of text) {
     if (part.length + character.length > LONGEST) {

@@ -1,4 +1,4 @@
-/** Hands the update to a service of yours, signed, and sends back what it answers. */
+/** Posts the update, signed, to your service, and replies with its answer. */
 import { createHmac } from 'node:crypto'
 import { Dead, Snooze } from 'jobmill'
 import type { HttpTarget } from '../config/config.ts'
@@ -6,7 +6,7 @@ import { jsonOf } from '../update/exact-text.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 
 const MOST_BYTES = 1_024 * 1_024
-/** The service says that this very request will never work. */
+/** Statuses that mean this request can never succeed. */
 export const DEAD_AT_ONCE: ReadonlySet<number> = new Set([400, 410, 413, 415, 422])
 const LONGEST_WAIT_MS = 86_400_000
 const SHORTEST_WAIT_MS = 1_000
@@ -29,18 +29,18 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
   }
 }
 
-/** Seconds, or a date, which is meant by the clock of whoever wrote it; null for neither, and for one that has passed. */
+/** Seconds or an HTTP date, by the server's own clock. Null for neither, and for a time in the past. */
 export function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   const theirNow = Date.parse(headers.get('date') ?? '')
   const waitMs = /^\d+(?:\.\d+)?$/.test(text)
     ? Number(text) * 1_000
     : Date.parse(/^[a-z]+,? /i.test(text) ? text : '') - (Number.isNaN(theirNow) ? Date.now() : theirNow)
-  // What is over already is no reason to wait: then it is an error like any other, of which there are only so many.
+  // A time in the past is no reason to wait: treat it as an ordinary error, which spends an attempt.
   return waitMs > 0 ? Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs)) : null
 }
 
-/** For errors and logs, which more people read than the config: a query may have a token in it. */
+/** Errors and logs have more readers than the config, and a query may contain a token. */
 function withoutSecrets(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
@@ -53,7 +53,7 @@ async function post(
 ): Promise<Response> {
   const deadline = AbortSignal.timeout(timeoutMs)
   try {
-    // A redirect is an answer that nobody meant: what is signed goes to one address.
+    // Do not follow redirects: the signature is meant for one address.
     return await fetch(url, {
       method: 'POST',
       body,
@@ -68,7 +68,9 @@ async function post(
   }
 }
 
-/** `t=<seconds>,v1=<hex>`: an HMAC-SHA-256 of `<seconds>.<body>`, so that an old request cannot be sent again. */
+/**
+ * `t=<seconds>,v1=<hex>`: an HMAC-SHA-256 of `<seconds>.<body>`. The time prevents replays of old requests.
+ */
 export function signature(secret: string, body: string, seconds: number): string {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`
 }
@@ -82,7 +84,7 @@ function headersFor(
     'content-type': 'application/json',
     'x-jobmill-bot': bot.slug,
     'x-jobmill-attempt': String(attempt),
-    // The same for every attempt: a service that keeps it does the work once.
+    // The same for every attempt, so that the service can deduplicate.
     'idempotency-key': key.replaceAll(' ', ':'),
     ...(secret === null
       ? {}
@@ -100,7 +102,7 @@ async function textOf(response: Response, at: string): Promise<string> {
   return text
 }
 
-/** `{ text }`, or `{ replies: [{ text } | { method, payload }] }`; nothing for no reply. */
+/** Accepts `{ text }` or `{ replies: [{ text } | { method, payload }] }`; an empty body means no reply. */
 function answer(text: string, at: string, { reply, call }: HandlerContext): void {
   if (text.trim() === '') return
   const value = parsed(text, at)
@@ -120,7 +122,7 @@ function parsed(text: string, at: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(`${at} did not answer with a JSON object: ${text.slice(0, 200)}`)
 }

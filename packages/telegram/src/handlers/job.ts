@@ -1,4 +1,4 @@
-/** Hands the update on as a job of a kind of yours, which any process on the same database can serve. */
+/** Forwards the update as a job of your own kind, which any process on the same database can run. */
 import type { JobTarget } from '../config/config.ts'
 import { keptText } from '../update/exact-text.ts'
 import { orderKeyOf } from '../update/update.ts'
@@ -8,7 +8,7 @@ import type { Handler } from './handler.ts'
 export interface TelegramUpdate {
   readonly bot: { readonly slug: string; readonly id: number }
   readonly update: Readonly<Record<string, unknown>>
-  /** The JSON that Telegram posted, where numbers in it are longer than a program can hold. */
+  /** The JSON that Telegram posted, if it has numbers that JavaScript cannot represent. */
   readonly text?: string
 }
 

@@ -1,4 +1,7 @@
-/** Synchronous bots: the handler runs while Telegram waits, and the answer says how it ended. What fails is sent again by Telegram. */
+/**
+ * Synchronous bots: the handler runs while Telegram waits for the response. Telegram delivers failed updates
+ * again.
+ */
 import { DEFAULTS, type Mill, Snooze } from 'jobmill'
 import type { Tables, Transaction } from 'jobmill-tables'
 import { type Bot, deadNotice } from '../bots/bot.ts'
@@ -20,7 +23,7 @@ export interface AtOnceTools extends Omit<RunTools, 'hasDatabase'> {
   readonly mill: Pick<Mill, 'enqueue' | 'wake' | 'holder'> | null
   readonly tables: Tables<Schema>
   readonly seen: Seen
-  /** How often to say that an update is still being handled. */
+  /** How often to renew the claim of an update that is being handled. */
   readonly renewMs: number
   readonly revoked: Revoked
   readonly fault: Fault
@@ -39,7 +42,7 @@ export function atOnce({
   hurry,
   log,
 }: AtOnceTools): AtOnce {
-  /** The replies and the mark that it was handled are one transaction: a repeat finds both, or neither. */
+  /** Writes the replies and the handled mark in one transaction: a repeat finds both or neither. */
   async function finish(bot: Bot, claimed: Claimed, { replies, followUps }: Handled): Promise<void> {
     if (mill === null) {
       for (const reply of replies) await sendNow(bot, reply)
@@ -62,10 +65,10 @@ export function atOnce({
     if (!(await seen.handled(db, claimed))) throw new Overtaken()
   }
 
-  /** Without a database a reply is sent before the update counts as handled. */
+  /** Without a database, replies are sent before the update counts as handled. */
   async function sendNow(bot: Bot, reply: Reply): Promise<void> {
     const called = await bot.call(reply.method, reply.payload)
-    // Nothing is begun again for the sake of what does not matter.
+    // A failed best-effort reply does not cause a retry.
     if (reply.bestEffort && called.outcome !== 'revoked') return
     if (called.outcome === 'throttled') throw new Snooze(called.retryAfterMs, 'Telegram answered 429')
     if (called.outcome === 'revoked') {
@@ -75,7 +78,7 @@ export function atOnce({
     if (called.outcome === 'failed') throw called.error
     revoked.taken(bot)
     if (called.outcome === 'refused')
-      log('error', 'a reply was refused', {
+      log('error', 'Telegram refused a reply', {
         bot: bot.slug,
         method: reply.method,
         error: called.error.message,
@@ -83,7 +86,7 @@ export function atOnce({
   }
 
   async function dead(bot: Bot, facts: UpdateFacts, claimed: Claimed, error: string): Promise<Received> {
-    log('error', 'an update is dead', {
+    log('error', 'update failed permanently', {
       bot: bot.slug,
       update: facts.updateId,
       attempt: claimed.attempt,
@@ -103,7 +106,7 @@ export function atOnce({
     const isSnoozed = error instanceof Snooze
     if (isHopeless(error) || (!isSnoozed && attempt >= bot.retry.attempts))
       return dead(bot, facts, claimed, text)
-    log('warn', 'an update failed, and is tried again', fields)
+    log('warn', 'update failed, will be retried', fields)
     await fault('sync.failed', facts.chatId)
     await seen.failed(claimed, !isSnoozed)
     return {
@@ -114,8 +117,9 @@ export function atOnce({
   }
 
   /**
-   * Whether it became a job, when the bot was durable. Asked once it is claimed: a process that still makes jobs of such updates looks for the claim when
-   * it runs one, so that of the two at least one finds the other, and only one of them goes on.
+   * Whether the update became a job while the bot was durable. It is checked after claiming: a process with
+   * the old config checks the claim when it runs the job. So at least one of the two sees the other, and only
+   * one handles the update.
    */
   async function isDurable(bot: Bot, claimed: Claimed): Promise<boolean> {
     if (mill === null) return false
@@ -135,7 +139,7 @@ export function atOnce({
     if (claim.outcome === 'running') return { result: 'busy', retryAfterMs: BUSY_MS }
     const { claimed } = claim
     if (await isDurable(bot, claimed)) return { result: 'duplicate' }
-    // Without a word from us for the length of the lease, another process may take it.
+    // Without renewals, another process may claim the update when the lease expires.
     const renewing = setInterval(() => void seen.renew(claimed).catch(() => {}), renewMs)
     try {
       await fault('sync.claimed', facts.chatId)
@@ -144,7 +148,7 @@ export function atOnce({
           bot,
           facts,
           claimed,
-          `its process died ${claimed.crashes} times while it was handled`,
+          `the process crashed ${claimed.crashes} times while handling it`,
         )
       const handled =
         instead === null
@@ -168,5 +172,5 @@ export function atOnce({
   }
 }
 
-/** Another process has the update now, and answers it. */
+/** Another process has claimed the update and answers it. */
 class Overtaken extends Error {}

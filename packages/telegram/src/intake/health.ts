@@ -1,6 +1,7 @@
 /**
- * `/healthz`: this process answers. `/readyz`: it can store what it is given. That Telegram fails to deliver, or does not answer a bot, is told there as `degraded` and is no reason to be
- * not ready: whoever took this process away for it would see to it that nothing is delivered at all. Why it fails is told to operators, not here.
+ * `/healthz`: the process answers. `/readyz`: the process can store updates. Trouble with Telegram is
+ * reported as `degraded` and stays ready: an orchestrator that removed the process would stop all deliveries.
+ * The reasons are in the log, not in this public response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Mill } from 'jobmill'
@@ -33,7 +34,7 @@ export function health({
       )
   }
 
-  // Nobody has to say who they are to ask, so however many ask at once, the database is asked once.
+  // Anyone can call this, so concurrent requests share one database query.
   let asking: Promise<boolean> | null = null
   const readyNow = (): Promise<boolean> =>
     (asking ??= isReady().finally(() => {

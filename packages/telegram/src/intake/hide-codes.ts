@@ -1,8 +1,11 @@
-/** A code that somebody typed does not stay in its chat because something of ours failed. */
+/** Deletes messages with codes from the chat, even if handling them fails. */
 import { deletionOf } from '../handlers/auth.ts'
 import type { AtOnce } from './receive.ts'
 
-/** Once more whenever it fails: of what has ended nobody hears that it was deleted before. When everything has to end, nobody waits for it. */
+/**
+ * Deletes again after every failure, because the outcome of an earlier deletion is unknown. A shutdown does
+ * not wait for it.
+ */
 export function hidingCodes(atOnce: AtOnce, hurry: AbortSignal): AtOnce {
   return async (bot, update, facts, instead) => {
     async function hide(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The socket of the gateway. Closing it answers what is being asked, and takes nothing more. */
+/** The HTTP server of the gateway. Closing it answers open requests and accepts no new ones. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,11 +10,11 @@ export interface Listener {
   readonly close: () => Promise<void>
 }
 
-/** A body that takes longer than this is nobody's update. */
+/** No update takes longer than this to send. */
 const REQUEST_MS = 30_000
-/** Node looks for requests that take too long so often; by itself twice a minute, so that 30 s would become 60. */
+/** How often Node checks for slow requests. Its default of 30 s would double REQUEST_MS. */
 const CHECK_MS = 1_000
-/** How long the last answers may take. */
+/** How long the last responses may take on close. */
 export const LAST_MS = 40_000
 
 export async function listen(
@@ -26,7 +26,7 @@ export async function listen(
   let onQuiet: (() => void) | null = null
   const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
     answering += 1
-    // Who has a connection open would go on asking.
+    // Without this header, a keep-alive client would keep sending requests.
     if (onQuiet !== null) response.setHeader('connection', 'close')
     response.once('close', () => {
       answering -= 1
@@ -48,7 +48,7 @@ export async function listen(
     async close() {
       const closed = once(server, 'close')
       server.close()
-      // Connections on which nothing is being answered are ended, also those that have said nothing yet or only half of it.
+      // Close connections without a request in progress, including new and half-sent ones.
       const quiet = Promise.withResolvers<void>()
       onQuiet = quiet.resolve
       if (answering === 0) quiet.resolve()
@@ -61,15 +61,18 @@ export async function listen(
   }
 }
 
-/** Which variable to change, where the system only says a number. */
+/** Names the setting to change, because the system error has only a code. */
 function notListening(error: unknown, { host, port }: Address): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const why = { EADDRINUSE: 'somebody else listens there', EACCES: 'this user may not listen there' }[code]
+  const why = {
+    EADDRINUSE: 'address is already in use',
+    EACCES: 'this user has no permission to listen on this address',
+  }[code]
   if (why === undefined && code !== 'EADDRNOTAVAIL') return error
-  return new JobmillError('OPTION_INVALID', why ?? 'this machine has no such address', {
+  return new JobmillError('OPTION_INVALID', why ?? 'address does not exist on this machine', {
     field: 'listen',
     value: `${host}:${port}`,
-    fix: 'Choose another: listen in the config, or LISTEN',
+    fix: 'Set another address: listen in the config, or LISTEN',
     cause: error,
   })
 }

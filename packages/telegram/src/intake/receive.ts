@@ -1,4 +1,7 @@
-/** What becomes of an update, however it came: who sent it, whether they may, and then a job, or the handler at once. */
+/**
+ * Decides what happens to an update, from a webhook or a poll: checks the sender, then enqueues a job or runs
+ * the handler.
+ */
 import { type EnqueueOptions, isEnded, type Mill } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
@@ -15,14 +18,17 @@ import { onceOf, outcomeOf, type Say } from './say.ts'
 
 export interface Received {
   readonly result: Result
-  /** Of what Telegram should send again: when. */
+  /** When Telegram should deliver the update again. */
   readonly retryAfterMs?: number
-  /** Of one that failed: the tries that it has behind it. */
+  /** For a failed update: the number of spent attempts. */
   readonly spent?: number
 }
 
 interface ReceiveOptions {
-  /** Nobody sends it again by itself: what fails now becomes a job where there is a database, so that it can be acknowledged and others go on. */
+  /**
+   * A polled update is not delivered again. If it fails, it becomes a job, so that it can be acknowledged and
+   * does not block other updates.
+   */
   readonly isPolled?: boolean
 }
 
@@ -36,7 +42,7 @@ export interface ReceiveTools {
   readonly sessions: Sessions
   readonly seen: Seen
   readonly dedupeMs: number
-  /** Runs the handler while Telegram waits; or only says this to somebody without a session. */
+  /** Runs the handler while Telegram waits, or only sends a login prompt. */
   readonly atOnce: AtOnce
   readonly log: Log
 }
@@ -48,22 +54,27 @@ export type AtOnce = (
   instead: readonly Reply[] | null,
 ) => Promise<Received>
 
-/** Who has an update at the moment ends soon, or its lease does. */
+/** The current holder of an update finishes soon, or its lease expires. */
 export const BUSY_MS = 5_000
 
-/** What no database can keep, such as NUL, is not asked for again: that would hold up its chat for a day. Everything else is. */
+/**
+ * Updates that no database can store, such as a text with NUL, are dropped: a retry would block their chat
+ * for a day. All others are retried.
+ */
 export function notReceived(error: unknown): Received {
   return { result: isHopeless(error) ? 'dead' : 'unstored' }
 }
 
-/** Rejects when it could not be stored, or not be known who may speak: then Telegram must send it again. */
+/**
+ * Rejects if the update could not be stored or the sender not checked. Telegram must then deliver it again.
+ */
 export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, log }: ReceiveTools): Receive {
   const once = (bot: Bot, facts: UpdateFacts) => onceOf(bot, facts, dedupeMs)
 
-  /** Who has no session is told how to get one, when they said something. */
+  /** Tells a user without a session how to log in, in reply to a message. */
   async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
-    const told = await say(bot, facts, promptsFor(bot, facts), 'prompt')
-    return { result: told === 'new' ? 'prompted' : told === 'nothing' ? 'dropped' : told }
+    const outcome = await say(bot, facts, promptsFor(bot, facts), 'prompt')
+    return { result: outcome === 'new' ? 'prompted' : outcome === 'nothing' ? 'dropped' : outcome }
   }
 
   function promptsFor(bot: Bot, { chatId, isTalk }: UpdateFacts): readonly Reply[] {
@@ -76,7 +87,7 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
     facts: UpdateFacts,
     { waitMs, ...more }: EnqueueOptions & Pick<UpdatePayload, 'waitMs'> = {},
   ): Promise<Received> {
-    if (mill === null) throw new Error(`${bot.slug} is async, and there is no database`)
+    if (mill === null) throw new Error(`${bot.slug} is async, but there is no database`)
     const { slug, id: botId, handler, retry } = bot
     const text = keptText(update)
     const payload: UpdatePayload = {
@@ -100,19 +111,20 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
       return { result: outcome === 'new' ? 'queued' : outcome }
     } catch (error) {
       if (!isHopeless(error)) throw error
-      log('error', 'an update is dead, since no database can keep it', {
+      log('error', 'update failed permanently, because the database cannot store it', {
         bot: slug,
         update: facts.updateId,
         error: String(error),
       })
-      const told = await say(bot, facts, deadNotice(bot, facts), 'dead')
-      return { result: told === 'duplicate' ? 'duplicate' : 'dead' }
+      const outcome = await say(bot, facts, deadNotice(bot, facts), 'dead')
+      return { result: outcome === 'duplicate' ? 'duplicate' : 'dead' }
     }
   }
 
   /**
-   * While jobs of its chat wait, an update of a synchronous bot is one too, so that it does not overtake them: the bot was durable before, or it is polled. What
-   * is polled and cannot be done now becomes a job by itself.
+   * While jobs of its chat are open, an update of a synchronous bot becomes a job too, so that it keeps its
+   * order. Such jobs exist if the bot was durable before, or is polled. A polled update that fails now also
+   * becomes a job.
    */
   async function inLine(
     bot: Bot,
@@ -122,7 +134,7 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
   ): Promise<Received> {
     const behind = lineOf(bot, facts)
     const [before] = behind.tags === undefined ? [] : await newest(behind.tags)
-    // Of one that is dead the user may not have been told yet: that comes first in the line.
+    // A dead job may still have to notify its user, which comes first in the order queue.
     if (before !== undefined && (before.state === 'dead' || !isEnded(before.state)))
       return (await known(bot, facts)) ?? store(bot, update, facts, behind)
     const received = await atOnce(bot, update, facts, null)
@@ -136,20 +148,24 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
     return (await mill?.list({ tags }, { limit: 1 }))?.jobs ?? []
   }
 
-  /** Whether it came before. Both kinds of memory are asked: a bot may have been synchronous before it was durable, and the other way round. */
+  /**
+   * Whether the update is a repeat. Checks both records, because a bot may have switched between synchronous
+   * and durable.
+   */
   async function known(bot: Bot, facts: UpdateFacts): Promise<Received | null> {
-    const [standing, holder] = await Promise.all([
+    const [state, holder] = await Promise.all([
       seen.stateOf({ botId: bot.id, updateId: facts.updateId }),
       mill === null ? null : mill.holder(once(bot, facts).key),
     ])
-    if (standing === 'handled' || holder !== null) return { result: 'duplicate' }
-    return standing === 'running' ? { result: 'busy', retryAfterMs: BUSY_MS } : null
+    if (state === 'handled' || holder !== null) return { result: 'duplicate' }
+    return state === 'running' ? { result: 'busy', retryAfterMs: BUSY_MS } : null
   }
 
   const synchronous = new Map<number, Promise<boolean>>()
 
   /**
-   * Asked once, since a bot is switched by a restart. What processes with the config from before do meanwhile is found by the job, when it runs.
+   * Checked once, because a bot switches only at a restart. The job itself detects what processes with the
+   * old config do.
    */
   function wasSynchronous({ id }: Bot): Promise<boolean> {
     const asked = synchronous.get(id) ?? seen.hasAny(id)
@@ -161,22 +177,23 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
   return async (bot, update, { isPolled = false } = {}) => {
     const facts = factsOf(update)
     const isOnList = isListed(bot, facts.userId)
-    // Repeats come before refusals. What is written further down looks for them in the statement that decides: to ask beforehand would cost every update.
+    // Repeats are detected before refusals. The paths below detect repeats in the statement that writes; an
+    // extra query for every update would be too expensive.
     const before = !isOnList || (bot.async && (await wasSynchronous(bot))) ? await known(bot, facts) : null
     if (before !== null) return before
-    // Nothing is written of it, so that strangers cannot fill the database: a repeat is dropped again, which costs and tells as little.
+    // Nothing is stored for refused users, so that they cannot fill the database. A repeat is dropped again.
     if (!isOnList) return { result: 'dropped' }
-    const isStranger =
+    const isLoggedOut =
       bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
-    // Of a code nothing is written: it waits where Telegram keeps it.
-    const mayBeJob = mill !== null && !isStranger && bot.handler !== 'auth'
+    // Updates with login codes are never stored: they stay with Telegram.
+    const mayBeJob = mill !== null && !isLoggedOut && bot.handler !== 'auth'
     if (!bot.async && mayBeJob) return inLine(bot, update, facts, isPolled)
-    if (!bot.async) return atOnce(bot, update, facts, isStranger ? promptsFor(bot, facts) : null)
-    return isStranger ? prompt(bot, facts) : store(bot, update, facts)
+    if (!bot.async) return atOnce(bot, update, facts, isLoggedOut ? promptsFor(bot, facts) : null)
+    return isLoggedOut ? prompt(bot, facts) : store(bot, update, facts)
   }
 }
 
-/** The tag is what jobs of the same line are found by. */
+/** The tag finds the jobs of the same order queue. */
 function lineOf(bot: Bot, facts: UpdateFacts): Pick<EnqueueOptions, 'orderKey' | 'tags'> {
   const orderKey = orderKeyOf(bot.id, facts)
   return orderKey === null ? {} : { orderKey, tags: [`telegram chat ${orderKey}`] }

@@ -1,4 +1,4 @@
-/** Runs a handler while Telegram waits: for so long, and not when everything has to end. */
+/** Runs a handler while Telegram waits, with a time limit and an immediate stop. */
 import { Snooze } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
 import { handle, type Handled } from '../handlers/handler.ts'
@@ -7,21 +7,21 @@ import type { Claimed } from '../sessions/seen.ts'
 import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 
 export interface RunTools {
-  /** How long a handler may take. */
+  /** The time limit of a handler. */
   readonly handlerMs: number
-  /** Fires when nothing is to be waited for any more: Telegram then sends again what was not ended. */
+  /** Fires on an immediate stop. Telegram delivers unfinished updates again. */
   readonly hurry: AbortSignal
-  /** Also for what handlers say. */
+  /** Also the logger for handlers. */
   readonly log: Log
   readonly hasDatabase: boolean
 }
 
-/** Telegram waits for a minute; a handler that takes this long belongs into a job. */
+/** Telegram waits for a minute. A handler that takes this long should be async. */
 export const HANDLER_MS = 30_000
-/** Whoever is started next can have it soon. */
+/** Telegram retries soon, so that the next process gets the update quickly. */
 const STOPPED_MS = 1_000
 
-/** A handler that does not listen to its signal is left behind: what it comes to is not waited for. */
+/** A handler that ignores its signal is abandoned, and its result is discarded. */
 export async function runInTime(
   bot: Bot,
   update: RawUpdate,
@@ -36,7 +36,7 @@ export async function runInTime(
     late.reject(error)
   }
   const timer = setTimeout(() => end(new Error(`the handler took longer than ${handlerMs} ms`)), handlerMs)
-  const stopped = (): void => end(new Snooze(STOPPED_MS, 'the process was told to stop at once'))
+  const stopped = (): void => end(new Snooze(STOPPED_MS, 'the process is stopping immediately'))
   hurry.addEventListener('abort', stopped, { once: true })
   const { slug, id, username } = bot
   const handled = handle(

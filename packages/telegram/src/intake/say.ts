@@ -1,4 +1,7 @@
-/** Messages that are all that becomes of an update: how to log in, or that it cannot be kept. Told once, however often the update comes. */
+/**
+ * Sends messages that are the only result of an update: a login prompt, or that it cannot be stored. Sends
+ * them once, however often the update is delivered.
+ */
 import type { Mill } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Bot } from '../bots/bot.ts'
@@ -22,7 +25,10 @@ export type Say = (
   name: 'prompt' | 'dead',
 ) => Promise<'new' | 'duplicate' | 'nothing'>
 
-/** The key is held from the first write on, for days after the job ended: a repeat changes nothing, and is told. */
+/**
+ * The dedupe key is held for days after the job ended: a repeat changes nothing and is reported as a
+ * duplicate.
+ */
 export function onceOf(bot: Bot, { updateId }: UpdateFacts, dedupeMs: number) {
   return { key: updateKey(bot.id, updateId), holdFor: dedupeMs, holdAfter: 'ended' } as const
 }
@@ -34,21 +40,21 @@ export function outcomeOf({ outcome }: { readonly outcome: string }): 'new' | 'd
 export function sayer({ mill, tables, dedupeMs }: SayTools): Say {
   return async (bot, facts, replies, name) => {
     const dedupe = onceOf(bot, facts, dedupeMs)
-    const [first, ...others] = replies.map((reply, n) =>
+    const [first, ...rest] = replies.map((reply, n) =>
       sendPayload(bot, reply, `${dedupe.key}/${name}${n === 0 ? '' : `/${n}`}`),
     )
     if (first === undefined || mill === null) return 'nothing'
-    // The first has the key of the update itself, and the others are written with it or not at all.
+    // The first reply has the key of the update. The others are written in the same transaction.
     const options = { ...optionsOf(bot, first), dedupe }
-    if (others.length === 0) return outcomeOf(await mill.enqueue(sendKind(bot), first, options))
-    const told = await tables.transaction(async (_, tx) => {
+    if (rest.length === 0) return outcomeOf(await mill.enqueue(sendKind(bot), first, options))
+    const outcome = await tables.transaction(async (_, tx) => {
       const outcome = outcomeOf(await mill.enqueue(sendKind(bot), first, { ...options, tx }))
       if (outcome === 'duplicate') return outcome
-      for (const payload of others)
+      for (const payload of rest)
         await mill.enqueue(sendKind(bot), payload, { ...optionsOf(bot, payload), tx })
       return outcome
     })
     mill.wake()
-    return told
+    return outcome
   }
 }

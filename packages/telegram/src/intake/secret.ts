@@ -1,7 +1,7 @@
-/** Whether a request is from Telegram: it knows the secret, or while that is being replaced the one before. */
+/** Checks that a request knows the webhook secret, or the previous one during a rotation. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** In constant time, whatever is given: hashes have one length. Every secret is compared, also after one that fits. */
+/** Constant time for any input: it compares hashes, which have equal length, and checks every secret. */
 export function isSecret(given: string | undefined, secrets: readonly string[]): boolean {
   const hash = hashOf(given ?? '')
   return secrets.map((secret) => timingSafeEqual(hash, hashOf(secret))).includes(true) && given !== undefined

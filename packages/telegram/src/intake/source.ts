@@ -1,4 +1,4 @@
-/** Where a request comes from: by its connection, or by what a proxy of our own says. */
+/** Finds the source address of a request: from its connection, or from a header of a trusted proxy. */
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import type { SourcesConfig } from '../config/config.ts'
@@ -14,10 +14,10 @@ export function sourceCheck(sources: SourcesConfig | null): (request: IncomingMe
   }
 }
 
-/** Empty where nobody says. Of several addresses the last: those before it are what somebody told the proxy. */
+/** Empty if unknown. Takes the last of several addresses, because clients can forge the earlier ones. */
 export function sourceOf({ headers, socket }: IncomingMessage, header: string | null): string {
   const said = header === null ? socket.remoteAddress : headers[header]
   const last = (Array.isArray(said) ? said.at(-1) : said)?.split(',').at(-1)?.trim() ?? ''
-  // An address of IPv4 on a socket for both.
+  // Normalize an IPv4 address from a dual-stack socket.
   return last.replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -1,4 +1,7 @@
-/** The door that Telegram knocks at: which bot, whether it is Telegram, what it says; then the update is received, and Telegram told how that went. */
+/**
+ * The webhook endpoint: finds the bot, checks the secret, receives the update, and reports the outcome to
+ * Telegram.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Platform } from 'jobmill'
 import { pace } from 'jobmill/http'
@@ -25,11 +28,11 @@ export interface WebhookTools {
   readonly log: Log
 }
 
-/** What could not be stored is sent again; soon, since a database that restarts is back soon. */
+/** Telegram retries an unstored update soon, because a restarting database is back soon. */
 const RETRY_SECONDS = 5
-/** For each address, with bursts of twice as many. */
+/** Per source address, with bursts of twice as many. */
 const WRONG_PER_SECOND = 20
-/** What Telegram honours. */
+/** The longest wait that Telegram respects. */
 const LONGEST_SECONDS = 3_600
 
 interface Answer {
@@ -60,26 +63,26 @@ export function webhook(tools: WebhookTools) {
     return { status, body: { ok: false, problem } }
   }
 
-  /** The right secret is never held back: behind a proxy Telegram and those who guess may have the same address. */
+  /** Never rate-limits the right secret: behind a proxy, Telegram and attackers may share an address. */
   function refuseSecret(request: IncomingMessage): Answer {
     const waitMs = wrongSecrets(sourceOf(request, tools.sources?.header ?? null))
-    if (waitMs === 0) return refuse(401, 'secret', 'the secret is missing or wrong')
-    const answer = refuse(429, 'secret', 'too many wrong secrets came from this address')
+    if (waitMs === 0) return refuse(401, 'secret', 'missing or wrong secret')
+    const answer = refuse(429, 'secret', 'too many wrong secrets from this address')
     return { ...answer, retryAfter: seconds(waitMs) }
   }
 
   async function answerTo(request: IncomingMessage): Promise<Answer> {
     const slug = (request.url ?? '').slice(WEBHOOK_PATH.length).split('?')[0] ?? ''
     const bot = botOf(slug)
-    if (bot === undefined) return refuse(404, 'path', 'there is no bot here')
-    if (request.method !== 'POST') return refuse(405, 'path', 'updates are posted')
-    if (!isFromThere(request)) return refuse(403, 'source', 'updates do not come from there')
+    if (bot === undefined) return refuse(404, 'path', 'unknown bot')
+    if (request.method !== 'POST') return refuse(405, 'path', 'method must be POST')
+    if (!isFromThere(request)) return refuse(403, 'source', 'source address not allowed')
     const secret = request.headers['x-telegram-bot-api-secret-token']
     if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets)) return refuseSecret(request)
     const text = await bodyOf(request, maxBodyBytes)
-    if (text === null) return refuse(413, 'size', `an update has at most ${maxBodyBytes} bytes`)
+    if (text === null) return refuse(413, 'size', `body too large (max ${maxBodyBytes} bytes)`)
     const update = asUpdate(parsed(text))
-    if (update === null) return refuse(400, 'json', 'the body is no update')
+    if (update === null) return refuse(400, 'json', 'body is not an update')
     keepText(update, text)
     return received(bot, update)
   }
@@ -89,7 +92,7 @@ export function webhook(tools: WebhookTools) {
     await fault('webhook.received', chatId)
     const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await inTime(receive(bot, update)).catch(
       (error: unknown): Received => {
-        log('error', 'an update could not be stored', {
+        log('error', 'update could not be stored', {
           bot: bot.slug,
           update: update.update_id,
           error: String(error),
@@ -100,7 +103,7 @@ export function webhook(tools: WebhookTools) {
     await fault('webhook.stored', chatId)
     metrics.received({ bot: bot.slug, result })
     if (result === 'duplicate')
-      log('info', 'an update came again', { bot: bot.slug, update: update.update_id })
+      log('info', 'duplicate update ignored', { bot: bot.slug, update: update.update_id })
     const status = STATUS[result]
     return {
       status,
@@ -112,21 +115,24 @@ export function webhook(tools: WebhookTools) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
     const { status, body, retryAfter } = await answerTo(request).catch((error: unknown): Answer => {
-      log('error', 'a webhook failed', { error: String(error) })
+      log('error', 'webhook request failed', { error: String(error) })
       return { status: 503, body: { ok: false }, retryAfter: RETRY_SECONDS }
     })
     if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
-    // What was not read would be taken for the next request.
+    // Unread bytes would be parsed as the next request.
     if (!request.complete) response.setHeader('connection', 'close')
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     metrics.answered((performance.now() - startedAt) / 1_000)
   }
 }
 
-/** Longer than anything of ours takes, and shorter than Telegram waits: who gets no answer does not know that it should try again. */
+/**
+ * Longer than anything in the gateway takes, and shorter than Telegram waits. Without a response, Telegram
+ * would not know to retry.
+ */
 const ANSWER_MS = 45_000
 
-/** What comes too late may have been done all the same: then the repeat is recognised. */
+/** An update that finishes late is recognized as a repeat next time. */
 async function inTime(received: Promise<Received>): Promise<Received> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error(`it took longer than ${ANSWER_MS} ms`)), ANSWER_MS)
@@ -141,7 +147,7 @@ function seconds(ms: number): number {
   return Math.min(LONGEST_SECONDS, Math.max(1, Math.ceil(ms / 1_000)))
 }
 
-/** Null when it is too long, whatever its header says. */
+/** Null if the body is too long, whatever its header says. */
 async function bodyOf(request: IncomingMessage, most: number): Promise<string | null> {
   if (Number(request.headers['content-length'] ?? 0) > most) return null
   const chunks: Buffer[] = []

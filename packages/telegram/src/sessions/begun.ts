@@ -1,17 +1,23 @@
-/** Replies that must not arrive twice: noted before they are sent, so that whoever finds the note knows that they may have arrived. */
+/**
+ * Records at-most-once replies before they are sent. A record without an outcome means that the reply may
+ * have arrived.
+ */
 import type { ReadSide } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
 export interface Begun {
   /**
-   * False when an earlier attempt began it, and nobody knows how that ended. `token` is that of this attempt; `unsent` are those of attempts that certainly
-   * sent nothing, whose note may still be there.
+   * Returns false if an earlier attempt began sending and its outcome is unknown. `token` identifies this
+   * attempt. `unsent` holds the tokens of attempts that certainly sent nothing, whose record may remain.
    */
   readonly begin: (jobId: string, token: string, unsent: readonly string[]) => Promise<boolean>
-  /** It certainly did not arrive. What another attempt noted stays. */
+  /** Removes the record of a reply that certainly did not arrive. Records of other attempts stay. */
   readonly undo: (jobId: string, token: string) => Promise<void>
-  /** Notes of this age whose job is done or gone; says how many. A job that waits, or can be tried again by hand, still needs its note, however old that is. */
+  /**
+   * Deletes records of this age whose job is done or gone, and returns how many. A job that is open, or can
+   * be retried by hand, keeps its record at any age.
+   */
   readonly forget: (olderThanMs: number) => Promise<number>
 }
 
@@ -28,7 +34,7 @@ export function begun(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): 
           held
             .column('job_id')
             .doUpdateSet({ token, at: tables.now })
-            // With none of them, one that no attempt has.
+            // A token that no attempt has, for the case of an empty list.
             .where('telegram_begun.token', 'in', [token, ...unsent]),
         )
         .returning('job_id')

@@ -1,7 +1,7 @@
 /**
- * What opens a session: codes that work once, made at the command line, and the shared secret. Too many wrong ones lock their sender out. Too many from all
- * senders together shut the shared secret for everybody: who guesses it with many accounts would have as many tries. Codes that work once cannot be guessed,
- * and go on, so that nobody can keep all others out.
+ * Opens sessions with one-time codes or the shared secret. Too many wrong codes lock out their sender. Too
+ * many from all senders together disable the shared secret, because an attacker could guess with many
+ * accounts. One-time codes cannot be guessed and keep working, so that an attacker cannot lock out everyone.
  */
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { sql, type Tables, type Transaction } from 'jobmill-tables'
@@ -9,21 +9,21 @@ import type { AuthConfig } from '../config/config.ts'
 import type { Schema } from './steps.ts'
 import { EVERYBODY, LOCK, SHUT, wrongTries } from './wrong-tries.ts'
 
-/** Without letters and digits that are taken for each other. */
+/** Letters and digits that are hard to confuse. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
 const LENGTH = 12
 
 interface NewCode {
   readonly scopes: readonly string[]
   readonly ttlMs: number
-  /** For this user alone. */
+  /** Limits the code to this user. */
   readonly userId?: number
 }
 
 interface Attempt {
   readonly userId: number
   readonly code: string
-  /** Of the update that brings it: brought again, it is no second try. */
+  /** The key of the update. A repeated update does not count as a second attempt. */
   readonly key: string
 }
 
@@ -31,11 +31,14 @@ export type Verdict =
   | { readonly outcome: 'right'; readonly scopes: readonly string[] }
   | { readonly outcome: 'wrong'; readonly triesLeft: number }
   | { readonly outcome: 'locked'; readonly forMs: number }
-  /** The shared secret is shut, and it was no other code. Whether it was that one is not told. */
+  /**
+   * The shared secret is disabled, and the code is not a valid one-time code. Does not reveal whether it was
+   * the secret.
+   */
   | { readonly outcome: 'shut'; readonly forMs: number }
 
 export interface Codes {
-  /** The code itself is told once, and kept nowhere. */
+  /** Returns the code. It is not stored anywhere. */
   readonly issue: (code: NewCode) => Promise<string>
   readonly try: (attempt: Attempt) => Promise<Verdict>
   readonly list: () => Promise<
@@ -43,7 +46,7 @@ export interface Codes {
   >
 }
 
-/** `onShut` hears when the shared secret was shut. */
+/** `onShut` is called when the shared secret gets disabled. */
 export function codes(
   tables: Tables<Schema>,
   { secret, scope }: AuthConfig,
@@ -52,7 +55,7 @@ export function codes(
   const wrong = wrongTries(tables)
   const hashOf = (code: string): string => createHmac('sha256', secret).update(code).digest('hex')
 
-  /** The shared secret, compared in constant time whatever the lengths are. */
+  /** Compares in constant time for any length. */
   function isShared(code: string): boolean {
     return timingSafeEqual(Buffer.from(hashOf(code)), Buffer.from(hashOf(secret)))
   }
@@ -76,18 +79,18 @@ export function codes(
       return code
     },
 
-    /** One transaction under the row of this user, so that many tries at once are counted as many. */
+    /** One transaction that locks the user's row, so that concurrent attempts are all counted. */
     async try({ userId, code, key }) {
       const { verdict, hasShut } = await tables.transaction(async (db) => {
         const own = await wrong.stateOf(db, userId)
-        if (own.leftMs > 0) return told({ outcome: 'locked', forMs: own.leftMs })
+        if (own.leftMs > 0) return verdictOnly({ outcome: 'locked', forMs: own.leftMs })
         const once = await take(db)
         if (once !== null) return right(db, once)
         const { leftMs } = await wrong.stateOf(db, EVERYBODY)
-        if (leftMs > 0) return told({ outcome: 'shut', forMs: leftMs })
+        if (leftMs > 0) return verdictOnly({ outcome: 'shut', forMs: leftMs })
         if (isShared(code)) return right(db, scope)
         if (!(await wrong.isNew(db, key)))
-          return told({ outcome: 'wrong', triesLeft: LOCK.tries - own.tries })
+          return verdictOnly({ outcome: 'wrong', triesLeft: LOCK.tries - own.tries })
         const { tries, isLocked } = await wrong.count(db, userId, LOCK)
         const all = await wrong.count(db, EVERYBODY, SHUT)
         const verdict: Verdict = isLocked
@@ -100,10 +103,10 @@ export function codes(
 
       async function right(db: Transaction<Schema>, scopes: readonly string[]) {
         await wrong.forget(db, userId)
-        return told({ outcome: 'right', scopes })
+        return verdictOnly({ outcome: 'right', scopes })
       }
 
-      /** Unused, or used by this very update. */
+      /** Matches a code that is unused, or was used by this same update. */
       async function take(db: Transaction<Schema>): Promise<string[] | null> {
         const row = await db
           .updateTable('telegram_code')
@@ -129,7 +132,7 @@ export function codes(
   }
 }
 
-/** A verdict that shuts nothing. */
-function told(verdict: Verdict): { readonly verdict: Verdict; readonly hasShut: boolean } {
+/** A verdict that does not disable the shared secret. */
+function verdictOnly(verdict: Verdict): { readonly verdict: Verdict; readonly hasShut: boolean } {
   return { verdict, hasShut: false }
 }

@@ -1,4 +1,7 @@
-/** Updates of synchronous bots: which of them are being handled, and which were. What repeats is recognised, and what failed may be tried again. */
+/**
+ * Records which updates of synchronous bots are being handled and which are done. Detects repeats and allows
+ * retries of failures.
+ */
 import { sql, type Tables, type Transaction } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
@@ -7,43 +10,46 @@ interface UpdateRef {
   readonly updateId: number
 }
 
-/** An update that this process handles now. */
+/** An update that this process is handling. */
 export interface Claimed extends UpdateRef {
-  /** 1 at the first try. One whose process died does not count. */
+  /** Starts at 1. Attempts whose process crashed do not count. */
   readonly attempt: number
-  /** How often a process died of it, or with it. */
+  /** How often a process crashed while handling it. */
   readonly crashes: number
-  /** Of this claim: another one has another, and what an earlier one writes changes nothing. */
+  /** Identifies this claim. Writes of an earlier claim have no effect. */
   readonly token: number
 }
 
 type Claim =
   | { readonly outcome: 'new'; readonly claimed: Claimed }
   | { readonly outcome: 'duplicate' }
-  /** Another request has it at the moment. */
+  /** Another request is handling it. */
   | { readonly outcome: 'running' }
 
 export interface Seen {
-  /** `handled`: a repeat of it is a duplicate. `running`: somebody handles it now. Null: neither, as far as Telegram's waiting goes. */
+  /** `handled`: a repeat is a duplicate. `running`: a process is handling it now. Null: neither. */
   readonly stateOf: (update: UpdateRef) => Promise<'handled' | 'running' | null>
-  /** Whether any update of this bot is remembered here. */
+  /** Whether any update of this bot is recorded. */
   readonly hasAny: (botId: number) => Promise<boolean>
   readonly claim: (update: UpdateRef) => Promise<Claim>
-  /** It is still being handled. */
+  /** Renews the claim. */
   readonly renew: (claimed: Claimed) => Promise<void>
-  /** In the transaction that writes the replies. False when another try has it now: nothing may be written then. */
+  /**
+   * Runs in the transaction that writes the replies. Returns false if another attempt has taken over: then
+   * write nothing.
+   */
   readonly handled: (db: Transaction<Schema>, claimed: Claimed) => Promise<boolean>
-  /** It may be tried again at once. `isSpent`: the try counts. */
+  /** Allows an immediate retry. `isSpent`: the attempt counts. */
   readonly failed: (claimed: Claimed, isSpent: boolean) => Promise<void>
-  /** As if it had never been claimed: somebody else has it for good. */
+  /** Removes the claim, because the update was handled elsewhere. */
   readonly release: (claimed: Claimed) => Promise<void>
-  /** Deletes what no repeat can come of; says how many. */
+  /** Deletes records that no repeat can match any more, and returns how many. */
   readonly forget: () => Promise<number>
 }
 
 const BATCH = 500
 
-/** `leaseMs`: how long a process that says nothing has an update. */
+/** `leaseMs`: how long a claim is valid without a renewal. */
 export function seen(
   tables: Tables<Schema>,
   { dedupeMs, leaseMs }: { readonly dedupeMs: number; readonly leaseMs: number },
@@ -68,7 +74,7 @@ export function seen(
         )
       return rows.length > 0
     },
-    /** One statement decides: of several requests with the same update one gets a row back. */
+    /** A single statement decides: of concurrent requests for the same update, one gets the row. */
     async claim({ botId, updateId }) {
       const mine = await db
         .insertInto('telegram_update')
@@ -140,7 +146,10 @@ export function seen(
         .where((is) => is.and(own(claimed)))
         .execute()
     },
-    /** What was never ended, because its process died and Telegram gave up, goes once nothing that Telegram keeps can be a repeat of it. */
+    /**
+     * An unfinished update, whose process died and which Telegram stopped delivering, is deleted once no
+     * repeat of it can arrive.
+     */
     async forget() {
       let gone = 0
       for (;;) {
@@ -156,7 +165,7 @@ export function seen(
   }
 }
 
-/** Only while it is this very try that has it. */
+/** Matches only while this claim is the current one. */
 function own({ botId, updateId, token }: Claimed) {
   return { bot_id: botId, update_id: updateId, state: 'running', token } as const
 }

@@ -1,11 +1,11 @@
 /**
- * Who may use the bots that ask for it: sessions by user and bot, which end by themselves. The database's clock decides. A bot is known by its slug and its id:
- * another one that gets an old slug is not opened by old sessions.
+ * Sessions by user and bot, with an expiry by the database clock. A session names a bot by slug and id, so
+ * that a new bot under an old slug is not opened by old sessions.
  */
 import { sql, type Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
-/** The scope of a session that opens every bot. */
+/** The scope of a session for every bot. */
 export const EVERY_BOT = '*'
 
 interface Session {
@@ -14,22 +14,22 @@ interface Session {
 }
 
 export interface Sessions {
-  /** Rejects when it cannot be known: who asks must refuse then. */
+  /** Rejects if the state is unknown. The caller must then refuse access. */
   readonly isOpen: (userId: number, slug: string) => Promise<boolean>
   readonly open: (userId: number, scopes: readonly string[], ttlMs: number) => Promise<void>
-  /** False when there was none. */
+  /** Returns false if there was no session. */
   readonly close: (userId: number) => Promise<boolean>
   readonly of: (userId: number) => Promise<Session[]>
 }
 
-/** `bots` are those that a scope can name, by their slugs. */
+/** `bots` are the bots that a scope can name by slug. */
 export function sessions(
   tables: Tables<Schema>,
   bots: readonly { readonly slug: string; readonly id: number }[],
 ): Sessions {
   const { db } = tables
-  /** As it is kept. No slug has a space in it. */
-  const kept = (scope: string): string => {
+  /** The stored form of a scope. The space is unambiguous because slugs have none. */
+  const storedScope = (scope: string): string => {
     const bot = bots.find(({ slug }) => slug === scope)
     return bot === undefined ? scope : `${scope} ${bot.id}`
   }
@@ -39,7 +39,7 @@ export function sessions(
         .selectFrom('telegram_session')
         .select('scope')
         .where('user_id', '=', userId)
-        .where('scope', 'in', [kept(slug), EVERY_BOT])
+        .where('scope', 'in', [storedScope(slug), EVERY_BOT])
         .where('expires_at', '>', tables.now)
         .executeTakeFirst()
       return row !== undefined
@@ -51,7 +51,7 @@ export function sessions(
         .values(
           scopes.map((scope) => ({
             user_id: userId,
-            scope: kept(scope),
+            scope: storedScope(scope),
             begun_at: tables.now,
             expires_at: until,
           })),

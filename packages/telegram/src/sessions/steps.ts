@@ -1,4 +1,4 @@
-/** The tables of the gateway. Beside the jobs it keeps who is logged in, and what was done while Telegram waited. */
+/** The tables of the gateway: sessions and codes, and the updates of synchronous bots. */
 import { sql, type Step } from 'jobmill-tables'
 
 export interface Schema {
@@ -8,16 +8,16 @@ export interface Schema {
     scope: string
     created_at: number
     expires_at: number
-    /** Null: for whoever types it first. */
+    /** Null: any user can use the code. */
     user_id: number | null
     used_at: number | null
     used_by: number | null
-    /** The update that used it, so that a repeat of that update is let in once more. */
+    /** The update that used the code, so that a repeat of this update succeeds again. */
     used_key: string | null
   }
-  /** By user; 0 is everybody together. */
+  /** Wrong codes by user; user 0 counts all users together. */
   telegram_wrong: { user_id: number; tries: number; since: number; locked_until: number }
-  /** Updates whose wrong code was counted: brought again, they are no second try. */
+  /** Updates whose wrong code was counted. A repeat does not count again. */
   telegram_try: { key: string; at: number }
   /** Updates of synchronous bots. */
   telegram_update: {
@@ -25,18 +25,18 @@ export interface Schema {
     update_id: number
     state: 'running' | 'handled' | 'failed'
     attempts: number
-    /** Tries whose process died: counted apart from those that failed. */
+    /** Attempts whose process crashed, counted separately from failed ones. */
     crashes: number
-    /** Another one at each claim: what an earlier one writes changes nothing. */
+    /** Changes with each claim, so that writes of an earlier claim have no effect. */
     token: number
-    /** Of a running one: when whoever runs it counts as dead. Of a handled one: until when repeats of it are recognised. */
+    /** For a running update: when its lease expires. For a handled one: until when repeats are recognized. */
     until: number
   }
-  /** Replies of at-most-once bots that were begun and not ended. */
+  /** Replies of at-most-once bots that were begun and not finished. */
   telegram_begun: {
     job_id: string
     at: number
-    /** Of the attempt that began it: another one has another. Empty for one of a release that had none. */
+    /** Identifies the attempt. Empty for rows of a release that had no tokens. */
     token: string
   }
   telegram_webhook: { bot_id: number; fingerprint: string; set_at: number }
@@ -74,7 +74,7 @@ export const STEPS: readonly Step[] = [
     await sql`CREATE INDEX telegram_try_at ON ${table('telegram_try')} (at)`.execute(db)
   },
   async (db, { table }) => {
-    // Used by earlier releases only: the mill itself follows the config now.
+    // Only earlier releases use this table. The mill follows the config now.
     await sql`CREATE TABLE ${table('telegram_setting')} (queue text PRIMARY KEY, said text NOT NULL)`.execute(
       db,
     )

@@ -1,23 +1,23 @@
-/** Wrong codes, counted by sender and for all senders together. */
+/** Counts wrong codes, per sender and for all senders together. */
 import type { Tables, Transaction } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
 export const LOCK = { tries: 5, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
-/** Of all together. */
+/** The limit for all senders together. */
 export const SHUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
-/** No user has this id. */
+/** A user id that does not exist. */
 export const EVERYBODY = 0
 
 interface Attempts {
   readonly tries: number
-  /** Of a lock; not above 0 when there is none. */
+  /** The remaining time of a lockout; 0 or less if there is none. */
   readonly leftMs: number
 }
 
 interface WrongTries {
-  /** With their row locked until the end of the transaction. */
+  /** Locks the user's row until the end of the transaction. */
   readonly stateOf: (db: Transaction<Schema>, userId: number) => Promise<Attempts>
-  /** Whether the code of this update was not counted yet: one that is brought again is no second try. */
+  /** Whether the code of this update has not been counted yet. */
   readonly isNew: (db: Transaction<Schema>, key: string) => Promise<boolean>
   readonly count: (
     db: Transaction<Schema>,
@@ -28,7 +28,7 @@ interface WrongTries {
 }
 
 export function wrongTries(tables: Tables<Schema>): WrongTries {
-  /** The row comes into being with this. */
+  /** Creates the row if it does not exist. */
   async function rowOf(db: Transaction<Schema>, userId: number) {
     await db
       .insertInto('telegram_wrong')

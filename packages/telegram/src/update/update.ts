@@ -1,6 +1,9 @@
-/** What the gateway needs to know of an update. Everything else of it is carried and not looked into: Telegram adds fields whenever it likes. */
+/**
+ * Extracts the facts that the gateway needs from an update. All other fields pass through untouched, because
+ * Telegram adds new ones.
+ */
 
-/** As Telegram sent it, unknown fields included. */
+/** The update as Telegram sent it, unknown fields included. */
 export type RawUpdate = Readonly<Record<string, unknown>> & { readonly update_id: number }
 
 export interface UpdateFacts {
@@ -8,33 +11,37 @@ export interface UpdateFacts {
   readonly userId: number | null
   readonly userName: string | null
   readonly chatId: number | null
-  /** Of a message with text or a caption; else empty. */
+  /** The text or caption of a message; otherwise empty. */
   readonly text: string
   readonly messageId: number | null
-  /** Somebody said something, and may be answered: nobody who joined or pinned, no bot, and no post that a channel forwarded by itself. */
+  /**
+   * A person wrote something and can be answered. False for service messages, bots, and automatic forwards
+   * from a channel.
+   */
   readonly isTalk: boolean
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** An object with a whole number as its `update_id`; null for anything else. */
+/** Accepts an object with an integer `update_id`; null for anything else. */
 export function asUpdate(value: unknown): RawUpdate | null {
   if (!isFields(value) || !Number.isSafeInteger(value['update_id']) || (value['update_id'] as number) < 0)
     return null
   return value as RawUpdate
 }
 
-/** What people write or press, by the names that Telegram gives it. */
+/** Update types that come from people who write or press a button. */
 const TALK = ['message', 'edited_message', 'callback_query']
 
-/** The part that tells what happened: what people say where there is some, or else the first object beside the id. */
+/** The event of the update: a message or button press if present, otherwise the first object. */
 export function factsOf(update: RawUpdate): UpdateFacts {
   const said = TALK.map((name) => update[name]).find(isFields)
   const event = said ?? Object.values(update).find(isFields) ?? {}
-  // A pressed button carries the message that it is under.
+  // A button press contains the message that the button belongs to.
   const message = isFields(event['message']) ? event['message'] : event
   const from = fields(event['from'] ?? event['user'])
-  // Anonymous admins and channels all share an account of Telegram's own: that is nobody. Of a pressed button the message tells who wrote that, not who pressed.
+  // Anonymous admins and channels share an account of Telegram, so they have no user. For a button press, the
+  // message names its author, not the user who pressed.
   const user = from['is_bot'] === true || isFields(event['sender_chat']) ? {} : from
   const chat = fields(message['chat'])
   return {
@@ -48,13 +55,15 @@ export function factsOf(update: RawUpdate): UpdateFacts {
   }
 }
 
-/** What a person says something with. All else in a message was written by Telegram: somebody came, something was pinned. */
+/**
+ * Fields that a person fills in. Messages without any of them are service messages, such as a join or a pin.
+ */
 const CONTENT =
   'text caption animation audio checklist contact dice document game location paid_media photo poll sticker story venue video video_note voice'.split(
     ' ',
   )
 
-/** Anonymous admins are a bot to Telegram, and talk all the same. */
+/** Telegram reports anonymous admins as a bot, but they are people. */
 function isTalk(event: Fields, isButton: boolean): boolean {
   if (isButton) return true
   if (event['is_automatic_forward'] === true) return false
@@ -62,13 +71,13 @@ function isTalk(event: Fields, isButton: boolean): boolean {
   return CONTENT.some((name) => event[name] !== undefined)
 }
 
-/** What runs in order: a chat, or who wrote where there is no chat. */
+/** The order key: the chat, or the user if there is no chat. */
 export function orderKeyOf(botId: number, { chatId, userId }: UpdateFacts): string | null {
   const whose = chatId ?? userId
   return whose === null ? null : `${botId}:${whose}`
 }
 
-/** Two bots that had the same slug one after the other are told apart by their ids. */
+/** The bot id keeps two bots apart that had the same slug one after the other. */
 export function updateKey(botId: number, updateId: number): string {
   return `telegram ${botId}:${updateId}`
 }

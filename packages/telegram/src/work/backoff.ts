@@ -1,4 +1,7 @@
-/** The waits of a bot: as they stand in its config, a little longer or shorter by chance, so that what failed together does not come back together. */
+/**
+ * The retry waits of a bot: from its config, with random jitter, so that jobs that failed together do not
+ * retry together.
+ */
 import type { RetryPolicy } from '../config/config.ts'
 
 export function retryWaitMs({ backoffMs, jitter }: RetryPolicy, attempt: number, random: number): number {

@@ -1,26 +1,26 @@
-/** One call of the Bot API, and what its answer means for whoever wanted it made. */
+/** Makes one Bot API call and classifies its outcome. */
 import { type Api, GrammyError, HttpError } from 'grammy'
 import { BOUNDS } from 'jobmill'
 
 type Called =
   | { readonly outcome: 'sent'; readonly result: unknown }
-  /** 429: nothing was done, and nothing will be for so long. */
+  /** Status 429: nothing was done, and the bot must wait this long. */
   | { readonly outcome: 'throttled'; readonly retryAfterMs: number }
-  /** The chat has become another one. */
+  /** The group has become a supergroup with another id. */
   | { readonly outcome: 'moved'; readonly chatId: number }
-  /** It will never be done: the bot was blocked, the text is too long. */
+  /** The call can never succeed: the bot was blocked, or the text is too long. */
   | { readonly outcome: 'refused'; readonly error: Error }
-  /** Telegram does not know the token, or not any more: nothing of this bot is done until it has another one. */
+  /** Telegram rejects the token. All calls of this bot fail until it has a new one. */
   | { readonly outcome: 'revoked'; readonly error: Error }
-  /** `mayHaveArrived`: Telegram may have done it all the same. */
+  /** `mayHaveArrived`: Telegram may have executed the call. */
   | { readonly outcome: 'failed'; readonly error: Error; readonly mayHaveArrived: boolean }
 
 export type Call = (method: string, payload: Readonly<Record<string, unknown>>) => Promise<Called>
 
-/** Nobody heard of it: there was no connection yet. */
+/** Errors before a connection was established: Telegram did not receive the call. */
 const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
 const NOT_SAID_MS = 5_000
-/** However long Telegram says: what a queue can be told to wait. Who asks again after a day is told again. */
+/** The longest pause that a queue accepts. If Telegram asks for more, the next call reports it again. */
 export const LONGEST_WAIT_MS = BOUNDS.retryAfterMs
 
 export function callOf(api: Api): Call {
@@ -58,12 +58,12 @@ function meaningOf(error: unknown): Called {
   return { outcome: 'refused', error: error instanceof Error ? error : new Error(String(error)) }
 }
 
-/** A token that nobody has is a path that is not there, and so is a method; only of the second Telegram says what it is. */
+/** Telegram answers 404 for an unknown token and for an unknown method. Only the second has a description. */
 function isMethod({ description }: GrammyError): boolean {
   return /method/i.test(description)
 }
 
-/** Of the operating system, such as ECONNREFUSED; empty for none. */
+/** The system error code, such as ECONNREFUSED; empty for none. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }

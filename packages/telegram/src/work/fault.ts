@@ -1,26 +1,31 @@
-/** Where a test may end the process: between any two steps that something depends on. Nothing happens there otherwise. */
+/**
+ * Fault points, where a test can stop the process between two dependent steps. They do nothing in production.
+ */
 export const FAULT_POINTS = [
-  // An update that came over the socket: before it is received, and before Telegram hears of it.
+  // A webhook update: before it is received, and before Telegram gets the response.
   'webhook.received',
   'webhook.stored',
-  // One that was fetched: before it is received, and before it is acknowledged.
+  // A polled update: before it is received, and before it is acknowledged.
   'poll.received',
   'poll.taken',
-  // While Telegram waits: claimed, handled and not written, written; failed and not written; dead and not written.
+  // A synchronous update: claimed; handled but not written; written; failed but not written; dead but not
+  // written.
   'sync.claimed',
   'sync.handled',
   'sync.written',
   'sync.failed',
   'sync.dead',
-  // As a job: begun; what is to be sent is known, and not written.
+  // An update job: begun; its replies are known but not written.
   'update.begun',
   'update.prompted',
   'update.handled',
   'dead.begun',
-  // A code is used up or counted, and no session open; it is open, and nobody was told.
+  // A login: the code is used or counted but no session is open; the session is open but the user has no
+  // reply.
   'login.tried',
   'login.opened',
-  // A reply: before Telegram hears of it, and before we write that it did; its chat is another one, and not written.
+  // A reply: before the call; after the call but before its outcome is written; its chat has moved, but that
+  // is not written.
   'send.begun',
   'send.accepted',
   'send.moved',
@@ -28,5 +33,5 @@ export const FAULT_POINTS = [
 
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 
-/** `chatId`: in the course of whose update. */
+/** `chatId`: the chat of the update. */
 export type Fault = (point: FaultPoint, chatId: number | null) => void | Promise<void>

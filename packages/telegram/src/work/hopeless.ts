@@ -1,4 +1,4 @@
-/** What no database can ever keep, such as NUL, or a text that is too long: to try it again changes nothing. */
+/** Errors of values that no database can store, such as NUL or an oversized text. A retry cannot help. */
 import { Dead, isJobmillError } from 'jobmill'
 
 export function isHopeless(error: unknown): boolean {

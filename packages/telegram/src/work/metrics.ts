@@ -1,9 +1,9 @@
-/** What the gateway counts, for Prometheus. */
+/** The Prometheus metrics of the gateway. */
 import { Api } from 'grammy'
 import type { Mill } from 'jobmill'
 import type { WebhookState } from '../bots/webhooks.ts'
 
-/** How an update was received. */
+/** The outcomes of a received update. */
 const RESULTS = [
   'queued',
   'handled',
@@ -17,7 +17,7 @@ const RESULTS = [
 ] as const
 export type Result = (typeof RESULTS)[number]
 
-/** Why a request did not become an update. */
+/** The reasons why a request was rejected. */
 const REFUSALS = ['path', 'source', 'secret', 'size', 'json'] as const
 export type Refusal = (typeof REFUSALS)[number]
 
@@ -29,20 +29,20 @@ export interface Metrics {
   readonly answered: (seconds: number) => void
 }
 
-/** A handler may name any method, and a service of yours too: what nobody knows is one series. */
+/** Handlers and services may name any method, so unknown ones share one series. */
 const METHODS = new Set(Object.getOwnPropertyNames(Api.prototype))
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Counts for whichever mill it is told of; before that, and without one, there is nobody to tell. */
+/** Counts in the mill once it is known. Without a mill, counting does nothing. */
 export function metrics(
   slugs: readonly string[],
 ): Metrics & { readonly tell: (mill: Counting, states: States) => void } {
-  let to: ReturnType<typeof registered> | null = null
+  let to: ReturnType<typeof registerCounters> | null = null
   return {
     tell(mill, states) {
-      to = registered(mill, slugs)
-      watched(mill, states)
+      to = registerCounters(mill, slugs)
+      registerWebhookGauges(mill, states)
     },
     received: (labels) => to?.updates.add(labels),
     refused: (reason) => to?.refused.add({ reason }),
@@ -57,18 +57,18 @@ type Counting = Pick<Mill<never>, 'counter' | 'histogram' | 'gauge'>
 
 type States = () => Promise<readonly WebhookState[]>
 
-/** What Telegram itself says of our webhooks: the first to know that nothing arrives. */
-function watched(mill: Counting, states: States): void {
+/** Telegram's own view of our webhooks: it notices first that deliveries fail. */
+function registerWebhookGauges(mill: Counting, states: States): void {
   mill.gauge({
     name: 'jobmill_telegram_webhook_pending',
-    help: 'Updates that Telegram has not been able to deliver yet.',
+    help: 'Updates that wait at Telegram for delivery.',
     labels: { bot: true },
     read: async () =>
       (await states()).map(({ slug, pending }) => ({ labels: { bot: slug }, value: pending })),
   })
   mill.gauge({
     name: 'jobmill_telegram_webhook_last_error_timestamp_seconds',
-    help: 'When Telegram last failed to deliver an update; 0 for never.',
+    help: 'Unix time of the last failed delivery by Telegram; 0 for never.',
     labels: { bot: true },
     read: async () =>
       (await states()).map(({ slug, lastErrorAt }) => ({
@@ -78,31 +78,31 @@ function watched(mill: Counting, states: States): void {
   })
 }
 
-function registered(mill: Counting, slugs: readonly string[]) {
+function registerCounters(mill: Counting, slugs: readonly string[]) {
   return {
     updates: mill.counter({
       name: 'jobmill_telegram_updates_total',
-      help: 'Updates received, by what became of them.',
+      help: 'Received updates by result.',
       labels: { bot: slugs, result: RESULTS },
     }),
     refused: mill.counter({
       name: 'jobmill_telegram_refused_total',
-      help: 'Requests that were no update of a bot of ours.',
+      help: 'Rejected webhook requests by reason.',
       labels: { reason: REFUSALS },
     }),
     sends: mill.counter({
       name: 'jobmill_telegram_sends_total',
-      help: 'Calls of the Bot API for replies, by how they ended.',
+      help: 'Bot API calls for replies by result.',
       labels: { bot: slugs, method: true, result: true },
     }),
     throttled: mill.counter({
       name: 'jobmill_telegram_throttled_total',
-      help: 'Replies that Telegram refused for a while (429).',
+      help: 'Replies that Telegram throttled (429).',
       labels: { bot: slugs },
     }),
     answered: mill.histogram({
       name: 'jobmill_telegram_webhook_seconds',
-      help: 'How long Telegram waited for the answer to a webhook.',
+      help: 'Response time of webhook requests.',
       buckets: BUCKETS,
     }),
   }

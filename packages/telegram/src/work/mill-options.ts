@@ -1,11 +1,11 @@
-/** What the config means for the mill: queues of each bot, budgets of Telegram, how long things are kept. */
+/** Derives the mill's options from the config: queues per bot, Telegram's rate limits, and retention. */
 import type { MillOptions } from 'jobmill'
 import type { GatewayConfig } from '../config/config.ts'
 import { LIMITS, sendQueue, updateQueue } from './names.ts'
 
-/** Replies of a bot that are on their way at once. */
+/** Parallel replies of one bot. */
 const SENDERS = 20
-/** A process says three times within its lease that it is alive. */
+/** Heartbeats per lease. */
 const SIGNS = 3
 
 function queuesOf({ bots, retention }: Pick<GatewayConfig, 'bots' | 'retention'>) {

@@ -1,4 +1,7 @@
-/** For jobs of your own (`handler: job`): a reply through the gateway's outbox, from any process on the same database. */
+/**
+ * Replies from your own jobs (`handler: job`) through the gateway's outbox, from any process on the same
+ * database.
+ */
 import type { EnqueueOptions } from 'jobmill'
 import { messages } from '../handlers/handler.ts'
 import { sendKind } from './names.ts'
@@ -8,18 +11,24 @@ export interface ReplyTo {
   readonly bot: { readonly slug: string; readonly id: number }
   readonly chatId: number
   readonly text: string
-  /** What it answers, such as the id of your job: then it is written once, however often this is called. Needed where it is not written with the completion. */
+  /**
+   * What the reply belongs to, such as the id of your job: it is then written once, however often you call
+   * this. Required unless you write it with the completion.
+   */
   readonly of?: string
 }
 
-/** `enqueue` of a handler's context, or of a mill. */
+/** `enqueue` of a handler's context or of a mill. */
 type Enqueue<Options> = (
   kind: string,
   payload: unknown,
   options: EnqueueOptions & Options,
 ) => Promise<unknown>
 
-/** With `{ withCompletion: true }` the reply is written with the end of your job: once, whatever happens. */
+/**
+ * With `{ withCompletion: true }` the reply is written in the transaction that completes your job, exactly
+ * once.
+ */
 export async function reply<Options extends object>(
   enqueue: Enqueue<Options>,
   { bot, chatId, text, of }: ReplyTo,

@@ -1,35 +1,37 @@
-/** Bots whose token Telegram does not take any more: told once, however many replies wait for another one. */
+/** Tracks bots whose token Telegram rejects. Logs each bot once, however many replies are waiting. */
 import type { Bot } from '../bots/bot.ts'
 import { botVariable } from '../config/secrets.ts'
 import type { Log } from '../log.ts'
 
 export interface Revoked {
-  /** It was refused just now. */
+  /** Telegram just rejected the token. */
   readonly refused: (bot: Pick<Bot, 'slug' | 'id' | 'trouble'>, error: Error) => void
-  /** Telegram does what it is asked. */
+  /** Telegram accepts the token. */
   readonly taken: (bot: Pick<Bot, 'id' | 'trouble'>) => void
 }
 
-/** A token does not come back by itself: how long a bot asks for nothing, and its replies wait. */
+/**
+ * How long the replies of a bot pause after a rejected token. A token rarely recovers without an operator.
+ */
 export const REVOKED_MS = 5 * 60_000
 
 export function revokedBots(log: Log): Revoked {
-  const told = new Set<number>()
+  const logged = new Set<number>()
   return {
     refused(bot, error) {
       const { slug, id } = bot
       bot.trouble = 'token'
-      if (told.has(id)) return
-      told.add(id)
-      log('warn', 'Telegram refuses the token, and the replies of this bot are kept until it takes it', {
+      if (logged.has(id)) return
+      logged.add(id)
+      log('warn', 'Telegram rejected the token, replies of this bot are paused until it is accepted', {
         bot: slug,
-        fix: `ask @BotFather for its token, set ${botVariable(slug, 'TOKEN')} and restart`,
+        fix: `get the token from @BotFather, set ${botVariable(slug, 'TOKEN')} and restart`,
         error: error.message,
       })
     },
     taken(bot) {
       bot.trouble = null
-      told.delete(bot.id)
+      logged.delete(bot.id)
     },
   }
 }

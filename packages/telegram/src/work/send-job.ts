@@ -1,4 +1,7 @@
-/** The outbox: each reply is a job, written together with the end of the job that it answers, and sent until Telegram has taken it or never will. */
+/**
+ * The outbox: each reply is a job. It is written in the transaction that ends the job it answers, and retried
+ * until Telegram accepts or refuses it for good.
+ */
 import { Dead, defineJob, type EnqueueOptions, type JobContext, type JobDefinition } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
 import type { Reply } from '../handlers/handler.ts'
@@ -12,9 +15,9 @@ import { stormWatch } from './storm.ts'
 
 export interface SendPayload extends Reply {
   readonly botId: number
-  /** A channel may be named: `@name`. Null where it goes to no chat. */
+  /** A channel may be given as `@name`. Null if the call has no chat. */
   readonly chatId: number | string | null
-  /** What it answers, and as which of its replies: `<job>/<n>`. Null where nobody knows. */
+  /** The job and the number of its reply: `<job>/<n>`. Null if unknown. */
   readonly of: string | null
 }
 
@@ -25,7 +28,7 @@ export interface SendTools {
   readonly fault: Fault
 }
 
-/** An hour or two, by chance, for a Telegram that is away. */
+/** Covers one to two hours of a Telegram outage. */
 const ATTEMPTS = 16
 const BACKOFF = { base: '1s', max: '30m' } as const
 
@@ -48,18 +51,19 @@ export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools)
     const { method, chatId } = payload
     const userChat = typeof chatId === 'number' ? chatId : null
     const key = `${bot.id}:${chatId}`
-    // Not in a sender's place: others can be written to meanwhile. All of them wait for the bot's own, which nobody is kept from by that.
+    // Do not occupy a sender while the chat's limit is used up, so that other chats are served. The bot-wide
+    // limit may wait, because it holds for all chats anyway.
     if (chatId !== null && isMessage(method)) await limit.acquire(chatLimit(chatId), { key, wait: 0 })
     await limit.acquire('telegram-bot', { key: String(bot.id) })
     const note = isOnce ? notes(job.id, signal) : null
     try {
       if (note !== null && !(await note.begin())) {
         count(method, 'unsure')
-        return { sent: 'perhaps', because: 'an earlier attempt began it, and how that ended is not known' }
+        return { sent: 'perhaps', because: 'an earlier attempt began sending it, and its outcome is unknown' }
       }
       await fault('send.begun', userChat)
     } catch (error) {
-      // Telegram has not heard of it.
+      // Telegram has not received the call.
       await note?.undo()
       throw error
     }
@@ -79,7 +83,7 @@ export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools)
           await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: called.retryAfterMs })
         return snooze(called.retryAfterMs)
       case 'revoked':
-        // No attempt is spent: it is not this reply that Telegram refuses.
+        // Spend no attempt: Telegram rejects the token, not this reply.
         count(method, 'revoked')
         revoked.refused(bot, called.error)
         await note?.undo()
@@ -87,7 +91,7 @@ export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools)
         return snooze(REVOKED_MS)
       case 'moved': {
         count(method, 'moved')
-        // It certainly did not arrive.
+        // The reply certainly did not arrive.
         await note?.undo()
         const moved = {
           ...payload,
@@ -101,7 +105,7 @@ export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools)
       }
       case 'refused':
         count(method, payload.bestEffort ? 'refused' : 'dead')
-        // It certainly did not arrive, and may be tried again by hand.
+        // The reply certainly did not arrive, and may be retried by hand.
         await note?.undo()
         if (payload.bestEffort) return { sent: 'no', because: called.error.message }
         throw new Dead(called.error.message, { cause: called.error })
@@ -125,18 +129,21 @@ export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools)
   })
 }
 
-/** What the limits of a chat are about: who deletes a message sends none. */
+/** The limits of a chat count only messages, not deletions. */
 function isMessage(method: string): boolean {
   return /^(?:send|copy|forward|edit)/.test(method)
 }
 
-/** A reply that was written is not written again for as long as this, whoever tries. */
+/** How long a reply is deduplicated after it was written. */
 const KNOWN_FOR = '7d'
 
-/** What does not matter is not tried for hours. */
+/** Best-effort replies are not retried for hours. */
 const FEW_ATTEMPTS = 3
 
-/** Replies to a chat arrive in the order in which they were written; each is there once, by what it answers. Nothing waits for what does not matter. */
+/**
+ * Replies to a chat arrive in the order of writing. Each is deduplicated by what it answers. Best-effort
+ * replies block no others.
+ */
 export function optionsOf(
   bot: Pick<Bot, 'slug' | 'id'>,
   { chatId, of, bestEffort }: SendPayload,
@@ -157,7 +164,7 @@ export function sendPayload(bot: Pick<Bot, 'id'>, reply: Reply, of: string | nul
   return { ...reply, botId: bot.id, chatId: chatOf(reply.payload['chat_id']), of }
 }
 
-/** As Telegram reads it: a number may be a text, and big and small letters of a name are the same. */
+/** As Telegram reads it: a number may be given as text, and names are case-insensitive. */
 function chatOf(id: unknown): number | string | null {
   if (typeof id === 'string' && /^@\w{1,64}$/.test(id)) return id.toLowerCase()
   const chat = typeof id === 'string' && /^-?\d+$/.test(id) ? Number(id) : id

@@ -1,25 +1,28 @@
 /**
- * Replies that must not arrive twice: each attempt notes that it begins, before Telegram hears of it. Only the note of an attempt that made its call, or whose
- * process died, means that the reply may have arrived: an attempt that knows better takes its note back.
+ * At-most-once replies: each attempt writes a note before it calls Telegram, and removes it if it knows that
+ * nothing was sent. So a note that remains means that the reply may have arrived.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Begun } from '../sessions/begun.ts'
 
 interface SentNote {
-  /** False when an earlier attempt may have sent it. */
+  /** Returns false if an earlier attempt may have sent the reply. */
   readonly begin: () => Promise<boolean>
-  /** It certainly did not arrive. Also for a note of which nobody knows whether it was written: the answer of the database may be what was lost. */
+  /**
+   * Removes the note of a reply that certainly did not arrive. Also called if it is unknown whether the note
+   * was written.
+   */
   readonly undo: () => Promise<void>
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** Of jobs that go on in another process nobody here hears. */
+/** Bounds the memory for jobs that continue in another process. */
 const MOST_JOBS = 1_000
 
 export function sentNotes(begun: Begun): (jobId: string, signal: AbortSignal) => SentNote {
-  /** Attempts of this process that sent nothing and whose note may still be there, by their jobs. */
+  /** Tokens of attempts in this process that sent nothing and whose note may remain, by job. */
   const unsent = new Map<string, readonly string[]>()
 
   function remember(jobId: string, token: string): void {
@@ -29,9 +32,9 @@ export function sentNotes(begun: Begun): (jobId: string, signal: AbortSignal) =>
   }
 
   function forget(jobId: string, token: string): void {
-    const others = (unsent.get(jobId) ?? []).filter((one) => one !== token)
-    if (others.length === 0) unsent.delete(jobId)
-    else unsent.set(jobId, others)
+    const rest = (unsent.get(jobId) ?? []).filter((one) => one !== token)
+    if (rest.length === 0) unsent.delete(jobId)
+    else unsent.set(jobId, rest)
   }
 
   return (jobId, signal) => {
@@ -42,7 +45,7 @@ export function sentNotes(begun: Begun): (jobId: string, signal: AbortSignal) =>
         if (isFirst) unsent.delete(jobId)
         return isFirst
       },
-      /** For as long as the job is ours, so that whoever has it next, in any process, finds no note. */
+      /** Retries for as long as this process holds the job, so that the next holder finds no note. */
       async undo() {
         remember(jobId, token)
         for (let waitMs = FIRST_PAUSE_MS; !signal.aborted; waitMs = Math.min(LONGEST_PAUSE_MS, waitMs * 2)) {

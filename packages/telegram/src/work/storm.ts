@@ -1,10 +1,10 @@
-/** When Telegram refuses many chats at once, it is the bot that it refuses. */
+/** Detects that Telegram throttles the whole bot: it throttles many chats at once. */
 
-/** One chat that is written to too often, or two, are no storm. */
+/** One or two throttled chats are not a bot-wide limit. */
 const CHATS = 3
 const WITHIN_MS = 1_000
 
-/** Says of each refusal whether it is one too many: of so many different chats within a second. */
+/** Returns true if this many different chats were throttled within a second. */
 export function stormWatch(): (chat: number | string | null, at: number) => boolean {
   let recent: { readonly chat: number | string | null; readonly at: number }[] = []
   return (chat, at) => {

@@ -1,4 +1,4 @@
-/** Jobs whose bot or handler left the config: they wait, and what follows in their chats with them. Told at the start, since nothing else would. */
+/** Warns at the start about jobs whose bot or handler was removed from the config. They block their chats. */
 import type { Mill } from 'jobmill'
 import type { Log } from '../log.ts'
 
@@ -6,10 +6,14 @@ export async function warnOfUnserved(mill: Pick<Mill<never>, 'unservedKinds'>, l
   const waiting = await mill.unservedKinds().catch(() => [])
   for (const { queue, kind, jobs } of waiting)
     if (kind.startsWith('telegram.'))
-      log('warn', 'jobs wait for a bot or a handler that is not in the config, and their chats with them', {
-        queue,
-        kind,
-        jobs,
-        fix: 'bring it back, or cancel them in Mission Control',
-      })
+      log(
+        'warn',
+        'jobs have no worker, because their bot or handler is not in the config; their chats are blocked',
+        {
+          queue,
+          kind,
+          jobs,
+          fix: 'restore the bot or handler, or cancel the jobs in Mission Control',
+        },
+      )
 }

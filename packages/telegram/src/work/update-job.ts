@@ -1,4 +1,7 @@
-/** An update of a durable bot, as a job: the handler runs, and what it wants sent is written with its end. */
+/**
+ * An update of a durable bot as a job: runs the handler and writes its replies in the transaction that
+ * completes the job.
+ */
 import { Dead, type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
@@ -16,11 +19,14 @@ export interface UpdatePayload {
   readonly botId: number
   readonly slug: string
   readonly handler: string
-  /** As Telegram sent it, unknown fields included. */
+  /** The update as Telegram sent it, unknown fields included. */
   readonly update: RawUpdate
-  /** What it was read from, where numbers in it are longer than a program can hold. */
+  /** The JSON of the update, if it has numbers that JavaScript cannot represent. */
   readonly text?: string
-  /** Of one that failed already: so long after it was enqueued it is tried again. Not as a delay, since what is delayed is not in the line of its chat. */
+  /**
+   * For a failed update: how long after enqueueing it is retried. Not a delay, because a delayed job does not
+   * hold its place in the order queue.
+   */
   readonly waitMs?: number
 }
 
@@ -28,13 +34,13 @@ export interface UpdateTools {
   readonly bots: readonly Bot[]
   readonly sessions: Sessions
   readonly seen: Seen
-  /** By the clock of the database: that of a process may be wrong. */
+  /** The database clock, because a process clock may be wrong. */
   readonly now: () => Promise<number>
   readonly fault: Fault
   readonly random: () => number
 }
 
-const SOMEBODY_HAS_IT_MS = 1_000
+const IN_USE_MS = 1_000
 
 export function updateJob(
   bot: Bot,
@@ -42,7 +48,7 @@ export function updateJob(
 ): JobDefinition<UpdatePayload> {
   type Enqueue = JobContext['enqueue']
 
-  /** Written in the transaction that ends the job, so each is there once, whatever happens. */
+  /** Written in the transaction that completes the job, so that each reply exists once. */
   async function send(enqueue: Enqueue, of: string, replies: readonly Reply[]): Promise<void> {
     for (const [n, reply] of replies.entries()) {
       const payload = sendPayload(bot, reply, `${of}/${n}`)
@@ -64,17 +70,17 @@ export function updateJob(
     if (leftMs > 0) return snooze(leftMs)
     const facts = factsOf(update)
     await fault('update.begun', facts.chatId)
-    // By a process in which the bot is synchronous: see isDurable in door/at-once.ts.
-    const standing = await seen.stateOf({ botId: bot.id, updateId: facts.updateId })
-    if (standing === 'handled') return { handled: 'no', because: 'it was handled while Telegram waited' }
-    if (standing === 'running') return snooze(SOMEBODY_HAS_IT_MS)
+    // A process in which the bot is synchronous may have handled it: see isDurable in intake/at-once.ts.
+    const state = await seen.stateOf({ botId: bot.id, updateId: facts.updateId })
+    if (state === 'handled') return { handled: 'no', because: 'it was already handled synchronously' }
+    if (state === 'running') return snooze(IN_USE_MS)
     if (!isListed(bot, facts.userId))
-      return { handled: 'no', because: 'the sender is not on the list any more' }
+      return { handled: 'no', because: 'the sender is no longer on the allow list' }
     if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
       if (facts.chatId !== null && facts.isTalk)
         await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
       await fault('update.prompted', facts.chatId)
-      return { handled: 'no', because: 'the session is over' }
+      return { handled: 'no', because: 'the session has expired' }
     }
     const { slug, id, username } = bot
     const { replies, followUps } = await handle(
@@ -95,7 +101,7 @@ export function updateJob(
       for (const { kind, payload: given, options } of followUps)
         await enqueue(kind, given, { ...options, withCompletion: true })
     } catch (error) {
-      // The next attempt would come to the same.
+      // Another attempt would fail the same way.
       throw isHopeless(error) ? new Dead(String(error), { cause: error }) : error
     }
     await fault('update.handled', facts.chatId)
@@ -106,11 +112,14 @@ export function updateJob(
     return userId !== null && sessions.isOpen(userId, bot.slug)
   }
 
-  /** A job of its own, which the death itself enqueued: the notice is written with its end, once. */
+  /**
+   * Runs as a job of its own, enqueued with the death of the update. The notice is written in its completing
+   * transaction.
+   */
   async function onDead({ payload, dead, job, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
     const facts = factsOf(payload.update)
     await fault('dead.begun', facts.chatId)
-    // One that was tried again by hand may die again, and is told of again.
+    // A job that was retried by hand may die again, and then notifies again.
     await send(enqueue, `${dead.id}/${job.id}`, deadNotice(bot, facts))
   }
 

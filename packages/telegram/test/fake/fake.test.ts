@@ -1,4 +1,4 @@
-/** The fake Telegram does what Telegram promises, as grammY and a real webhook see it. */
+/** The fake Telegram behaves as documented, as seen by grammY and a real webhook. */
 import { Api, GrammyError, HttpError } from 'grammy'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fakeTelegram } from '../../src/fake/fake-telegram.ts'
@@ -21,7 +21,7 @@ async function setUp(
   return { fake, api: apiOf(TOKEN), other: apiOf(OTHER) }
 }
 
-/** What grammY throws, told in a line. */
+/** Describes the error of grammY in one line. */
 async function refusedAs(call: Promise<unknown>): Promise<string> {
   const error = await call.then(
     () => new Error('was not refused'),
@@ -59,7 +59,7 @@ describe('methods', () => {
     expect(await said('')).toBe('400 Bad Request: message text is empty')
     expect(await said(' \n')).toBe('400 Bad Request: message text is empty')
     expect(await said('x'.repeat(4_097))).toBe('400 Bad Request: message is too long')
-    // Half of an emoji, as careless splitting makes it.
+    // Half of an emoji, as careless splitting produces it.
     expect(await said('😀'.slice(0, 1))).toBe('400 Bad Request: strings must be encoded in UTF-8')
     expect(await said('hi', '')).toBe('400 Bad Request: chat_id is empty')
     expect(await said('hi', 44)).toBe('400 Bad Request: chat not found')
@@ -118,17 +118,17 @@ describe('faults', () => {
     expect(await refusedAs(send())).toBe('502 Bad Gateway')
     expect(await refusedAs(send())).toBe('no answer')
     expect(chat.transcript()).toEqual([])
-    // Telegram took it, and nobody knows.
+    // Telegram accepted it, but the response was lost.
     expect(await refusedAs(send())).toBe('no answer')
     expect(chat.transcript()).toMatchObject([{ text: 'hi' }])
     expect(fake.calls.map(({ answer }) => answer).filter((answer) => typeof answer === 'string')).toEqual([
       'reset',
       'lost',
     ])
-    expect(() => fake.next('sendMesage', 'lost')).toThrow('sendMesage does not exist')
+    expect(() => fake.next('sendMesage', 'lost')).toThrow('sendMesage is not supported')
   })
 
-  test('what is delayed is done although nobody waits for it any more', async () => {
+  test('a delayed call runs although its caller has disconnected', async () => {
     const { fake, api } = await setUp()
     const chat = fake.chat({ bot: TOKEN, id: 42 })
     fake.next('sendMessage', { delayMs: 20 }, { delayMs: HOUR })
@@ -158,7 +158,7 @@ describe('faults', () => {
     expect(await api.sendMessage(-1_007, 'hi')).toMatchObject({ chat: { type: 'supergroup' } })
   })
 
-  test('who sends too fast is told how long to wait', async () => {
+  test('a sender above the limit gets a wait', async () => {
     let now = 10 * HOUR
     const limits = { perChatPerSecond: 1, perGroupPerMinute: 2, perBotPerSecond: 3, slackMs: 0 }
     const { fake, api, other } = await setUp({ limits, clock: () => now })
@@ -335,7 +335,7 @@ describe('webhooks', () => {
     const hook = await receiver(({ message }, response) => {
       if (message.text !== 'first') return
       response.statusCode = 503
-      // The first time there is time enough for one more try, and nobody is asked to wait.
+      // The first attempt leaves time for one more, without a Retry-After.
       if (hook.updates.length > 1) response.setHeader('retry-after', '3600')
     })
     const chat = fake.chat({ bot: TOKEN, id: 42 })
@@ -384,9 +384,9 @@ describe('webhooks', () => {
     await fake.until(() => fake.deliveries.length === 1)
     expect(await fake.redeliver(updateId)).toMatchObject({ updateId, attempt: 2, status: 200 })
     expect(textsOf(hook.updates)).toEqual(['hello', 'hello'])
-    // Bots count for themselves, so an id alone may not be enough.
+    // Bots number their updates separately, so an id alone may be ambiguous.
     expect(fake.chat({ bot: OTHER, id: 42 }).says('to the other').updateId).toBe(updateId)
-    await expect(fake.redeliver(updateId)).rejects.toThrow('is of 2 bots')
+    await expect(fake.redeliver(updateId)).rejects.toThrow('belongs to 2 bots')
     await fake.until(() => fake.deliveries.length === 3)
     await fake.redeliver(updateId, { bot: OTHER })
     expect(textsOf(otherHook.updates)).toEqual(['to the other', 'to the other'])
@@ -408,7 +408,7 @@ describe('getUpdates', () => {
     expect(textsOf(await waiting)).toEqual(['d'])
   })
 
-  test('is for one at a time, and for nobody while there is a webhook', async () => {
+  test('allows one caller at a time, and none while there is a webhook', async () => {
     const { fake, api } = await setUp()
     const hook = await receiver()
     const first = refusedAs(api.getUpdates({ timeout: 50 }))

@@ -1,4 +1,4 @@
-/** A webhook on a real socket that answers as a test says, and remembers what it got. */
+/** A webhook on a real socket that answers as a test prescribes and records its requests. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,10 +11,10 @@ interface Received {
 
 export interface Receiver {
   readonly url: string
-  /** In the order in which they arrived, also those that were refused. */
+  /** In the order of arrival, refused ones included. */
   readonly updates: readonly Received[]
   readonly headers: readonly IncomingMessage['headers'][]
-  /** The most that were here at the same time. */
+  /** The maximum number of concurrent requests. */
   readonly most: () => number
 }
 

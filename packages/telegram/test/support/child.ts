@@ -1,4 +1,4 @@
-/** Gateways in processes of their own, which die when a test says so. */
+/** Gateways in child processes, which die on request of a test. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -9,13 +9,13 @@ const CHILD = fileURLToPath(new URL('gateway-child.ts', import.meta.url))
 
 export interface GatewayChild {
   readonly child: ChildProcess
-  /** Its exit code and its signal, however early it ended. */
+  /** The exit code and signal, however early it ended. */
   readonly ended: Promise<readonly [code: number | null, signal: string | null]>
-  /** Resolves when it says this next. */
+  /** Resolves when the child prints this word next. */
   readonly hears: (word: string) => Promise<void>
 }
 
-/** `env`: its config as `YAML`, its database, its secrets, and the point where it ends itself. */
+/** `env`: its config as `YAML`, its database, its secrets, and the fault points. */
 export async function startChild(env: Readonly<Record<string, string>>): Promise<GatewayChild> {
   const child = spawn(process.execPath, [bundled(CHILD)], {
     env: { ...process.env, ...env },

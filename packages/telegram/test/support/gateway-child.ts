@@ -1,6 +1,7 @@
 /**
- * A gateway in a process of its own. `STANDS` names points and chats: who comes by there stands still between two steps, and when all of them do, the process
- * is killed, so that one death is a death at every one of these points. Says `ready` when it listens.
+ * A gateway in a child process. `STANDS` lists fault points and chats. Each listed chat blocks at its point,
+ * and when all are blocked the process is killed: one crash covers all points. Prints `ready` when it
+ * listens.
  */
 import { mkdirSync } from 'node:fs'
 import { readConfig, startGateway } from 'jobmill-telegram'
@@ -10,10 +11,13 @@ const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers
 if (config === null) throw new Error(JSON.stringify(problems))
 const missing = new Set(JSON.parse(STANDS) as string[])
 const stands = new Set(missing)
-/** People whose session is over as soon as their job begins. */
+/** Users whose session ends as soon as their job begins. */
 const logsOut = new Set(JSON.parse(LOGS_OUT) as number[])
 
-/** Who comes first stands still, here and now: between two steps, so without a lock on the database that others would wait for. */
+/**
+ * Blocks the first process that gets here, synchronously and between two steps, so that it holds no database
+ * lock.
+ */
 function standStillFirst(folder: string): void {
   const isFirst = mkdirSync(folder, { recursive: true }) !== undefined
   console.log('still')
@@ -23,14 +27,15 @@ function standStillFirst(folder: string): void {
 const ready = Promise.withResolvers<void>()
 
 const gateway = await startGateway({
-  // As a test needs it, which may be shorter than people may set.
+  // Tests may use a shorter lease than the config allows.
   config: { ...config, leaseMs: Number(LEASE_MS) },
   log: { debug() {}, info() {}, warn() {}, error() {} },
   handlers: {
     async moody({ text, reply }) {
       if (text.startsWith('poison')) throw new Error('poison')
       if (text.startsWith('die')) {
-        // Whoever started it has to have heard of it: what others left begins before it listens.
+        // Jobs left by another process may start before this one listens, so wait until the parent got
+        // `ready`.
         await ready.promise
         process.kill(process.pid, 'SIGKILL')
       }
@@ -54,9 +59,9 @@ const gateway = await startGateway({
     await new Promise(() => {})
   },
 })
-// Of a test that waits for ever: where nobody came by.
+// For a test that hangs: lists the points that were not reached.
 process.once('SIGUSR2', () => {
-  console.error(`nobody came by ${[...missing].join(', ')}`)
+  console.error(`points not reached: ${[...missing].join(', ')}`)
   process.exit(1)
 })
 process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)))

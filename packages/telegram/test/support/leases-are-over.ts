@@ -1,6 +1,7 @@
 /**
- * Tests give processes a long lease, so that a living one does not lose it on a busy machine, and end it here once the process is dead. A process reaps only
- * after one lease in contact with the database, so the jobs are returned here too.
+ * Expires the leases of dead processes. Tests use long leases, so that a live process does not lose them on a
+ * busy machine. A process reaps only after one lease in contact with the database, so this also returns the
+ * jobs.
  */
 import Database from 'better-sqlite3'
 import { jobmill, type Mill } from 'jobmill'
@@ -10,7 +11,7 @@ import type { Schema } from '../../src/sessions/steps.ts'
 
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** Of every process on this database but the one of this mill, which returns the jobs then. */
+/** Expires every process on this database except that of this mill, which then returns the jobs. */
 export async function leasesAreOver(database: string, living?: Mill<never>): Promise<void> {
   const { tables, store } = await openTables<Schema>(database, { app: 'telegram', steps: [] })
   await tables.db.updateTable('telegram_update').set({ until: 1 }).where('state', '=', 'running').execute()

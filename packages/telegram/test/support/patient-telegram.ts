@@ -1,8 +1,8 @@
-/** The fake Telegram of these tests: what it is waited for comes when it comes, also on a busy machine. */
+/** The fake Telegram with long timeouts, for busy machines. */
 import { fakeTelegram } from '../../src/fake/fake-telegram.ts'
 import type { FakeTelegram, FakeTelegramOptions } from '../../src/fake/types.ts'
 
-/** Only what never comes takes this long. */
+/** Only a failing wait takes this long. */
 export const PATIENCE_MS = 60_000
 
 export async function patientTelegram(options?: FakeTelegramOptions): Promise<FakeTelegram> {

@@ -1,4 +1,4 @@
-/** A gateway with a fake Telegram in front of it, on one of the two stores, for the tests of a file. */
+/** A gateway with a fake Telegram on one of the two stores. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -12,28 +12,28 @@ import { PATIENCE_MS, patientTelegram } from './patient-telegram.ts'
 export const STORES = ['sqlite', 'postgres'] as const
 export type StoreName = (typeof STORES)[number]
 
-/** A database that nobody else uses. */
+/** A database for one test only. */
 export function freshDatabase(store: StoreName): string {
   if (store === 'sqlite') return freshFile()
   const url = inject('postgresUrl')
   return `${url}?schema=${freshSchema(url, 'telegram')}`
 }
 
-/** A bot as it stands in the YAML: everything but its secrets. */
+/** A bot of the YAML, without its secrets. */
 type BotYaml = Readonly<Record<string, unknown>>
 
 export interface SceneOptions extends Omit<GatewayOptions, 'config'> {
   readonly store: StoreName | 'none'
-  /** To start a second gateway on the same. */
+  /** The database of another gateway, to share it. */
   readonly database?: string
   readonly telegram?: FakeTelegram
   readonly fake?: FakeTelegramOptions
   readonly bots: Readonly<Record<string, BotYaml>>
   readonly yaml?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
-  /** How long a process may be silent; less than people may set. */
+  /** The lease; may be shorter than the config allows. */
   readonly leaseMs?: number
-  /** Ids of the bots by their slugs, where they are not the usual ones. */
+  /** Bot ids by slug, to override the defaults. */
   readonly ids?: Readonly<Record<string, number>>
 }
 
@@ -42,9 +42,9 @@ export interface Scene {
   readonly gateway: Gateway
   readonly database: string
   readonly tokenOf: (slug: string) => string
-  /** A private chat of a user with a bot; by default of a user of its own. */
+  /** A private chat of a user with a bot; a new user by default. */
   readonly chat: (slug: string, id?: number) => FakeChat
-  /** A request to the webhook as anybody could send it. */
+  /** Sends a request to the webhook. */
   readonly post: (slug: string, body: unknown, options?: PostOptions) => Promise<Response>
   readonly stop: () => Promise<void>
 }
@@ -62,7 +62,7 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
 
 let users = 1_000
 
-/** The tokens and secrets of these bots, as the environment has them. */
+/** The environment with the tokens and secrets of these bots. */
 export function envOf(
   slugs: readonly string[],
   ids: Readonly<Record<string, number>> = {},
@@ -93,7 +93,7 @@ export async function scene(options: SceneOptions): Promise<Scene> {
     for (const [slug, token] of tokens) fake.addBot({ token, username: `${slug.replaceAll('-', '_')}_bot` })
   const database = given ?? (store === 'none' ? '' : freshDatabase(store))
   const { config, problems } = readConfig({
-    // JSON is YAML.
+    // JSON is valid YAML.
     yaml: JSON.stringify({
       apiRoot: fake.url,
       listen: '127.0.0.1:0',
@@ -116,7 +116,7 @@ export async function scene(options: SceneOptions): Promise<Scene> {
     ...rest,
     config: leaseMs === undefined ? config : { ...config, leaseMs },
   })
-  // It is told who its bots are beside everything else, and says their names.
+  // The usernames arrive in the background.
   await vi.waitUntil(() => gateway.bots.every(isKnown), { timeout: PATIENCE_MS, interval: 5 })
   // The address is known only now.
   if (config.mode === 'webhook')
@@ -139,7 +139,7 @@ export async function scene(options: SceneOptions): Promise<Scene> {
         body: raw ?? JSON.stringify(body),
         headers: {
           'content-type': 'application/json',
-          // One that is kept may be ended by the other side just when it is used again.
+          // A keep-alive connection may be closed by the server just when it is reused.
           connection: 'close',
           ...(secret === null ? {} : { 'x-telegram-bot-api-secret-token': secret }),
           ...headers,
@@ -152,12 +152,12 @@ export async function scene(options: SceneOptions): Promise<Scene> {
   }
 }
 
-/** Or what keeps it from that. */
+/** Whether the first contact with Telegram has ended, either way. */
 const isKnown = ({ username, trouble }: Bot): boolean => username !== null || trouble !== null
 
 let updates = 900_000
 
-/** A message as Telegram posts it, with fields that nobody knows. */
+/** A message as Telegram posts it, with unknown fields. */
 export function anUpdate(
   text: string,
   {
@@ -183,14 +183,14 @@ export function anUpdate(
 export interface Service {
   readonly url: string
   readonly requests: { readonly headers: IncomingMessage['headers']; readonly body: string }[]
-  /** What is answered next; the last one is answered for ever. */
+  /** The next answers; the last one repeats. */
   answers: ((
     body: string,
   ) => { status?: number; body?: string; headers?: Record<string, string> } | 'never')[]
   readonly close: () => Promise<void>
 }
 
-/** A service that updates are forwarded to. */
+/** A service that receives forwarded updates. */
 export async function service(): Promise<Service> {
   const requests: Service['requests'] = []
   const server = createServer((request, response) => void take(request, response))
