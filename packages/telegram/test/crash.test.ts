@@ -39,7 +39,7 @@ const TALKS = {
   /** They had a session when they wrote. */
   lapsed: { texts: ['hello'], last: 'last', answers: ['log in first', 'log in first'] },
   moved: { texts: ['one', 'two', 'three'], last: 'last', answers: ['one', 'two', 'three', 'last'] },
-  login: { texts: ['/auth {code}'], last: '/whoami', answers: ['Welcome', 'every bot for'] },
+  login: { texts: ['/auth {code}'], last: '/whoami', answers: ['Welcome', 'user id'] },
   wrong: { texts: ['/auth nonsense'], last: '/auth nonsense', answers: ['left: 4', 'left: 3'] },
 } as const
 type Talk = keyof typeof TALKS

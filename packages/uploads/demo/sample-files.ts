@@ -1,4 +1,4 @@
-/** Files of several sizes, with names that nobody should have to clean up by hand. */
+/** Sample files of several sizes, with awkward names. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export function sampleFiles(folder: string): Sample[] {
   })
 }
 
-/** The same in every run. */
+/** Deterministic, so that every run has the same bytes. */
 function noise(size: number, seed: number): Uint8Array {
   const words = new Uint32Array(Math.ceil(size / 4))
   let state = seed * 2_654_435_761

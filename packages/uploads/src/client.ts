@@ -1,4 +1,6 @@
-/** `jobmill-uploads/client`: brings the files of a mailbox into a folder, and sends files to one. Needs nothing but Node. */
+/**
+ * `jobmill-uploads/client`: pulls the files of a mailbox into a folder, and uploads files. Needs only Node.
+ */
 export { pull, pullOnce, type Puller, type PullSummary, type Settled } from './client/pull.ts'
 export type { PulledFile, PullOptions } from './client/options.ts'
 export { PULL_FAULT_POINTS, type PullFaultPoint } from './client/fault-points.ts'

@@ -1,4 +1,4 @@
-/** Why something on our side failed, by the codes of whoever said so: the operating system, SQLite, PostgreSQL, the mill. */
+/** Classifies failures by the error codes of the operating system, SQLite, PostgreSQL and the mill. */
 import { isJobmillError } from 'jobmill'
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL', '53100'])
@@ -14,12 +14,12 @@ export function codesOf(error: unknown): string[] {
   return codes
 }
 
-/** There is no room for it. */
+/** The disk or database is full. */
 export function isFull(error: unknown): boolean {
   return codesOf(error).some((code) => FULL.has(code))
 }
 
-/** The database itself said so: then it has rolled back. */
+/** The database itself reported it, so it has rolled back. */
 export function isFullDatabase(error: unknown): boolean {
   return codesOf(error).some((code) => FULL_DATABASE.has(code))
 }

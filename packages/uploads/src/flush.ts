@@ -1,4 +1,4 @@
-/** Names that are there after a power cut: a folder keeps what it was told when it is flushed, and not before. */
+/** Makes file names durable: a folder entry survives a power cut only after the folder is flushed. */
 import { mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -11,7 +11,7 @@ export async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-/** With those above it that are missing. Every one that is new is known to the one above it when it resolves. */
+/** Creates the folder and its missing parents. All of them are durable when it resolves. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return

@@ -1,4 +1,4 @@
-/** `jobmill-uploads`: an inbox for files, beside a mill. */
+/** `jobmill-uploads`: a file upload inbox next to a mill. */
 export { uploads, type Inbox } from './uploads.ts'
 export type { UploadsOptions } from './options.ts'
 export { STEPS } from './tables/steps.ts'

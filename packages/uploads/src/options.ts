@@ -1,4 +1,4 @@
-/** What an inbox can be told, checked at once: every problem by its name. */
+/** The options of an inbox. Validation reports every problem by name. */
 import { checkObjectKeys, JobmillError, type Duration, type LogOption, type Platform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
@@ -10,45 +10,48 @@ import { shown } from './inbox/words.ts'
 import type { Schema } from './tables/schema.ts'
 
 export interface UploadsOptions {
-  /** Of `openTables(address, { app: 'uploads', steps: STEPS })`. The inbox opens and closes them. */
+  /** From `openTables(address, { app: 'uploads', steps: STEPS })`. The inbox opens and closes them. */
   readonly tables: Tables<Schema>
   /** `directoryBlobs(folder)` or `postgresBlobs(tables)`. */
   readonly blobs: BlobStore
-  /** The most files of one request (default 64, which is the most there is). */
+  /** Maximum files per request (default 64, which is also the upper bound). */
   readonly maxFiles?: number
   /** Default 100 MiB. */
   readonly maxFileBytes?: number
   /** Default 256 MiB. */
   readonly maxRequestBytes?: number
-  /** What a mailbox without a quota of its own may have (default 10 GiB); null for no bound. */
+  /** The quota of a mailbox without its own (default 10 GiB); null for unlimited. */
   readonly quotaBytes?: number | null
-  /** Default 10,000; null for no bound. */
+  /** Default 10,000; null for unlimited. */
   readonly quotaFiles?: number | null
-  /** How many uploads one process takes at a time (default 256). */
+  /** Maximum parallel uploads per process (default 256). */
   readonly uploadsAtOnce?: number
-  /** How many of them one mailbox may have, if it has no number of its own (default 16). */
+  /** Maximum parallel uploads per mailbox, unless the mailbox has its own limit (default 16). */
   readonly uploadsPerMailbox?: number
-  /** How many event streams and long polls one process keeps open (default 1,000). */
+  /** Maximum open event streams and long polls per process (default 1,000). */
   readonly listenersAtOnce?: number
-  /** How many of them one mailbox may have (default 32). */
+  /** Maximum open event streams and long polls per mailbox (default 32). */
   readonly listenersPerMailbox?: number
   /** How long a file waits for its acknowledgement (default 24 h). */
   readonly expireAfter?: Duration
-  /** How long it is kept after it (default 1 h; 0: until the next sweep). */
+  /** How long a file is kept after its acknowledgement (default 1 h; 0: until the next sweep). */
   readonly ackRetention?: Duration
-  /** After this an upload that never ended is cleaned up (default 1 h). One may take half of it. */
+  /** When an unfinished upload is cleaned up (default 1 h). An upload may take half of this. */
   readonly stagingFor?: Duration
-  /** How long an idempotency key is known (default 24 h). */
+  /** How long an idempotency key is remembered (default 24 h). */
   readonly keysFor?: Duration
-  /** How often the sweep has a pass (default 5 min). */
+  /** The interval of the sweep (default 5 min). */
   readonly sweepEvery?: Duration
-  /** A job for each file that comes in. */
+  /** Enqueues a job for each new file. */
   readonly job?: BridgeOptions
-  /** True: the gauges of what is pending are told by mailbox, for the 100 with the most bytes (default false: all together). */
+  /**
+   * True: reports the gauges of pending files per mailbox, for the 100 with the most bytes (default false: in
+   * total).
+   */
   readonly metricsByMailbox?: boolean
-  /** Hears of faults on our side (default: standard error). */
+  /** Receives internal faults (default: prints to standard error). */
   readonly onError?: (error: unknown, what: string) => void
-  /** For warnings, as `log` of `jobmill()` (default `warn`: on standard error). */
+  /** For warnings, as `log` of `jobmill()` (default `warn`, on standard error). */
   readonly log?: LogOption
   /** For tests: called between any two steps. */
   readonly fault?: (point: FaultPoint) => void | Promise<void>
@@ -81,26 +84,26 @@ const KEYS: Readonly<Record<keyof UploadsOptions, true>> = {
 }
 const JOB_KEYS: Readonly<Record<keyof BridgeOptions, true>> = { kind: true, queue: true }
 
-/** A typo is never ignored. */
+/** Refuses unknown options, so that a typo is never ignored. */
 export function checkOptions(options: UploadsOptions): void {
   checkObjectKeys(options, '', Object.keys(KEYS))
   checkParts(options)
   if (options.job !== undefined) checkObjectKeys(options.job, 'job', Object.keys(JOB_KEYS))
 }
 
-/** What the inbox cannot work without, and a method that tells it from anything else. */
+/** The required parts, each with a method that identifies it. */
 const PARTS = [
   ['tables', 'transaction', "the tables of openTables(address, { app: 'uploads', steps: STEPS })"],
   ['blobs', 'read', 'directoryBlobs(folder) or postgresBlobs(tables)'],
 ] as const
 
-/** Names every part that is missing at once. */
+/** Reports every missing part at once. */
 function checkParts(options: UploadsOptions): void {
   const problems = PARTS.flatMap(([option, method, given]) => {
     const value: unknown = options[option]
     if (typeof value === 'object' && value !== null && method in value) return []
     const isMissing = value === undefined
-    const said = new JobmillError('OPTION_INVALID', isMissing ? 'is missing' : 'cannot be used', {
+    const said = new JobmillError('OPTION_INVALID', isMissing ? 'is missing' : 'is invalid', {
       field: option,
       ...(!isMissing && { value: shown(value) }),
       fix: `Pass ${given}`,
@@ -109,7 +112,7 @@ function checkParts(options: UploadsOptions): void {
   })
   if (problems.length === 0) return
   const lines = problems.map(({ message }) => `\n  ${message}`).join('')
-  throw new JobmillError('OPTIONS_INVALID', `the options of uploads() cannot be used:${lines}`, { problems })
+  throw new JobmillError('OPTIONS_INVALID', `invalid options of uploads():${lines}`, { problems })
 }
 
 interface Times {
@@ -123,18 +126,14 @@ interface Times {
 export function durationMs(value: Duration, field: string, leastMs = 0): number {
   const ms = typeof value === 'number' ? value : textMs(value)
   if (Number.isFinite(ms) && ms >= leastMs && ms <= 10 * 366 * 86_400_000) return Math.round(ms)
-  throw new JobmillError(
-    'DURATION_INVALID',
-    ms < 0 ? 'must not be negative' : 'is not a duration that can be used',
-    {
-      field,
-      value: shown(value),
-      fix:
-        leastMs === 0
-          ? "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s'; 0 is at once"
-          : `Give at least ${leastMs} ms`,
-    },
-  )
+  throw new JobmillError('DURATION_INVALID', ms < 0 ? 'must not be negative' : 'must be a duration', {
+    field,
+    value: shown(value),
+    fix:
+      leastMs === 0
+        ? "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s'; 0 means immediately"
+        : `Pass at least ${leastMs} ms`,
+  })
 }
 
 type Numbers = Omit<UploadsOptions, 'tables' | 'blobs'>
@@ -158,19 +157,15 @@ export function resolveLimits(given: Numbers): Limits {
   })
 }
 
-/** Never more than a request can bring; where nobody said, as much as fits. */
+/** Never more than a request can carry. Without a setting, as much as fits. */
 function fileBytes(given: Numbers, most: number): number {
   const bytes = whole(given, 'maxFileBytes', 1)
   if (bytes <= most || given.maxFileBytes === undefined) return Math.min(bytes, most)
-  throw new JobmillError(
-    'OPTION_CONFLICT',
-    `no request could bring such a file: maxRequestBytes is ${most}`,
-    {
-      field: 'maxFileBytes',
-      value: shown(bytes),
-      fix: 'Give at most that, or raise maxRequestBytes',
-    },
-  )
+  throw new JobmillError('OPTION_CONFLICT', `must not exceed maxRequestBytes (${most})`, {
+    field: 'maxFileBytes',
+    value: shown(bytes),
+    fix: 'Lower it, or raise maxRequestBytes',
+  })
 }
 
 function time(given: Numbers, field: keyof Times, leastMs: number): number {
@@ -192,9 +187,9 @@ type Number_ =
 function whole(given: Numbers, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = given[field] ?? LIMITS[field] ?? 0
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
-  throw new JobmillError('NUMBER_INVALID', 'is no whole number that can be used', {
+  throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
     field,
     value: shown(value),
-    fix: `Give ${least} to ${most}`,
+    fix: `Pass ${least} to ${most}`,
   })
 }

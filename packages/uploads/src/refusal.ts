@@ -1,52 +1,55 @@
-/** Everything that is said no to, by its code: with its status for HTTP and what is said of it everywhere. */
+/** All refusals by code, with their HTTP status and title. */
 export const REFUSALS = {
-  BODY_INVALID: [400, 'The body is not what is taken here'],
-  CURSOR_INVALID: [400, 'The cursor was not given out here'],
-  FILE_EMPTY: [400, 'A file has no bytes'],
+  BODY_INVALID: [400, 'Invalid request body'],
+  CURSOR_INVALID: [400, 'Invalid cursor'],
+  FILE_EMPTY: [400, 'A file is empty'],
   FILES_MISSING: [400, 'The request has no files'],
   FILES_TOO_MANY: [400, 'The request has too many files'],
   ID_INVALID: [400, 'An id is not a UUID'],
-  KEY_INVALID: [400, 'The idempotency key cannot be used'],
-  MULTIPART_BROKEN: [400, 'The body cannot be read as multipart/form-data'],
-  OPTION_INVALID: [400, 'A parameter has a value that cannot be used'],
-  OPTION_UNKNOWN: [400, 'There is no parameter of this name'],
-  PART_UNKNOWN: [400, 'A part of the body has a name that is not known'],
-  TOKEN_WRONG: [401, 'A token of this mailbox is needed'],
-  FORBIDDEN: [403, 'This token is not for that'],
-  FILE_UNKNOWN: [404, 'There is no such file in this mailbox'],
-  MAILBOX_UNKNOWN: [404, 'There is no such mailbox'],
-  ROUTE_UNKNOWN: [404, 'There is nothing at this address'],
-  METHOD_WRONG: [405, 'That cannot be done with what is at this address'],
+  KEY_INVALID: [400, 'Invalid idempotency key'],
+  MULTIPART_BROKEN: [400, 'Malformed multipart/form-data body'],
+  OPTION_INVALID: [400, 'Invalid parameter value'],
+  OPTION_UNKNOWN: [400, 'Unknown parameter'],
+  PART_UNKNOWN: [400, 'Unknown part in the body'],
+  TOKEN_WRONG: [401, 'Missing or wrong token for this mailbox'],
+  FORBIDDEN: [403, 'The token does not allow this'],
+  FILE_UNKNOWN: [404, 'File not found in this mailbox'],
+  MAILBOX_UNKNOWN: [404, 'Mailbox not found'],
+  ROUTE_UNKNOWN: [404, 'Route not found'],
+  METHOD_WRONG: [405, 'Method not allowed'],
   TOO_SLOW: [408, 'The request took too long'],
-  HASH_DIFFERS: [409, 'The file has another SHA-256'],
-  CURSOR_GONE: [410, 'The cursor points at nothing that this mailbox has had'],
-  ETAG_DIFFERS: [412, 'The file has another ETag'],
-  FILE_TOO_LARGE: [413, 'A file is larger than it may be'],
-  REQUEST_TOO_LARGE: [413, 'The request is larger than it may be'],
-  MEDIA_TYPE_WRONG: [415, 'The body has to be multipart/form-data'],
-  RANGE_UNSATISFIABLE: [416, 'The file has no such bytes'],
-  KEY_REUSED: [422, 'The idempotency key was used for other files'],
-  LISTENERS_TOO_MANY: [429, 'Too many requests wait for files of this mailbox'],
+  HASH_DIFFERS: [409, 'The SHA-256 does not match'],
+  CURSOR_GONE: [410, 'The cursor is ahead of this mailbox'],
+  ETAG_DIFFERS: [412, 'The ETag does not match'],
+  FILE_TOO_LARGE: [413, 'A file is too large'],
+  REQUEST_TOO_LARGE: [413, 'The request is too large'],
+  MEDIA_TYPE_WRONG: [415, 'The body must be multipart/form-data'],
+  RANGE_UNSATISFIABLE: [416, 'Range not satisfiable'],
+  KEY_REUSED: [422, 'The idempotency key was used for different files'],
+  LISTENERS_TOO_MANY: [429, 'Too many open event streams and long polls for this mailbox'],
   MAILBOX_BUSY: [429, 'Too many uploads to this mailbox at once'],
-  QUOTA_FILES: [429, 'The mailbox has as many files as it may'],
+  QUOTA_FILES: [429, 'File quota of the mailbox exceeded'],
   TOO_MANY: [429, 'Too many uploads at once'],
-  TRIES_TOO_MANY: [429, 'Too many wrong tokens came from this address'],
-  INTERNAL: [500, 'Something went wrong here; the log of this process says more'],
-  BUSY: [503, 'Too many requests wait for files in this process'],
-  STOPPING: [503, 'This process is about to stop'],
+  TRIES_TOO_MANY: [429, 'Too many wrong tokens from this address'],
+  INTERNAL: [500, 'Internal error; see the log of the inbox'],
+  BUSY: [503, 'Too many open event streams and long polls'],
+  STOPPING: [503, 'The inbox is shutting down'],
   UNAVAILABLE: [503, 'The database is not available'],
-  QUOTA_BYTES: [507, 'The mailbox has as many bytes as it may'],
-  DISK_FULL: [507, 'There is no room left to keep the files'],
+  QUOTA_BYTES: [507, 'Size quota of the mailbox exceeded'],
+  DISK_FULL: [507, 'No space left to store files'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type RefusalCode = keyof typeof REFUSALS
 
 export interface RefusalDetails {
   readonly detail?: string
-  /** Which part of the request is meant. */
+  /** The part of the request that is wrong. */
   readonly field?: string
   readonly fix?: string
-  /** What is too large: which file, null when none has been met yet, and the size that was declared, or what had come when it was refused. */
+  /**
+   * For size limits: the file, or null before the first one, and the declared size or the bytes received so
+   * far.
+   */
   readonly file?: string | null
   readonly size?: number
   readonly max?: number

@@ -1,4 +1,4 @@
-/** `uploads(options)`: the inbox, its parts put together. */
+/** `uploads(options)`: assembles the inbox. */
 import { JobmillError, loggerFor, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
 import { indentedLines } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
@@ -26,26 +26,29 @@ import { uploadsOf } from './http/upload.ts'
 import { checkOptions, durationMs, resolveLimits, type UploadsOptions } from './options.ts'
 
 export interface Inbox extends InCode {
-  /** Takes `/mailboxes/…`; null for what is not its own. Wrong tokens are counted by the address of the caller, where the server says it. */
+  /**
+   * Handles `/mailboxes/…`; null for other paths. Wrong tokens are counted by the caller's address, if the
+   * server provides it.
+   */
   readonly fetch: (request: Request, caller?: Caller) => Promise<Response> | null
   /** For `jobmill({ duties })`: the sweep. */
   readonly duty: OwnDuty
-  /** Makes the tables and the place for blobs, and knows the mill from then on. Twice is once. */
+  /** Creates the tables and the blob store, and connects the mill. Safe to call twice. */
   readonly start: (mill?: Mill<never>) => Promise<void>
-  /** Lets uploads on their way end, and whoever waits go. */
+  /** Graceful shutdown: lets running uploads finish, and ends waiting requests. */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>
-  /** For Mission Control, behind its door. */
+  /** For Mission Control, behind its access control. */
   readonly app: App
   readonly mailboxes: Mailboxes
   readonly tokens: Omit<Tokens, 'holderOf'>
-  /** One pass by hand. */
+  /** Runs one pass by hand. */
   readonly sweep: (signal?: AbortSignal) => Promise<SweptCounts>
   /** What this process has swept since its start. */
   readonly swept: () => SweptCounts
   readonly limits: Limits
 }
 
-/** How long uploads in progress may take after a stop has begun. */
+/** How long running uploads may take after a stop. */
 export const GRACE_MS = 20_000
 
 export function uploads(options: UploadsOptions): Inbox {
@@ -116,7 +119,7 @@ export function uploads(options: UploadsOptions): Inbox {
       if (mill === undefined && bridge === null && options.job !== undefined) throw noMill(options.job.kind)
       if (mill !== undefined && options.job !== undefined) bridge = bridgeTo(mill, options.job)
       started ??= begin(mill).catch((error: unknown) => {
-        // What was in its way may be gone when it is tried again.
+        // Allow another start, because the cause may be gone by then.
         started = null
         throw error
       })
@@ -138,10 +141,10 @@ export function uploads(options: UploadsOptions): Inbox {
 }
 
 function noMill(kind: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'files would come in without their jobs', {
+  return new JobmillError('OPTION_CONFLICT', 'needs a mill to enqueue jobs for files', {
     field: 'job',
     value: JSON.stringify(kind),
-    fix: 'Give the mill to start(), or leave job out',
+    fix: 'Pass the mill to start(), or omit job',
   })
 }
 

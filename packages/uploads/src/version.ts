@@ -1,2 +1,2 @@
-/** Of this package: what package.json says, which a test compares. */
+/** The version in package.json; a test compares the two. */
 export const VERSION = '0.1.0'

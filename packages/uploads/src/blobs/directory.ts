@@ -1,6 +1,7 @@
 /**
- * Blobs as files of a folder: `ab/<upload>/<n>`, where `ab` is how the upload ends. Written under another name, flushed, renamed, and the folders flushed: what is
- * there under its name is whole, also after a power cut.
+ * Blobs as files in a folder: `ab/<upload>/<n>`, where `ab` is the end of the upload id. A blob is written
+ * under a temporary name, flushed and renamed, and its folders are flushed. So a named blob is complete, even
+ * after a power cut.
  */
 import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -21,7 +22,7 @@ export function directoryBlobs(root: string): BlobStore {
   }
   return {
     reserve: reserveIn(root),
-    name: `the folder ${root}`,
+    name: `folder ${root}`,
     async open(inbox) {
       await makeFolder(root)
       await claimFolder(root, inbox)
@@ -53,7 +54,7 @@ export function directoryBlobs(root: string): BlobStore {
     async delete(id) {
       const { folder, file, part } = pathOf(id)
       const removed = await Promise.all([file, part].map(remove))
-      // The last one takes the folder along; others are still in it otherwise.
+      // Fails if other blobs are still in the folder.
       await rmdir(folder).catch(() => {})
       return removed.includes(true)
     },
@@ -68,7 +69,7 @@ export function directoryBlobs(root: string): BlobStore {
 async function makeInside(root: string, folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (made === undefined) return
-  // Every folder that is new has to be known to the one above it.
+  // A new folder is durable only when its parent is flushed.
   for (let at = path.dirname(folder); at.length >= root.length; at = path.dirname(at)) {
     await flushFolder(at)
     if (at === path.dirname(at) || at === root) return
@@ -81,7 +82,7 @@ async function writeAll(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8Ar
     written += (await handle.write(chunk, written, chunk.length - written)).bytesWritten
 }
 
-/** As they are read: a folder may have more than fit into memory, and be gone by now. */
+/** Streams the names, because a folder may exceed memory. A folder that is gone has no names. */
 async function* namesIn(folder: string): AsyncGenerator<string, void, undefined> {
   try {
     for await (const { name } of await opendir(folder)) yield name

@@ -1,4 +1,7 @@
-/** The same bytes in pieces of one size, but for the last. All pieces are in one and the same memory: each has to be done with before the next is asked for. */
+/**
+ * Splits a stream into pieces of equal size, except the last. All pieces share one buffer: finish with one
+ * before requesting the next.
+ */
 export async function* inPieces(
   bytes: AsyncIterable<Uint8Array>,
   size: number,

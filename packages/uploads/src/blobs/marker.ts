@@ -1,6 +1,6 @@
 /**
- * Whose folder of blobs it is: a file in it with the id of the inbox in the database. The sweep deletes blobs that no row knows, so two databases that share a folder
- * would delete each other's.
+ * Marks a blob folder with the id of its inbox. The sweep deletes blobs without rows, so two databases that
+ * shared a folder would delete each other's blobs.
  */
 import { randomUUID } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
@@ -13,31 +13,31 @@ import { codeOf } from './code-of.ts'
 const MARKER = '.jobmill-uploads-inbox'
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-/** Refuses a folder of another inbox; one that is nobody's is this inbox's from now on. */
+/** Claims an unmarked folder, and refuses a folder of another inbox. */
 export async function claimFolder(folder: string, inbox: string): Promise<void> {
   const file = path.join(folder, MARKER)
   if ((await ownerIn(file)) === null) await mark(folder, file, inbox)
-  // Read again: of two who come at the same time, one has made it.
+  // Read it again, because another process may have written it at the same time.
   const owner = await ownerIn(file)
   if (owner !== inbox) throw belongsTo(folder, owner)
 }
 
-/** Null for one that is nobody's. */
+/** Null for an unmarked folder. */
 export function ownerOf(folder: string): Promise<string | null> {
   return ownerIn(path.join(folder, MARKER))
 }
 
 export function belongsTo(folder: string, owner: string | null): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', `the folder ${folder} belongs to ${wordsOf(owner)}`, {
+  return new JobmillError('OPTION_CONFLICT', `folder ${folder} belongs to ${wordsOf(owner)}`, {
     field: 'blobs',
-    fix: `Name a folder of its own, or the database that this one belongs to; delete ${path.join(folder, MARKER)} only when that database is gone for good`,
+    fix: `Use another folder, or the database that this one belongs to. Delete ${path.join(folder, MARKER)} only if that database no longer exists`,
   })
 }
 
 function wordsOf(owner: string | null): string {
   return owner !== null && ID.test(owner)
-    ? `the inbox ${owner} of another database`
-    : 'an inbox that its marker does not name'
+    ? `inbox ${owner} of another database`
+    : 'an unknown inbox, because its marker is empty'
 }
 
 async function ownerIn(file: string): Promise<string | null> {
@@ -49,13 +49,16 @@ async function ownerIn(file: string): Promise<string | null> {
   }
 }
 
-/** Written whole and flushed under a name of its own, then given its name in one step, which fails where somebody was quicker. */
+/**
+ * Writes and flushes the marker under a temporary name, then links it in one step, which fails if another
+ * process was first.
+ */
 async function mark(folder: string, file: string, inbox: string): Promise<void> {
   const part = `${file}.${randomUUID()}.part`
   try {
     await write(part, inbox)
     await link(part, file).catch((error: unknown) => {
-      // A file system may have no second names for a file.
+      // Some file systems have no hard links.
       if (NO_LINKS.has(String(codeOf(error)))) return write(file, inbox)
       throw error
     })

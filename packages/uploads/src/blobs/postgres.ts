@@ -1,4 +1,6 @@
-/** Blobs as rows of chunks, for a cluster whose processes share no disk. Written and read a chunk at a time. */
+/**
+ * Blobs as rows of chunks, for clusters whose processes share no disk. Reads and writes one chunk at a time.
+ */
 import { JobmillError } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
@@ -23,9 +25,9 @@ export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>)
     name: 'the database',
     async open() {
       if (type === 'postgres') return
-      throw new JobmillError('OPTION_CONFLICT', 'files are kept in a database by PostgreSQL only', {
+      throw new JobmillError('OPTION_CONFLICT', 'storing files in the database requires PostgreSQL', {
         field: 'blobs',
-        fix: 'Name a folder, or set DATABASE_URL to postgres://…',
+        fix: 'Use a folder, or set DATABASE_URL to postgres://…',
       })
     },
     async write(blob, bytes, signal) {
@@ -39,7 +41,7 @@ export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>)
     },
     async read(blob, { start, end }) {
       const firstAt = Math.floor(start / CHUNK_BYTES)
-      // Now, so that whoever asks hears before the first byte that there is none.
+      // Read the first chunk now, so that a missing blob is reported before the first byte.
       const first = await chunkOf(blob, firstAt)
       return (async function* () {
         for (let n = firstAt; n * CHUNK_BYTES <= end; n += 1) {
@@ -61,7 +63,7 @@ export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>)
         const rows = await db
           .selectFrom('uploads_chunk')
           .select('blob')
-          // Also of which the first chunk is gone: of a write that was told to be lost, and came all the same.
+          // Includes uploads without their first chunk: a write that was reported as lost may still arrive.
           .distinct()
           .where('blob', '>', last)
           .orderBy('blob')

@@ -1,6 +1,7 @@
 /**
- * Room that is kept for the database, where it is on one disk with the blobs: a file of bytes that nobody needs. Files may take all the rest, and then not even the sweep
- * could write down which of them may go. Whoever finds the database full gives the reserve up, and nothing is taken in until it can be had again.
+ * Reserves disk space for a database on the same disk as the blobs, with a file of random bytes. On a full
+ * disk, even the sweep could not write. A process that finds the database full deletes the reserve, and
+ * uploads are refused until it can be restored.
  */
 import { randomFillSync } from 'node:crypto'
 import { open, rm, stat, statfs } from 'node:fs/promises'
@@ -8,31 +9,34 @@ import path from 'node:path'
 import { codeOf } from './code-of.ts'
 
 export interface Reserve {
-  /** Before the database is opened: gives it up where there would be no room to begin with. */
+  /** Called before the database is opened: deletes the reserve if there is no space to start. */
   readonly makeWay: () => Promise<void>
-  /** Whether it is there; made anew when the disk has room for twice as much. */
+  /** Whether the reserve exists. Restores it if the disk has space for twice its size. */
   readonly keep: () => Promise<boolean>
-  /** Whether there was any. */
+  /** Deletes the reserve. Returns whether it existed. */
   readonly giveUp: () => Promise<boolean>
 }
 
 const NAME = '.reserve'
 const PIECE_BYTES = 1_024 * 1_024
-/** Twice what the log of a SQLite file grows to before it begins anew: the file itself grows too. */
+/**
+ * Twice the size to which the WAL of a SQLite file grows before it restarts, because the file itself grows
+ * too.
+ */
 const PIECES = 8
 const RESERVE_BYTES = PIECES * PIECE_BYTES
 
-/** `free`: how many bytes can still be had. */
+/** `free`: how many bytes are available. */
 export function reserveIn(folder: string, free = freeIn): Reserve {
   const file = path.join(folder, NAME)
 
   async function isThere(): Promise<boolean> {
     const found = await stat(file).catch((error: unknown) => {
-      // Whoever opens the folder says what is wrong with it.
+      // Opening the folder reports what is wrong with it.
       if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
       throw error
     })
-    // A process may have died while it wrote.
+    // A process may have died while writing it.
     return found !== null && found.size >= RESERVE_BYTES
   }
 
@@ -64,7 +68,7 @@ export function reserveIn(folder: string, free = freeIn): Reserve {
   }
 }
 
-/** Nothing that a file system could store in less: it has to take up its room. */
+/** Random bytes, because a file system could compress or skip anything else. */
 async function write(file: string): Promise<void> {
   const piece = randomFillSync(Buffer.allocUnsafe(PIECE_BYTES))
   const handle = await open(file, 'w', 0o600)
@@ -75,7 +79,7 @@ async function write(file: string): Promise<void> {
   }
 }
 
-/** For us; a file system that does not say has enough. */
+/** Space for this user. A file system that does not report it counts as having enough. */
 async function freeIn(folder: string): Promise<number> {
   const { blocks, bavail, bsize } = await statfs(folder)
   return blocks === 0 ? Infinity : bavail * bsize

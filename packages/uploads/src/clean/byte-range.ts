@@ -1,7 +1,7 @@
-/** The bytes that a request asks for. One range is answered; what cannot be read is as if it was not there, as RFC 9110 has it. */
+/** Parses a Range header. Supports a single range and ignores invalid headers, as RFC 9110 requires. */
 export interface ByteRange {
   readonly start: number
-  /** Of the last byte. */
+  /** The index of the last byte. */
   readonly end: number
 }
 

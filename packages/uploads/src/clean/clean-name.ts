@@ -1,14 +1,14 @@
 /**
- * What a file is called here, whatever its sender called it: the last part of a path, of letters, digits, dots, dashes and underscores, 100 characters at most. It
- * can be put after a folder and into a header as it is.
+ * Cleans a file name: the last part of a path, with letters, digits, dots, dashes and underscores, at most
+ * 100 characters. It is safe in paths and headers.
  */
 const LONGEST_NAME = 100
-/** With its dot; a longer one is no ending, but a name with a dot in it. */
+/** Including its dot. A longer suffix is not an extension. */
 const LONGEST_ENDING = 16
 const NAMELESS = 'file'
 
 export function cleanName(given: string): string {
-  // Browsers on Windows have sent whole paths.
+  // Some browsers on Windows have sent whole paths.
   const last = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)
   const clean = last.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
   const name = clean.length > LONGEST_NAME ? shortened(clean) : clean

@@ -1,8 +1,8 @@
-/** A media type that can stand in a header: one kind and one subtype, visible ASCII, no parameters. */
+/** Cleans a media type for use in a header: type and subtype in visible ASCII, without parameters. */
 export const UNKNOWN_TYPE = 'application/octet-stream'
 const LONGEST_TYPE = 255
 
-/** Empty stays empty: nobody said. */
+/** Empty stays empty: the type is unknown. */
 export function cleanType(given: string): string {
   const [type = ''] = given.split(';', 1)
   const bare = type.trim()

@@ -1,4 +1,7 @@
-/** Content-Disposition for a download, with a name that cannot end the header or the quotes: the plain form, and the one of RFC 5987 for everything else. */
+/**
+ * Builds a Content-Disposition header with an escaped name: the plain form, and that of RFC 5987 for
+ * non-ASCII.
+ */
 export function disposition(name: string): string {
   // eslint-disable-next-line no-control-regex
   const printable = name.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')

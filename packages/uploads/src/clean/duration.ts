@@ -1,4 +1,4 @@
-/** Lengths of time as people write them: `90s`, `1h30m`. NaN for what is none. */
+/** Parses durations such as `90s` and `1h30m`. NaN if invalid. */
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 export function textMs(text: string): number {

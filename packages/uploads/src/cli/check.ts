@@ -1,4 +1,4 @@
-/** `check`: whether the config can be used, and what it comes to. */
+/** `check`: validates the config and shows the effective settings. */
 import { EXIT, typed } from 'jobmill/cli'
 import { ConfigInvalid, type ConfigProblem, type ReadConfig } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
@@ -10,7 +10,7 @@ import { DEFAULT_BLOBS, DEFAULT_DATABASE, optionsOf } from './open-inbox.ts'
 
 export const check: Command = {
   words: 'check',
-  says: 'read the config, look at the database and the place for files, and say what counts; makes nothing',
+  says: 'check the config, the database and the blob store, and show the effective settings; creates nothing',
   async run(given) {
     const { out, has } = given
     const { looked, settings } = await lookAtAll(given)
@@ -37,12 +37,12 @@ export const check: Command = {
   },
 }
 
-/** Everything that is wrong at once: with what was said, and with what is there. */
+/** Reports all problems at once, of the settings and of the environment. */
 async function lookAtAll({ config }: Given): Promise<{ looked: Looked; settings: Config }> {
   const said: ConfigProblem[] = []
   const read = usableOf(config, said)
   const looked = await look(read)
-  // Alone it has an exit code of its own.
+  // On its own, a database error has its own exit code.
   if (said.length === 0 && looked.problems.length === 1 && looked.away !== null) throw looked.away
   const problems = [...said, ...looked.problems]
   if (problems.length > 0) throw new ConfigInvalid(problems)
@@ -60,7 +60,7 @@ function usableOf(config: Given['config'], said: ConfigProblem[]): ReadConfig {
 }
 
 function later(is: 'made' | 'missing'): string {
-  return is === 'made' ? '' : ' (made at the start)'
+  return is === 'made' ? '' : ' (created at the start)'
 }
 
 /** As it would be written in the config. */

@@ -1,4 +1,4 @@
-/** What the commands that talk to an inbox elsewhere have in common. Nothing here needs a database. */
+/** The common parts of the commands that talk to a remote inbox. They need no database. */
 import { EXIT } from 'jobmill/cli'
 import { ClientError } from '../client/client-error.ts'
 import type { LineOptions } from '../client/options.ts'
@@ -6,12 +6,12 @@ import { CLIENT_VARIABLES as FROM } from '../config/unread-variables.ts'
 import type { Given } from './command.ts'
 
 const FIX = {
-  url: 'Give --url https://inbox.example, or set UPLOADS_URL',
-  mailbox: 'Give --mailbox ID as "jobmill-uploads mailboxes list" has it, or set UPLOADS_MAILBOX',
-  'token-file': 'Give --token-file FILE with a token of the mailbox, or set UPLOADS_TOKEN_FILE',
+  url: 'Pass --url https://inbox.example, or set UPLOADS_URL',
+  mailbox: 'Pass --mailbox ID from "jobmill-uploads mailboxes list", or set UPLOADS_MAILBOX',
+  'token-file': 'Pass --token-file FILE with a token of the mailbox, or set UPLOADS_TOKEN_FILE',
 } as const
 
-/** From the options, else from the environment. */
+/** From the options, or from the environment. */
 export function lineFrom({ text, env }: Given): LineOptions {
   const value = (option: keyof typeof FROM): string => {
     const given = text(option) ?? env[FROM[option]]?.trim() ?? ''
@@ -21,7 +21,7 @@ export function lineFrom({ text, env }: Given): LineOptions {
   return { url: value('url'), mailbox: value('mailbox'), token: { file: value('token-file') } }
 }
 
-/** The same, said by option instead of by field. */
+/** Renames the field of an error to the command-line option. */
 export function byOption(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.code !== 'OPTION_INVALID' || error.field === null) return error
   const option = OPTIONS[error.field]
@@ -42,13 +42,16 @@ const OPTIONS: Readonly<Record<string, string>> = {
 export function clientExitCode({ code, status }: ClientError): number {
   if (code === 'OPTION_INVALID' || code === 'TOKEN_UNREADABLE' || code === 'FILE_UNREADABLE')
     return EXIT.usage
-  // A mailbox or a disk that is full is there, and says no.
+  // A full mailbox or disk is reachable and refuses.
   if (status === 507) return EXIT.refused
   if (code === 'UNREACHABLE' || code === 'ANSWER_BAD' || (status ?? 0) >= 500) return EXIT.unavailable
   return EXIT.refused
 }
 
-/** Fires with the first Ctrl-C; the second ends the process. `done` gives the signals back. `before`: what has to be done before a line is written. */
+/**
+ * Fires with the first Ctrl+C; the second one ends the process. `done` removes the signal handlers. `before`
+ * runs before a line is printed.
+ */
 export function stopSignal(
   err: (line: string) => void,
   before: () => void = () => {},
@@ -60,7 +63,7 @@ export function stopSignal(
   const onSignal = (): void => {
     if (stopping.signal.aborted) process.exit(130)
     before()
-    err('stop    what is on its way is broken off; again to end at once')
+    err('stop    aborting transfers; press Ctrl+C again to exit immediately')
     stopping.abort()
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)

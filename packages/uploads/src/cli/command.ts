@@ -1,8 +1,8 @@
-/** What a command is. The help is written from this. */
+/** The type of a command. The help is generated from it. */
 import type { Given as Typed, Lines, Option, Shape } from 'jobmill/cli'
 import type { Env, ReadConfig } from '../config/read-config.ts'
 
-/** Where a command says something, and what it finds in the environment. */
+/** The output and the environment of a command. */
 export interface Io extends Lines {
   readonly env: Env
 }
@@ -12,7 +12,7 @@ export interface Given extends Typed, Io {
 }
 
 export interface Command extends Shape {
-  /** It talks to an inbox elsewhere, and has no config and no database here. */
+  /** It talks to a remote inbox, and uses no config and no database. */
   readonly isClient?: boolean
   readonly run: (given: Given) => Promise<number>
 }
@@ -23,12 +23,12 @@ const SERVER: Options = {
   config: {
     type: 'string',
     takes: 'FILE',
-    says: 'the config (default: jobmill-uploads.yaml of this folder, where there is one)',
+    says: 'config file (default: jobmill-uploads.yaml in this folder, if it exists)',
   },
   db: {
     type: 'string',
     takes: 'URL',
-    says: 'the database: uploads.db, postgres://… (default: DATABASE_URL, else uploads.db)',
+    says: 'database: uploads.db, postgres://… (default: DATABASE_URL or uploads.db)',
   },
 }
 
@@ -36,22 +36,22 @@ const CLIENT: Options = {
   url: {
     type: 'string',
     takes: 'URL',
-    says: 'where the inbox is: https://inbox.example (default: UPLOADS_URL)',
+    says: 'URL of the inbox: https://inbox.example (default: UPLOADS_URL)',
   },
-  mailbox: { type: 'string', takes: 'ID', says: 'which mailbox (default: UPLOADS_MAILBOX)' },
+  mailbox: { type: 'string', takes: 'ID', says: 'mailbox id (default: UPLOADS_MAILBOX)' },
   'token-file': {
     type: 'string',
     takes: 'FILE',
-    says: 'a file with a token of the mailbox, read anew for every request (default: UPLOADS_TOKEN_FILE)',
+    says: 'file with a token of the mailbox, read for every request (default: UPLOADS_TOKEN_FILE)',
   },
 }
 
 const ALL: Options = {
-  json: { type: 'boolean', says: 'JSON instead of text' },
-  help: { type: 'boolean', short: 'h', says: 'this text' },
+  json: { type: 'boolean', says: 'print JSON' },
+  help: { type: 'boolean', short: 'h', says: 'show this help' },
 }
 
-/** What a command has beside its own. */
+/** The options that a command has in addition to its own. */
 export function commonOptions({ isClient = false }: Command): Options {
   return { ...(isClient ? CLIENT : SERVER), ...ALL }
 }

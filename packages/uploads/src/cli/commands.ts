@@ -1,4 +1,4 @@
-/** Every command there is. */
+/** All commands. */
 import { check } from './check.ts'
 import type { Command } from './command.ts'
 import { mailboxCommands } from './mailboxes.ts'

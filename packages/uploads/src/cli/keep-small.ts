@@ -1,7 +1,7 @@
 /**
- * Keeps the process small while many upload at once. Every chunk that a socket brings is memory outside of the heap, and the collector looks there only when 64 MiB
- * more have come together: this looks earlier. What is in use is bounded by `http/turns.ts`; this bounds what no longer is. Measured with 100 uploads of 20 MB to
- * blobs in PostgreSQL, which copies most: 243 MB without, 181 MB with it and with a young generation that stays small (bin/).
+ * Bounds the memory of unused buffers during many parallel uploads. Socket chunks live outside the heap, and
+ * V8 collects them only after 64 MiB; this collects earlier. `http/turns.ts` bounds the buffers in use. 100
+ * uploads of 20 MB to PostgreSQL blobs: 243 MB without this, 181 MB with it.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm'
 const LOOK_MS = 100
 const MOST_BYTES = 52_000_000
 
-/** Until the process ends, and without keeping it from that. */
+/** Runs until the process ends, without keeping it alive. */
 export function keepSmall(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -1,4 +1,4 @@
-/** Whether the inbox could start, for who only looks: everything that is wrong, and nothing is made. */
+/** Checks whether the inbox could start, and reports all problems. Creates nothing. */
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isJobmillError, type JobmillError } from 'jobmill'
@@ -18,7 +18,7 @@ export interface Looked {
   readonly database: 'made' | 'missing'
   readonly blobs: 'made' | 'missing'
   readonly problems: readonly ConfigProblem[]
-  /** Why the database cannot be had; null where it can. */
+  /** The error of an unreachable database; null if it is reachable. */
   readonly away: JobmillError | null
 }
 
@@ -36,12 +36,12 @@ export async function look(read: ReadConfig): Promise<Looked> {
   if (blobs === 'postgres' && isFile(address))
     wrong(
       'blobs',
-      'files are kept in a database by PostgreSQL only. Name a folder, or set DATABASE_URL to postgres://…',
+      'storing files in the database requires PostgreSQL. Use a folder, or set DATABASE_URL to postgres://…',
     )
   if (found === 'refused')
     wrong(
       'blobs',
-      `${blobs} is no folder that this user may write to. Name another, or give this user the right`,
+      `must be a folder that this user can write to (got ${blobs}). Use another folder, or grant write access`,
     )
   if (found === 'made' && blobs !== 'postgres' && typeof database === 'string') {
     const other = await otherOwner(blobs, address, database === 'made' || !isFile(address))
@@ -65,17 +65,17 @@ async function orError<T>(asked: Promise<T>): Promise<T | JobmillError> {
   }
 }
 
-/** What is said of a folder whose marker has another inbox than the database; null for one that can be used. */
+/** The problem of a folder that belongs to another inbox than the database; null if it is usable. */
 async function otherOwner(folder: string, address: string, isThere: boolean): Promise<string | null> {
   const owner = await ownerOf(folder)
   if (owner === null) return null
-  // On a server the tables may be there before the mill's are.
+  // On a server, these tables may exist before those of the mill.
   const inbox = isThere ? await peek(address, { app: 'uploads', table: 'uploads_inbox', column: 'id' }) : null
   if (owner === inbox) return null
   return belongsTo(folder, owner).message.replace(/^blobs: /, '')
 }
 
-/** Mission Control has a port of its own, so that what is put in front of the mailboxes does not lead to it. */
+/** Mission Control needs its own port, so that a proxy in front of the mailboxes does not expose it. */
 export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
   const {
     port = DEFAULT_PORT,
@@ -87,17 +87,17 @@ export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigPr
   if (!THIS_MACHINE.test(adminBind) && config.tokens === undefined)
     problems.push({
       place: givenAt('adminBind') ?? 'adminBind',
-      message: `refusing to serve Mission Control on a public address without authentication (got ${adminBind}). Set JOBMILL_TOKENS to a line "name role token" for each`,
+      message: `refusing to serve Mission Control on a public address without authentication (got ${adminBind}). Set JOBMILL_TOKENS to lines of "name role token"`,
     })
   if (adminPort !== 0 && adminPort === port && adminBind === bind)
     problems.push({
       place: givenAt('adminPort') ?? givenAt('port') ?? 'adminPort',
-      message: `the mailboxes already listen on port ${port}. Choose another with --admin-port`,
+      message: `port ${port} is already used by the mailboxes. Pass another with --admin-port`,
     })
   return problems
 }
 
-/** What `start` would refuse, before it opens the database. */
+/** Reports what `start` would refuse, before the database is opened. */
 function tokenProblems(tokens: string | undefined, place: string): ConfigProblem[] {
   if (tokens === undefined) return []
   try {
@@ -118,7 +118,7 @@ function isFile(address: string): boolean {
   }
 }
 
-/** It is made with those above it, so the first of them that is there has to be writable. */
+/** The folder is created with its parents, so the first existing parent must be writable. */
 async function folderAt(folder: string): Promise<'made' | 'missing' | 'refused'> {
   let at = path.resolve(folder)
   for (;;) {

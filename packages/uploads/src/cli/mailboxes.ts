@@ -1,4 +1,4 @@
-/** `mailboxes …`: who may send files here, and who may fetch them. */
+/** `mailboxes …`: manages mailboxes and their tokens. */
 import { JobmillError } from 'jobmill'
 import { EXIT, numberOf, oneLine } from 'jobmill/cli'
 import { bytesOf, sizeText } from '../config/sizes.ts'
@@ -14,16 +14,16 @@ const add: Command = {
   words: 'mailboxes add',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'makes a mailbox, and its first token, which is shown this once',
+  says: 'create a mailbox and its first token, which is shown once',
   options: {
-    'quota-bytes': { type: 'string', takes: 'SIZE', says: 'how much it may hold: 10GiB' },
-    'quota-files': { type: 'string', takes: 'N', says: 'how many files it may hold' },
-    'max-file': { type: 'string', takes: 'SIZE', says: 'the largest file: 100MiB' },
-    'max-request': { type: 'string', takes: 'SIZE', says: 'the largest upload, all files together' },
+    'quota-bytes': { type: 'string', takes: 'SIZE', says: 'maximum total size: 10GiB' },
+    'quota-files': { type: 'string', takes: 'N', says: 'maximum number of files' },
+    'max-file': { type: 'string', takes: 'SIZE', says: 'maximum file size: 100MiB' },
+    'max-request': { type: 'string', takes: 'SIZE', says: 'maximum size of an upload with all its files' },
     'uploads-at-once': {
       type: 'string',
       takes: 'N',
-      says: 'how many uploads to it a process takes at a time',
+      says: 'maximum parallel uploads per process',
     },
   },
   fields: {
@@ -35,7 +35,7 @@ const add: Command = {
     uploadsPerMailbox: '--uploads-at-once',
   },
   async run(given) {
-    // Before a database is made for it.
+    // Validate before the database is created.
     const asked = newMailbox(given)
     checkCaps(asked, resolveLimits(optionsOf(given.config().config)))
     return withInbox(
@@ -48,7 +48,7 @@ const add: Command = {
           given.out(`mailbox ${mailbox.id}`)
           given.out(`token   ${token}`)
           given.out(
-            '        It is not shown again. It may upload and fetch; for tokens that may do one: mailboxes token add',
+            '        It is not shown again. It can upload and fetch; create restricted tokens with: mailboxes token add',
           )
         }
         return EXIT.done
@@ -60,7 +60,7 @@ const add: Command = {
 
 const list: Command = {
   words: 'mailboxes list',
-  says: 'every mailbox: what it holds and may hold, what it takes, and its tokens',
+  says: 'list mailboxes with usage, limits and tokens',
   run: (given) =>
     withInbox(given, async (inbox) => {
       const all = await Promise.all(
@@ -73,16 +73,16 @@ const list: Command = {
       for (const { id, name, tokens, limits, used } of given.has('json') ? [] : all) {
         given.out(`${id}  ${oneLine(name)}`)
         given.out(
-          `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}; acknowledged ones count until they are swept`,
+          `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}; acknowledged files count until they are swept`,
         )
         given.out(
-          `  takes files of ${sizeText(limits.maxFileBytes)}, requests of ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} uploads at once`,
+          `  accepts files up to ${sizeText(limits.maxFileBytes)}, requests up to ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} parallel uploads`,
         )
         for (const token of tokens)
           given.out(`  token ${token.id}  may ${token.may}  ${oneLine(token.label)}`.trimEnd())
       }
       if (all.length === 0 && !given.has('json'))
-        given.out('no mailboxes; make one with: jobmill-uploads mailboxes add NAME')
+        given.out('no mailboxes; create one with: jobmill-uploads mailboxes add NAME')
       return EXIT.done
     }),
 }
@@ -91,7 +91,7 @@ const remove: Command = {
   words: 'mailboxes remove',
   takes: 'ID',
   arguments: [1, 1],
-  says: 'ends a mailbox at once; its files are gone with the next sweep',
+  says: 'remove a mailbox immediately; the next sweep deletes its files',
   run: (given) =>
     withInbox(given, async (inbox) => {
       const [id = ''] = given.words
@@ -99,7 +99,7 @@ const remove: Command = {
       given.out(
         given.has('json')
           ? JSON.stringify({ id, removed: true })
-          : `removed mailbox ${id}; its files are gone with the next sweep`,
+          : `removed mailbox ${id}; the next sweep deletes its files`,
       )
       return EXIT.done
     }),
@@ -109,10 +109,10 @@ const addToken: Command = {
   words: 'mailboxes token add',
   takes: 'MAILBOX',
   arguments: [1, 1],
-  says: 'another token for a mailbox, shown this once',
+  says: 'create a token for a mailbox, shown once',
   options: {
-    may: { type: 'string', takes: MAY.join('|'), says: 'what it is for (default both)' },
-    label: { type: 'string', takes: 'TEXT', says: 'what people know it by' },
+    may: { type: 'string', takes: MAY.join('|'), says: 'what the token allows (default both)' },
+    label: { type: 'string', takes: 'TEXT', says: 'description of the token' },
   },
   fields: { may: '--may', label: '--label', mailbox: 'MAILBOX' },
   run: (given) =>
@@ -131,29 +131,27 @@ const revokeToken: Command = {
   words: 'mailboxes token revoke',
   takes: 'ID',
   arguments: [1, 1],
-  says: 'a token that works no longer, from now on',
+  says: 'revoke a token immediately',
   run: (given) =>
     withInbox(given, async (inbox) => {
       const [id = ''] = given.words
       if (!(await inbox.tokens.revoke(id))) {
         given.err(
-          `error   there is no token ${shown(id)}. The ids of those there are stand in: jobmill-uploads mailboxes list`,
+          `error   unknown token ${shown(id)}. List the token ids with: jobmill-uploads mailboxes list`,
         )
         return EXIT.refused
       }
-      given.out(
-        given.has('json') ? JSON.stringify({ id, revoked: true }) : `revoked token ${id}; it works no longer`,
-      )
+      given.out(given.has('json') ? JSON.stringify({ id, revoked: true }) : `revoked token ${id}`)
       return EXIT.done
     }),
 }
 
 function orNone(bound: number | null, text: (bound: number) => string): string {
-  return bound === null ? 'any number' : text(bound)
+  return bound === null ? 'unlimited' : text(bound)
 }
 
 function noSuchMailbox({ err }: Given, id: string): number {
-  err(`error   there is no mailbox ${shown(id)}. List those there are with: jobmill-uploads mailboxes list`)
+  err(`error   unknown mailbox ${shown(id)}. List the mailboxes with: jobmill-uploads mailboxes list`)
   return EXIT.refused
 }
 
@@ -166,10 +164,10 @@ function newMailbox(given: Given): NewMailbox {
     if (value === undefined) return undefined
     const bytes = bytesOf(value)
     if (bytes !== null) return bytes
-    throw new JobmillError('NUMBER_INVALID', 'is no size', {
+    throw new JobmillError('NUMBER_INVALID', 'must be a size', {
       field: `--${option}`,
       value: shown(value),
-      fix: 'Give bytes, or 100MiB',
+      fix: 'Pass bytes, or a size such as 100MiB',
     })
   }
   const quotaFiles = numberOf(given, 'quota-files')

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The process of the command line. */
+/** The entry point of the command line. */
 import { endWith, standardLines } from 'jobmill/cli'
 import { run } from './run.ts'
 

@@ -1,4 +1,4 @@
-/** What every command needs: the config, the database, and the inbox on it. */
+/** Opens what every command needs: the config, the database and the inbox. */
 import { jobmill, type Mill, type MillOptions } from 'jobmill'
 import { oneLine, standardLines } from 'jobmill/cli'
 import { type Database, openTables, placeOf } from 'jobmill-tables'
@@ -12,9 +12,9 @@ import { type Inbox, uploads } from '../uploads.ts'
 
 export const DEFAULT_DATABASE = 'uploads.db'
 export const DEFAULT_BLOBS = 'uploads-blobs'
-/** Connections to PostgreSQL: uploads that are written at a time. */
+/** Connections to PostgreSQL, which limit parallel writes. */
 const CONNECTIONS = 10
-/** A process that only sweeps serves a queue too. */
+/** The mill needs a queue, even in a process that only sweeps. */
 const QUEUE = 'uploads'
 
 export interface Opened {
@@ -32,7 +32,8 @@ export async function openInbox(config: Config): Promise<Opened> {
     app: 'uploads',
     steps: STEPS,
     connections: CONNECTIONS,
-    onError: (error) => standardLines.err(oneLine(`uploads error a connection broke: ${error.message}`)),
+    onError: (error) =>
+      standardLines.err(oneLine(`uploads error database connection lost: ${error.message}`)),
   })
   const { tables } = database
   const inbox = uploads({
@@ -50,7 +51,7 @@ export async function openInbox(config: Config): Promise<Opened> {
   }
 }
 
-/** What the config says of the inbox itself. */
+/** The inbox options from the config. */
 export function optionsOf(config: Config): Partial<UploadsOptions> {
   const { database: _database, blobs: _blobs, port: _port, bind: _bind, ...others } = config
   const { tokens: _tokens, adminPort: _adminPort, adminBind: _adminBind, logLevel: _level, ...rest } = others
@@ -63,6 +64,6 @@ export function optionsOf(config: Config): Partial<UploadsOptions> {
       job: { kind: job.kind, ...(job.queue !== undefined && { queue: job.queue }) },
     }),
   }
-  // What is not said is left to the inbox.
+  // The inbox has its own defaults for settings that are not given.
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }

@@ -1,9 +1,9 @@
-/** One line of a terminal that says how far something is. Says nothing where nobody looks. */
+/** A progress bar on one terminal line. Prints nothing without a terminal. */
 import { oneLine } from 'jobmill/cli'
 
 export interface ProgressBar {
   readonly show: (done: number, total: number, what: string) => void
-  /** Leaves no trace of it. */
+  /** Removes the bar from the terminal. */
   readonly end: () => void
 }
 

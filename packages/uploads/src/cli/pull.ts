@@ -1,4 +1,4 @@
-/** `pull`: a folder that has what a mailbox gets, until a signal ends it, or once. */
+/** `pull`: keeps a folder in sync with a mailbox until a signal stops it, or pulls once. */
 import { once } from 'node:events'
 import { EXIT, numberOf, oneLine } from 'jobmill/cli'
 import type { PulledFile, PullOptions } from '../client/options.ts'
@@ -11,20 +11,20 @@ export const pull: Command = {
   words: 'pull',
   takes: 'DIR',
   arguments: [1, 1],
-  says: 'brings the files of a mailbox into a folder, and acknowledges them',
+  says: 'pull the files of a mailbox into a folder and acknowledge them',
   isClient: true,
   options: {
     once: {
       type: 'boolean',
-      says: 'ends when what waits now is there; 1 is the exit code when something is not',
+      says: 'exit when all pending files are pulled; exit code 1 if any failed',
     },
     keep: {
       type: 'string',
       takes: 'TIME',
-      says: 'how long files stay after their acknowledgement: 7d, forever (default 7d)',
+      says: 'how long files stay after they are acknowledged: 7d, forever (default 7d)',
     },
-    concurrency: { type: 'string', takes: 'N', says: 'how many are fetched at once (default 4)' },
-    listen: { type: 'boolean', says: 'hears of new files by events, instead of asking for them' },
+    concurrency: { type: 'string', takes: 'N', says: 'maximum parallel downloads (default 4)' },
+    listen: { type: 'boolean', says: 'use server-sent events instead of polling' },
   },
   async run(given) {
     const { err, has } = given
@@ -34,7 +34,7 @@ export const pull: Command = {
       if (!has('once')) {
         const puller = createPuller(options)
         await puller.start()
-        if (!has('json')) given.out(`ready   ${options.folder}; stop it with Ctrl-C`)
+        if (!has('json')) given.out(`ready   ${options.folder}; stop with Ctrl+C`)
         if (!signal.aborted) await once(signal, 'abort')
         await puller.stop()
         if (!has('json')) given.out('stopped')

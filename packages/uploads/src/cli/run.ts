@@ -1,4 +1,4 @@
-/** The command line: its commands, and what they have in common. */
+/** The command line: its commands and their common options. */
 import { EXIT, type Explained, runProgram } from 'jobmill/cli'
 import { ClientError } from '../client/client-error.ts'
 import { ConfigInvalid, readConfig } from '../config/read-config.ts'
@@ -8,14 +8,14 @@ import { clientExitCode } from './client-line.ts'
 import { type Command, commonOptions, type Io } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
-const INTRODUCTION = `jobmill-uploads: an inbox for files, for consumers that poll
+const INTRODUCTION = `jobmill-uploads: a file upload inbox for consumers behind NAT
 
-The inbox is told what to do by jobmill-uploads.yaml of this folder, where there is one, and by the environment above it.`
+The inbox reads jobmill-uploads.yaml in this folder, if it exists. Environment variables override it.`
 
-/** As the README has it. */
+/** The same words as in the README. */
 const REFUSED = 'refused (no such mailbox, a wrong token, a file that is too large, a mailbox that is full)'
 
-/** The exit code. */
+/** Resolves to the exit code. */
 export function run(args: readonly string[], io: Io): Promise<number> {
   return runProgram(
     {
@@ -52,10 +52,10 @@ function explain(error: unknown): Explained | undefined {
   if (error instanceof ConfigInvalid)
     return { lines: error.problems.map(({ place, message }) => `${place}: ${message}`), code: EXIT.usage }
   if (error instanceof ClientError) {
-    // Whoever types has files and options, and no headers.
+    // Explain it in terms of files and options: a user of the command has no headers.
     const said =
       error.status === 401
-        ? 'the inbox knows no such token of this mailbox. Look at --token-file and --mailbox, or at UPLOADS_TOKEN_FILE and UPLOADS_MAILBOX'
+        ? 'the inbox rejected the token for this mailbox. Check --token-file and --mailbox, or UPLOADS_TOKEN_FILE and UPLOADS_MAILBOX'
         : error.message
     return { lines: [said], code: clientExitCode(error) }
   }

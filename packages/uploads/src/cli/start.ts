@@ -1,4 +1,4 @@
-/** `start`: the inbox on its port, Mission Control on another, and the sweep, in one process, until a signal ends it. */
+/** `start`: runs the inbox, Mission Control and the sweep in one process until a signal stops it. */
 import { isJobmillError, JobmillError, type Mill, stopOnSignals } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
 import { serve, type Served, servePublic } from 'jobmill/http'
@@ -11,16 +11,20 @@ import { DEFAULT_BLOBS, type Opened, openInbox } from './open-inbox.ts'
 
 export const start: Command = {
   words: 'start',
-  says: 'runs the inbox until a signal stops it',
+  says: 'run the inbox until a signal stops it',
   options: {
-    port: { type: 'string', takes: 'PORT', says: `where the mailboxes are (default ${DEFAULT_PORT})` },
-    bind: { type: 'string', takes: 'ADDRESS', says: `on which address (default ${LOOPBACK})` },
+    port: { type: 'string', takes: 'PORT', says: `port of the mailboxes (default ${DEFAULT_PORT})` },
+    bind: { type: 'string', takes: 'ADDRESS', says: `address of the mailboxes (default ${LOOPBACK})` },
     'admin-port': {
       type: 'string',
       takes: 'PORT',
-      says: `where Mission Control, the API and the metrics are (default ${DEFAULT_ADMIN_PORT})`,
+      says: `port of Mission Control, its API and the metrics (default ${DEFAULT_ADMIN_PORT})`,
     },
-    'admin-bind': { type: 'string', takes: 'ADDRESS', says: `on which address (default ${LOOPBACK})` },
+    'admin-bind': {
+      type: 'string',
+      takes: 'ADDRESS',
+      says: `address of Mission Control (default ${LOOPBACK})`,
+    },
   },
   fields: { port: '--port', bind: '--bind' },
   async run(given) {
@@ -44,7 +48,7 @@ export const start: Command = {
       out(`inbox   ${inbox.url}/mailboxes/ID/uploads`)
       if (admin.hasPage) out(`page    ${admin.url}/`)
       out(`api     ${admin.url}/api/overview`)
-      out(`ready   ${inbox.url}; stop it with Ctrl-C`)
+      out(`ready   ${inbox.url}; stop with Ctrl+C`)
       return await ended
     } catch (error) {
       await mill.stop()
@@ -74,15 +78,15 @@ async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config): P
   }
 }
 
-/** What is wrong with its address is told by our options, and not by those of the mailboxes. */
+/** Errors name our admin options instead of those of the mailboxes. */
 function ofAdmin(error: unknown): never {
   if (!isJobmillError(error) || (error.field !== 'port' && error.field !== 'bind')) throw error
   const field = `--admin-${error.field}`
   const { value, cause } = error
-  throw new JobmillError('OPTION_INVALID', 'Mission Control cannot listen there', {
+  throw new JobmillError('OPTION_INVALID', 'Mission Control cannot listen on this address', {
     field,
     ...(value !== undefined && { value }),
-    fix: `Choose another with ${field}`,
+    fix: `Pass another with ${field}`,
     cause,
   })
 }
@@ -96,7 +100,7 @@ function untilStopped(
   return new Promise((resolve) => {
     stopOnSignals(mill, {
       async beforeClose() {
-        // Whoever is sending may end; nobody begins.
+        // Let running uploads finish, and accept no new ones.
         await inbox.stop()
         await Promise.all([open.close(), admin.close()])
         await close()
@@ -106,7 +110,7 @@ function untilStopped(
         resolve(EXIT.done)
       },
       failed(error) {
-        err(`error   the stop failed: ${String(error)}`)
+        err(`error   shutdown failed: ${String(error)}`)
         resolve(EXIT.failed)
       },
     })

@@ -1,4 +1,4 @@
-/** `sweep`: one pass by hand. */
+/** `sweep`: runs one pass by hand. */
 import { EXIT } from 'jobmill/cli'
 import { OUTCOMES } from '../inbox/swept.ts'
 import type { Command } from './command.ts'
@@ -6,7 +6,7 @@ import { withInbox } from './with-inbox.ts'
 
 export const sweep: Command = {
   words: 'sweep',
-  says: 'one pass of the sweep now, and what it took away',
+  says: 'run one sweep pass now and show what it deleted',
   run: (given) =>
     withInbox(given, async (inbox) => {
       const { out, has } = given

@@ -1,4 +1,4 @@
-/** `upload`: files to a mailbox. On a terminal with a bar that shows how far it is. */
+/** `upload`: sends files to a mailbox, with a progress bar on a terminal. */
 import { randomUUID } from 'node:crypto'
 import { EXIT, oneLine } from 'jobmill/cli'
 import { upload as send } from '../client/upload.ts'
@@ -10,13 +10,13 @@ export const upload: Command = {
   words: 'upload',
   takes: 'FILE…',
   arguments: [1, Infinity],
-  says: 'sends files to a mailbox; sent again with the same key, there is no second copy',
+  says: 'upload files to a mailbox; a repeat with the same key creates no copies',
   isClient: true,
   options: {
     key: {
       type: 'string',
       takes: 'TEXT',
-      says: 'the idempotency key (default: a new one, for the attempts of this call)',
+      says: 'idempotency key (default: a new one per call)',
     },
   },
   async run(given) {
@@ -43,7 +43,7 @@ export const upload: Command = {
       bar.end()
       if (!signal.aborted) throw byOption(error)
       err(
-        `stopped ${arrived} of ${words.length} files have arrived; with --key ${key} the same files can be sent again, and none comes twice`,
+        `stopped ${arrived} of ${words.length} files arrived; run it again with --key ${key} to send the rest without duplicates`,
       )
       return EXIT.failed
     } finally {

@@ -1,4 +1,4 @@
-/** An inbox for one command, on a database that is there. */
+/** Opens an inbox for one command, on an existing database. */
 import { existsSync } from 'node:fs'
 import { JobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
@@ -13,7 +13,7 @@ export async function withInbox(
 ): Promise<number> {
   const { config, placeOf: givenAt } = given.config()
   if (!makes) checkIsThere(config.database ?? DEFAULT_DATABASE, givenAt('database'))
-  // Nothing comes in here, so no file becomes a job.
+  // No files arrive here, so there are no jobs to enqueue.
   const { job: _job, ...rest } = config
   const { inbox, close } = await openInbox(rest)
   try {
@@ -24,16 +24,16 @@ export async function withInbox(
   }
 }
 
-/** Who is in the wrong folder, or has mistyped the name, gets no empty database. */
+/** A wrong folder or a mistyped name must not create an empty database. */
 function checkIsThere(address: string, givenAt: string | null): void {
   const place = placeOf(address)
   if (place.type === 'postgres' || existsSync(place.file)) return
   throw new JobmillError(
     'OPTION_INVALID',
-    `there is no file ${place.file}${givenAt === null ? ', which is the usual one' : ''}`,
+    `file ${place.file} does not exist${givenAt === null ? ' (the default)' : ''}`,
     {
       field: givenAt ?? 'database',
-      fix: 'Name the database of the inbox with --db; jobmill-uploads start makes one, and so does mailboxes add',
+      fix: 'Pass the database of the inbox with --db, or create one with jobmill-uploads start or mailboxes add',
     },
   )
 }

@@ -1,9 +1,9 @@
-/** One request to the inbox and its answer, within a time. What is no answer is an error that says whether it makes sense to ask again. */
+/** Sends one request to the inbox, with a timeout. Errors say whether a retry makes sense. */
 import { ClientError, textOf } from './client-error.ts'
 
-/** The mailbox that is talked to. */
+/** The connection to one mailbox. */
 export interface Line {
-  /** With the mailbox: `https://inbox.example/mailboxes/ID`. */
+  /** Includes the mailbox: `https://inbox.example/mailboxes/ID`. */
   readonly address: string
   readonly mailbox: string
   readonly token: () => Promise<string>
@@ -12,14 +12,14 @@ export interface Line {
 export interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A stream says by `alive` that it goes on. */
+  /** A stream calls `alive` to report progress. */
   readonly body?: string | ((alive: () => void) => ReadableStream<Uint8Array>)
-  /** Until the answer is there; with `alive`, until the next byte. */
+  /** The time until the response; after a call of `alive`, until the next progress. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
-/** `read` takes the answer in; `alive` begins the time again. */
+/** `read` consumes the response; `alive` restarts the timeout. */
 export async function ask<T>(
   line: Line,
   path: string,
@@ -38,7 +38,8 @@ export async function ask<T>(
     const response = await fetch(`${line.address}${path}`, {
       method: question.method ?? 'GET',
       ...(body !== undefined && { body: typeof body === 'string' ? body : body(alive), duplex: 'half' }),
-      // The token must not follow to another address, and bytes have to come as they are.
+      // Do not follow redirects, which would leak the token. Refuse compression, because the bytes are
+      // hashed.
       redirect: 'manual',
       headers: {
         'accept-encoding': 'identity',
@@ -54,12 +55,12 @@ export async function ask<T>(
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onStop)
-    // Whatever nobody has read is let go.
+    // Discards an unread body.
     call.abort()
   }
 }
 
-/** A body as it comes. What breaks it is an error of the line, and not of whoever takes the bytes. */
+/** Streams a body. A broken connection is reported as an error of the connection, not of the consumer. */
 export async function* chunksOf(
   response: Response,
   alive: (bytes: number) => void,
@@ -77,7 +78,7 @@ export async function* chunksOf(
   }
 }
 
-/** More than any answer of ours. */
+/** Longer than any response of an inbox. */
 const MOST_TEXT_BYTES = 16 * 1_024 * 1_024
 
 export async function jsonOf(response: Response): Promise<Record<string, unknown>> {
@@ -85,7 +86,7 @@ export async function jsonOf(response: Response): Promise<Record<string, unknown
   let size = 0
   for await (const chunk of chunksOf(response, () => {})) {
     size += chunk.length
-    if (size > MOST_TEXT_BYTES) throw badAnswer('is longer than any answer of an inbox')
+    if (size > MOST_TEXT_BYTES) throw badAnswer('is too long for an inbox')
     chunks.push(chunk)
   }
   try {
@@ -93,23 +94,23 @@ export async function jsonOf(response: Response): Promise<Record<string, unknown
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw badAnswer('is no JSON object')
+  throw badAnswer('is not a JSON object')
 }
 
 export function badAnswer(what: string): ClientError {
-  return new ClientError('ANSWER_BAD', `the answer ${what}`, {
-    fix: 'Look whether the address is that of an inbox, and what stands in between',
+  return new ClientError('ANSWER_BAD', `the response ${what}`, {
+    fix: 'Check that the URL is that of an inbox, and check the proxies in between',
   })
 }
 
 async function refusalOf(response: Response): Promise<ClientError> {
   const { status, headers } = response
   if (status < 400)
-    return new ClientError('REFUSED', `answered ${status}, and leads elsewhere`, {
+    return new ClientError('REFUSED', `the inbox answered ${status}, a redirect`, {
       field: 'url',
-      fix: 'Give the address that it leads to',
+      fix: 'Use the URL that it redirects to',
       status,
     })
   const said = await jsonOf(response).catch((): Record<string, unknown> => ({}))
@@ -119,7 +120,7 @@ async function refusalOf(response: Response): Promise<ClientError> {
   const fix = word('fix')
   return new ClientError(
     'REFUSED',
-    `the inbox answered ${status}: ${word('detail') ?? word('title') ?? 'without a reason'}`,
+    `the inbox answered ${status}: ${word('detail') ?? word('title') ?? 'no reason given'}`,
     {
       status,
       ...(code !== undefined && { serverCode: code }),
@@ -130,12 +131,12 @@ async function refusalOf(response: Response): Promise<ClientError> {
 }
 
 function tooSlow(ms: number): ClientError {
-  return new ClientError('UNREACHABLE', `the inbox was silent, or nearly so, for ${ms / 1_000} s`)
+  return new ClientError('UNREACHABLE', `the inbox sent too little data for ${ms / 1_000} s`)
 }
 
 function unreachable(error: unknown): unknown {
   if (error instanceof ClientError) return error
   const { cause } = error instanceof Error ? error : { cause: undefined }
   const why = cause instanceof Error && cause.message !== '' ? cause.message : textOf(error)
-  return new ClientError('UNREACHABLE', `the inbox cannot be reached: ${why}`, { cause: error })
+  return new ClientError('UNREACHABLE', `the inbox is unreachable: ${why}`, { cause: error })
 }

@@ -1,4 +1,7 @@
-/** One attempt at one file: fetched unless it is there, known, told, acknowledged last. Never rejects: every way to end is a value. */
+/**
+ * One attempt at one file: fetch it unless it exists, index it, report it, acknowledge it. Never rejects:
+ * every outcome is a value.
+ */
 import path from 'node:path'
 import { ask, jsonOf } from './ask.ts'
 import { ClientError, systemCodeOf, textOf } from './client-error.ts'
@@ -11,7 +14,7 @@ import type { TroubleCode } from './trouble.ts'
 
 export type Outcome =
   | { readonly is: 'pulled'; readonly file: PulledFile }
-  /** The inbox has it no longer. */
+  /** The inbox no longer has the file. */
   | { readonly is: 'gone' }
   | { readonly is: 'stopped' }
   | Failed
@@ -27,14 +30,14 @@ export interface Failed {
 export interface BringTools {
   readonly settings: Settings
   readonly known: Known
-  /** The largest that is taken, as the inbox and the options have it. */
+  /** The maximum file size, from the inbox and the options. */
   readonly maxFileBytes: () => number
   readonly signal: AbortSignal
 }
 
-/** What is remembered of a file between attempts. */
+/** State that is kept between attempts. */
 export interface Memory extends Half {
-  /** `onFile` has taken it: what it did with the file is its business, and it is not told again. */
+  /** `onFile` has handled the file and is not called again. */
   isTold: boolean
 }
 
@@ -48,7 +51,7 @@ export async function bring(tools: BringTools, listed: Listed, memory: Memory): 
   try {
     await settings.fault('pull:listed')
     const before = known.get(listed.uri)
-    // Acknowledged once, it is not looked for again: it may have been moved away since.
+    // An acknowledged file is not looked up again: the application may have moved it.
     const isDone = before !== undefined && before.doneAt !== null
     if (!isDone && !memory.isTold) {
       const failed = await fetchUnlessThere(tools, listed, pulled.path, memory)
@@ -75,7 +78,7 @@ export function pulledOf(folder: string, entry: Entry): PulledFile {
   return { id, uri, path: path.join(folder, entry.file), name, mimeType, size, sha256 }
 }
 
-/** Null when it is there. */
+/** Returns null if the file is there. */
 async function fetchUnlessThere(
   { settings, maxFileBytes, signal }: BringTools,
   listed: Listed,
@@ -87,7 +90,7 @@ async function fetchUnlessThere(
   if (there === 'other') throw new NameTaken()
   const most = maxFileBytes()
   if (listed.size > most)
-    return failure('FILE_TOO_LARGE', `it has ${listed.size} bytes, and ${most} are taken at most`)
+    return failure('FILE_TOO_LARGE', `file too large: ${listed.size} bytes (max ${most})`)
   await save(settings, listed, file, memory, signal)
   return null
 }
@@ -97,7 +100,7 @@ async function tell({ onFile }: Settings, file: PulledFile): Promise<Failed | nu
     await onFile(file)
     return null
   } catch (error) {
-    return failure('LISTENER_FAILED', `onFile has thrown: ${textOf(error)}`, error)
+    return failure('LISTENER_FAILED', `onFile failed: ${textOf(error)}`, error)
   }
 }
 
@@ -111,9 +114,10 @@ async function acknowledge({ settings, signal }: BringTools, { id, sha256 }: Lis
   }
   try {
     const { acked } = await ask(settings.line, `/uploads/${id}/ack`, question, jsonOf)
-    if (acked !== true) throw new ClientError('ANSWER_BAD', 'the answer does not say that it is acknowledged')
+    if (acked !== true)
+      throw new ClientError('ANSWER_BAD', 'the response does not confirm the acknowledgement')
   } catch (error) {
-    // The inbox has it no longer, and it is here: there is nothing left to say.
+    // The inbox no longer has the file, and it is stored here: nothing is left to do.
     if (error instanceof ClientError && error.status === 404) return
     throw new AckFailed(error)
   }
@@ -136,7 +140,7 @@ function outcomeOf(error: unknown): Outcome {
   }
   if (error instanceof Differs) return failure('HASH_DIFFERS', error.message, error)
   if (error instanceof NameTaken)
-    return failure('NAME_TAKEN', 'something else has its name in the folder. Move that away', error)
+    return failure('NAME_TAKEN', 'another file has its name in the folder. Move that file away', error)
   if (error instanceof ClientError) {
     if (error.status === 404) return { is: 'gone' }
     const isToken = error.code === 'TOKEN_UNREADABLE' || error.status === 401 || error.status === 403
@@ -144,7 +148,7 @@ function outcomeOf(error: unknown): Outcome {
   }
   const code = systemCodeOf(error)
   if (FULL.has(code))
-    return failure('DISK_FULL', `there is no room for it: ${textOf(error)}. Make room`, error)
+    return failure('DISK_FULL', `no space left on the disk: ${textOf(error)}. Free some space`, error)
   return failure('WRITE_FAILED', textOf(error), error)
 }
 

@@ -1,6 +1,7 @@
 /**
- * A name that is taken before the file gets it, for disks that have no second names: made or not, in one step, and then replaced by the file. It says whose it is, so
- * that one that a crash has left is known, and nothing else is ever replaced.
+ * Reserves a file name on file systems without hard links: creates a claim file atomically, which the file
+ * then replaces. The claim names its file id, so that a leftover of a crash is recognized and nothing else is
+ * overwritten.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, writeFile } from 'node:fs/promises'
@@ -10,7 +11,7 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 const textOf = (id: string): Buffer => Buffer.from(`jobmill-uploads keeps this name for the file ${id}\n`)
 
-/** False when something has the name already. */
+/** Returns false if the name is taken. */
 export async function claim(file: string, id: string): Promise<boolean> {
   try {
     await writeFile(file, textOf(id), { flag: 'wx', mode: 0o600 })
@@ -21,7 +22,7 @@ export async function claim(file: string, id: string): Promise<boolean> {
   }
 }
 
-/** Whether it is there, and nothing but a claim of this file. */
+/** Whether the file is a claim of this file id. */
 export async function isClaim(file: string, id: string): Promise<boolean> {
   let handle: FileHandle
   try {

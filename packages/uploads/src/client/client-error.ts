@@ -1,4 +1,4 @@
-/** What the client throws: a code, what is wrong, and the fix. */
+/** The error of the client: a code, what is wrong, and the fix. */
 export type ClientErrorCode =
   | 'OPTION_INVALID'
   | 'FOLDER_BUSY'
@@ -12,14 +12,14 @@ export type ClientErrorCode =
   | 'FILE_UNREADABLE'
 
 export interface ClientErrorDetails {
-  /** Which option is meant. */
+  /** The name of the option. */
   readonly field?: string
   readonly fix?: string
-  /** Of an answer that says no. */
+  /** The HTTP status of a refusal. */
   readonly status?: number
-  /** What the server calls it. */
+  /** The error code of the server. */
   readonly serverCode?: string
-  /** How long the server asks to wait. */
+  /** The wait that the server asked for. */
   readonly retryAfterMs?: number
   readonly cause?: unknown
 }
@@ -35,7 +35,7 @@ export class ClientError extends Error {
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
     const { field, fix, cause } = details
     super(
-      `${field === undefined ? '' : `${field} `}${message}${fix === undefined ? '' : `. ${fix}`}`,
+      `${field === undefined ? '' : `${field}: `}${message}${fix === undefined ? '' : `. ${fix}`}`,
       cause === undefined ? undefined : { cause },
     )
     this.name = 'ClientError'
@@ -48,7 +48,7 @@ export class ClientError extends Error {
   }
 }
 
-/** Of an error of the system: ENOSPC and so on. */
+/** The code of a system error, such as ENOSPC. */
 export function systemCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
@@ -57,5 +57,5 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What is said where a file system has no second names for a file. */
+/** The codes of file systems without hard links. */
 export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

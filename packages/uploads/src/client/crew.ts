@@ -1,19 +1,19 @@
-/** Who fetches: so many files at a time, each with its own failures and waits, so that none holds up another. */
+/** Fetches several files in parallel. Each file has its own retries, so that no file delays another. */
 import { bring, type BringTools, type Failed, type Memory, type Outcome } from './bring.ts'
 import type { Listed } from './listing.ts'
 import { delayAfter } from './time.ts'
 import type { Trouble, TroubleCode } from './trouble.ts'
 
 export interface Crew {
-  /** To be fetched when there is room. One that is known already is left alone; `isFresh`: unless that was given up. */
+  /** Queues a file. A known file is skipped; with `isFresh`, one that was abandoned is queued again. */
   readonly offer: (file: Listed, isFresh: boolean) => void
-  /** The same, now; resolves when the next attempt at it has ended. */
+  /** Queues a file for an attempt now; resolves when its next attempt has ended. */
   readonly attempt: (file: Listed) => Promise<Outcome>
-  /** A whole list has been seen: what was given up and is not in it is no longer wanted. */
+  /** Called after a complete list: abandoned files that are not in it are forgotten. */
   readonly forgetAllBut: (listed: ReadonlySet<string>) => void
-  /** What does not work at the moment. */
+  /** The current problems. */
   readonly troubles: () => Trouble[]
-  /** Resolves when nobody works any more. The signal of the tools has fired before. */
+  /** Resolves when no fetch is running. Abort the signal of the tools first. */
   readonly stop: () => Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface Work extends Memory {
   readonly waiters: ((outcome: Outcome) => void)[]
 }
 
-/** What trying again soon would not mend. */
+/** Problems that an early retry would not solve. */
 const HOPELESS: readonly TroubleCode[] = ['FILE_TOO_LARGE', 'NAME_TAKEN']
 
 const NO_ROOM: Failed = {
@@ -42,7 +42,10 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
   const works = new Map<string, Work>()
   const queue: Work[] = []
   const running = new Set<Promise<void>>()
-  /** While the disk is full one at a time tries: a smaller one may fit. When that is full for two of them in a row, nobody does for a while. */
+  /**
+   * On a full disk, one file at a time is tried, because a smaller one may fit. After two failures in a row,
+   * all wait for a while.
+   */
   const full: { failures: number; timer: NodeJS.Timeout | null } = { failures: 0, timer: null }
 
   function pump(): void {
@@ -70,8 +73,8 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
     full.failures = 0
     works.delete(file.id)
     if (outcome.is !== 'gone') return
-    tell(troubleOf(file, 'FILE_GONE', 'the inbox has it no longer', failures + 1, null))
-    // It was known, and is neither here nor there.
+    tell(troubleOf(file, 'FILE_GONE', 'the inbox no longer has this file', failures + 1, null))
+    // The file was indexed, and is neither here nor in the inbox.
     if (known.get(file.uri)?.doneAt === null) await known.drop(file.uri).catch(() => {})
   }
 
@@ -103,7 +106,7 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
     }
   }
 
-  /** Whoever waits for an attempt at it has the answer: nothing fits now. It is tried when it is its turn again. */
+  /** Reports a full disk to the waiting caller. The file is retried when its turn comes. */
   function hasNoRoom(work: Work, outcome: Failed): void {
     work.trouble ??= troubleOf(work.file, outcome.code, outcome.message, work.failures, outcome.retryAfterMs)
     for (const resolve of work.waiters.splice(0)) resolve(outcome)

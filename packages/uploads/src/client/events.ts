@@ -1,19 +1,19 @@
-/** What the inbox says as it happens (Server-Sent Events), one file at a time, until the line breaks. */
+/** Reads server-sent events from the inbox, one file at a time, until the connection breaks. */
 import { ask, badAnswer, chunksOf, type Line } from './ask.ts'
 import { type Listed, listedOf } from './listing.ts'
 
 export interface Heard {
-  /** Null for one that cannot be used. */
+  /** Null for an invalid entry. */
   readonly file: Listed | null
-  /** What to go on after when the line breaks. */
+  /** Where to resume after a broken connection. */
   readonly cursor: string | null
 }
 
-/** The inbox says something every 15 s, if only that it is there. */
+/** The inbox sends at least a comment every 15 s. */
 const SILENT_MS = 45_000
 const LONGEST_EVENT = 64 * 1_024
 
-/** `hear` is called for each, in order. Resolves when the other side ends it. */
+/** Calls `hear` for each event, in order. Resolves when the server ends the stream. */
 export async function listen(
   line: Line,
   { after, signal }: { readonly after: string | null; readonly signal: AbortSignal },
@@ -22,14 +22,14 @@ export async function listen(
   const headers = { accept: 'text/event-stream', ...(after !== null && { 'last-event-id': after }) }
   await ask(line, '/events', { timeoutMs: SILENT_MS, signal, headers }, async (response, alive) => {
     if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream'))
-      throw badAnswer('is no stream of events')
+      throw badAnswer('is not an event stream')
     const decoder = new TextDecoder()
     let text = ''
     for await (const chunk of chunksOf(response, alive)) {
       text += decoder.decode(chunk, { stream: true })
       const events = text.split(/\r?\n\r?\n/)
       text = events.pop() ?? ''
-      if (text.length > LONGEST_EVENT) throw badAnswer('has an event without an end')
+      if (text.length > LONGEST_EVENT) throw badAnswer('has an event that is too long')
       for (const event of events) if (/^event: ?file$/m.test(event)) hear(heardOf(event))
     }
   })

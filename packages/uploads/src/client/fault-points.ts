@@ -1,4 +1,7 @@
-/** Every place between two steps of the client where a test can let it die. What must be true afterwards is the same for all of them. */
+/**
+ * The fault points of the client, where a test can stop it between two steps. The same guarantees hold after
+ * each.
+ */
 export const PULL_FAULT_POINTS = [
   // One file, from the list to its acknowledgement.
   'pull:listed',
@@ -12,7 +15,7 @@ export const PULL_FAULT_POINTS = [
   'pull:told',
   'pull:acked',
   'pull:noted',
-  // A file whose time in the folder is over.
+  // A file whose retention in the folder is over.
   'clean:file',
   'clean:entry',
 ] as const

@@ -1,6 +1,6 @@
 /**
- * A lock on a folder: a file that names the process which has it. One that is left by a process that is gone holds nobody up. Whether a process of another machine
- * or container is gone nobody can ask: who has the lock touches it now and then.
+ * A lock on a folder: a file that names its process. A lock of a dead process is broken. Processes of other
+ * machines or containers cannot be checked, so a holder touches its lock regularly.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -10,15 +10,15 @@ import path from 'node:path'
 import { ClientError, NO_LINKS, systemCodeOf } from './client-error.ts'
 
 const held = new Set<string>()
-/** Of those that come at once, each finds the lock taken sooner than that. */
+/** Concurrent processes settle within fewer attempts. */
 const MOST_ATTEMPTS = 20
 const TOUCHED_EVERY_MS = 5_000
-/** Of one from elsewhere: silent for so long, it is gone. */
+/** A lock from another machine or container is stale after this time without a touch. */
 const SILENT_MS = 30_000
 
-/** Returns what gives it back. Of several that come at once, one gets it. */
+/** Returns the function that releases the lock. One of several concurrent callers gets it. */
 export async function hold(given: string, folder: string): Promise<() => Promise<void>> {
-  // The same folder has the same lock, by whatever name it is called.
+  // The same folder has the same lock under any name.
   const file = path.join(await realpath(path.dirname(given)), path.basename(given))
   if (held.has(file)) throw busy(folder, process.pid)
   held.add(file)
@@ -36,7 +36,7 @@ export async function hold(given: string, folder: string): Promise<() => Promise
   return async () => {
     clearInterval(touching)
     held.delete(file)
-    // Not one that somebody else has by now, because this process stood still.
+    // Another process may have broken the lock if this one was frozen.
     if ((await textIn(file)) === text) await rm(file, { force: true })
   }
 }
@@ -52,7 +52,7 @@ async function take(file: string, folder: string): Promise<string> {
   }
 }
 
-/** With all that is in it, in one step: whoever sees it knows whose it is. Null when somebody else has it. */
+/** Creates the lock with its content in one step, so that its owner is always known. Null if it is taken. */
 async function make(file: string): Promise<string | null> {
   const text = `${process.pid} ${beginOf(process.pid)} ${HERE} ${randomUUID()}`
   const aside = `${file}.${randomUUID()}`
@@ -72,8 +72,8 @@ async function make(file: string): Promise<string | null> {
 }
 
 /**
- * What a dead one left, and nothing else. Who looks and then removes could remove what somebody got in between: so only one at a time may, by a lock of its own
- * that is for this text alone.
+ * Removes a stale lock. A check followed by a removal could delete a new lock, so a second lock for this
+ * exact content ensures that one process removes it.
  */
 async function takeAway(file: string, stale: string): Promise<void> {
   const mark = `${file}.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`
@@ -91,8 +91,8 @@ async function takeAway(file: string, stale: string): Promise<void> {
 
 async function isHeld(file: string, text: string): Promise<boolean> {
   const [pid, begin, where] = holderOf(text)
-  // This process itself has it as another thread, if not as this one. Where a disk has no second names a lock is empty until its name is written: then nobody
-  // knows whose it is.
+  // This process may hold it in another thread. Without hard links, a lock is empty until its content is
+  // written, so its owner is unknown.
   if (text !== '' && (where === '' || where === HERE)) return isAlive(pid, begin)
   const touchedAt = await stat(file).then(
     ({ mtimeMs }) => mtimeMs,
@@ -101,7 +101,7 @@ async function isHeld(file: string, text: string): Promise<boolean> {
   return Date.now() - touchedAt < SILENT_MS
 }
 
-/** Null when it is gone by now. */
+/** Null if the file is gone. */
 async function textIn(file: string): Promise<string | null> {
   return readFile(file, 'utf8').catch(() => null)
 }
@@ -111,13 +111,13 @@ function holderOf(text: string): [pid: number, begin: string, where: string] {
   return [/^\d{1,10}$/.test(pid) ? Number(pid) : 0, begin, where]
 }
 
-/** Where the number of a process means the same process: this machine, since it was started, and this container. */
+/** Identifies the scope of process ids: this machine since its boot, and this container. */
 const HERE = createHash('sha256')
   .update([hostname(), ...['/proc/sys/kernel/random/boot_id', '/proc/self/ns/pid'].map(known)].join(' '))
   .digest('hex')
   .slice(0, 16)
 
-/** Empty where the system does not tell. */
+/** Empty if the system does not provide it. */
 function known(file: string): string {
   try {
     return file.includes('/ns/') ? readlinkSync(file) : readFileSync(file, 'utf8').trim()
@@ -131,13 +131,13 @@ function isAlive(pid: number, begin: string): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // It is there, and somebody else's.
+    // The process exists and belongs to another user.
     if (systemCodeOf(error) !== 'EPERM') return false
   }
   return beginOf(pid) === begin
 }
 
-/** When a process began, where the system tells: another one may have got its number since. */
+/** The start time of a process, if the system provides it, because process ids are reused. */
 function beginOf(pid: number): string {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -150,6 +150,6 @@ function beginOf(pid: number): string {
 function busy(folder: string, pid: number): ClientError {
   return new ClientError('FOLDER_BUSY', `${folder} is in use by process ${pid}`, {
     field: 'folder',
-    fix: 'Give every mailbox a folder of its own, and every folder one puller',
+    fix: 'Use one folder per mailbox, and one puller per folder',
   })
 }

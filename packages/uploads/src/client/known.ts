@@ -1,6 +1,6 @@
 /**
- * The index: which uri is which file of the folder, and whether that is acknowledged. Lines of JSON, the last one of a uri counts; a line that was cut off by a
- * crash counts as not written.
+ * The index: maps each uri to its file in the folder and whether it is acknowledged. It consists of JSON
+ * lines; the last line of a uri wins, and a line cut off by a crash is ignored.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
@@ -12,44 +12,46 @@ import { fileNameOf } from './place.ts'
 
 export interface Entry {
   readonly uri: string
-  /** Its name in the folder. */
+  /** The file name in the folder. */
   readonly file: string
   readonly id: string
   readonly name: string
   readonly mimeType: string
   readonly size: number
   readonly sha256: string
-  /** Acknowledged, or no longer wanted by the inbox: from then on its time in the folder counts. Null until then. */
+  /**
+   * When the file was acknowledged, or was gone from the inbox; its retention starts here. Null until then.
+   */
   readonly doneAt: number | null
 }
 
 export interface Known {
   readonly get: (uri: string) => Entry | undefined
   readonly all: () => IterableIterator<Entry>
-  /** On the disk when it resolves. */
+  /** Durable when it resolves. */
   readonly put: (entry: Entry) => Promise<void>
-  /** The same, where a power cut may take it back: it would only be asked again. */
+  /** Not flushed: after a power cut it is only repeated. */
   readonly note: (entry: Entry) => Promise<void>
   readonly drop: (uri: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 const FILE = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}-[A-Za-z0-9._-]{1,100}$/
-/** Written anew when it has this many lines more than twice what counts. */
+/** The index is rewritten when it has this many lines more than twice its entries. */
 const SLACK = 1_000
 
 export async function openKnown(file: string): Promise<Known> {
   const { entries, lines, isTorn } = await read(file)
   if (isTorn || lines > 2 * entries.size + SLACK) await writeAnew(file, entries)
   let handle = await openToAppend(file)
-  // It may be new.
+  // The file may be new, so flush its folder.
   await flushFolder(path.dirname(file))
   let count = isTorn ? entries.size : lines
   let isCut = false
   let waiting: Line[] = []
   let writing: Promise<void> | null = null
 
-  /** All lines that wait, with one flush; those that come meanwhile are the next. */
+  /** Writes all pending lines with one flush. Lines that arrive during the write form the next batch. */
   async function write(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting
@@ -75,7 +77,7 @@ export async function openKnown(file: string): Promise<Known> {
       count = entries.size
     }
     const text = batch.map(({ value }) => `${JSON.stringify(value)}\n`).join('')
-    // After one that may be half written: then that one stands alone.
+    // Start a new line after a write that may have been cut off.
     const start = isCut ? '\n' : ''
     isCut = true
     await handle.appendFile(start + text)

@@ -1,4 +1,4 @@
-/** What waits in the mailbox, as the inbox tells it. Nothing is believed that a file name or a hash could not be. */
+/** Reads the list of a mailbox. Entries are validated, because their names and hashes become paths. */
 import { cleanId } from '../clean/ids.ts'
 import { ask, badAnswer, jsonOf, type Line } from './ask.ts'
 
@@ -13,16 +13,16 @@ export interface Listed {
 
 export interface ListPage {
   readonly files: readonly Listed[]
-  /** Entries that cannot be used. */
+  /** The number of invalid entries. */
   readonly bad: number
   readonly cursor: string
   readonly more: boolean
 }
 
 export interface ListRequest {
-  /** Null: from the beginning, which is everything that is not acknowledged. */
+  /** Null: from the beginning, which lists everything that is not acknowledged. */
   readonly after: string | null
-  /** How long an empty page waits for something to come. */
+  /** How long the inbox holds an empty page open. */
   readonly waitMs: number
   readonly signal: AbortSignal
 }
@@ -39,9 +39,9 @@ export async function listPage(line: Line, { after, waitMs, signal }: ListReques
     { timeoutMs, signal },
     jsonOf,
   )
-  if (!Array.isArray(files) || typeof cursor !== 'string') throw badAnswer('is no list of files')
+  if (!Array.isArray(files) || typeof cursor !== 'string') throw badAnswer('is not a list of files')
   const read = files.map(listedOf).filter((file) => file !== null)
-  // A page that leads to itself is the last one.
+  // A cursor that does not advance ends the list.
   return { files: read, bad: files.length - read.length, cursor, more: more === true && cursor !== after }
 }
 
@@ -63,7 +63,7 @@ export async function readLimits(line: Line, signal: AbortSignal): Promise<Serve
   return { maxFiles, maxFileBytes, maxRequestBytes } as ServerLimits
 }
 
-/** Null for an entry that cannot be used. */
+/** Null for an invalid entry. */
 export function listedOf(value: unknown): Listed | null {
   if (typeof value !== 'object' || value === null) return null
   const { id, uri, name, mimeType, size, sha256 } = value as Record<string, unknown>

@@ -1,4 +1,4 @@
-/** Files as the body of a multipart request, read from the disk while it is sent. */
+/** Streams files from disk as a multipart body. */
 import { createReadStream } from 'node:fs'
 import { cleanType } from '../clean/clean-type.ts'
 
@@ -8,12 +8,12 @@ export interface Part {
   readonly type: string
 }
 
-/** What a part needs beside the bytes of its file, generously. */
+/** A generous estimate of the bytes of a part besides its content. */
 export function overheadOf({ name, type }: Pick<Part, 'name' | 'type'>): number {
   return 300 + 3 * Buffer.byteLength(name) + type.length
 }
 
-/** `tell` hears how many bytes of files are on their way, and of which. */
+/** `tell` is called with the number of file bytes sent and the current file. */
 export function bodyOf(
   parts: readonly Part[],
   boundary: string,
@@ -46,7 +46,7 @@ async function* bytesOf(
   yield Buffer.from(`--${boundary}--\r\n`)
 }
 
-/** As browsers do it. */
+/** Escapes a name as browsers do. */
 function quoted(name: string): string {
   return name.toWellFormed().replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

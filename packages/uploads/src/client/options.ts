@@ -1,4 +1,4 @@
-/** What a puller can be told, checked at once. */
+/** The options of the client, validated on call. */
 import path from 'node:path'
 import { textMs } from '../clean/duration.ts'
 import { cleanId } from '../clean/ids.ts'
@@ -12,66 +12,66 @@ import { safeLine } from './safe-line.ts'
 import { type Trouble, troubleText } from './trouble.ts'
 
 export interface LineOptions {
-  /** Where the inbox is: `https://inbox.example`. */
+  /** The URL of the inbox: `https://inbox.example`. */
   readonly url: string
   readonly mailbox: string
-  /** Read anew for every request when it is a file or a function, so that it can be changed. */
+  /** A file or a function is read for every request, so that the token can be rotated. */
   readonly token: TokenSource
 }
 
 export interface PullOptions extends LineOptions {
-  /** Made when it is not there. One puller at a time. */
+  /** Created if it does not exist. One puller at a time. */
   readonly folder: string
-  /** `poll` waits for each answer of the list, `events` listens (default `poll`). */
+  /** `poll` uses long polling, `events` uses server-sent events (default `poll`). */
   readonly by?: 'poll' | 'events'
-  /** How many files are fetched at once (default 4). */
+  /** Maximum parallel downloads (default 4). */
   readonly concurrency?: number
-  /** How long files stay in the folder after their acknowledgement (default 7 d); `forever` is one too. */
+  /** How long files stay in the folder after they are acknowledged (default 7 d), or `forever`. */
   readonly keepFor?: number | string
-  /** A file that is larger is refused, also when the inbox would have it. */
+  /** Larger files are refused, even if the inbox accepts them. */
   readonly maxFileBytes?: number
-  /** How long the list waits for something new (default 30 s, at most 60 s). */
+  /** How long a long poll waits for new files (default 30 s, at most 60 s). */
   readonly wait?: number | string
-  /** How often everything that is not acknowledged is listed from the beginning (default 10 min). */
+  /** How often all unacknowledged files are listed from the beginning (default 10 min). */
   readonly relistEvery?: number | string
-  /** After how long without a byte a fetch is broken off (default 60 s). */
+  /** A download without progress for this long is aborted (default 60 s). */
   readonly silence?: number | string
-  /** The first wait after a failure, and the longest (default 1 s and 5 min). */
+  /** The first and the longest wait between attempts (default 1 s and 5 min). */
   readonly backoff?: { readonly first: number | string; readonly most: number | string }
-  /** How often a file with another hash is fetched again before that is left to the next list (default 5). */
+  /** How often a file with a wrong hash is fetched again before it is left to the next list (default 5). */
   readonly hashAttempts?: number
   /**
-   * A file is there, whole and known to `rewrite`. It is acknowledged when this has returned, and again later when this has thrown: after a crash it can hear of
-   * a file twice.
+   * Called for each complete file, which `rewrite` then knows. The file is acknowledged after this returns;
+   * if it throws, the call is retried later. After a crash, it may be called twice for a file.
    */
   readonly onFile?: (file: PulledFile) => void | Promise<void>
-  /** Hears of whatever did not work (default: standard error). */
+  /** Called for each problem (default: prints to standard error). */
   readonly onTrouble?: (trouble: Trouble) => void
   /** For tests: called between any two steps. */
   readonly fault?: PullFault
-  /** For tests: their now, in milliseconds. */
+  /** For tests: the current time in milliseconds. */
   readonly clock?: () => number
 }
 
 export interface PulledFile {
   readonly id: string
   readonly uri: string
-  /** Where it is now. */
+  /** The current path of the file. */
   readonly path: string
-  /** As the inbox calls it. */
+  /** The name in the inbox. */
   readonly name: string
   readonly mimeType: string
   readonly size: number
   readonly sha256: string
 }
 
-/** The same with everything filled in. */
+/** The options with all defaults applied. */
 export interface Settings {
   readonly line: Line
   readonly folder: string
   readonly by: 'poll' | 'events'
   readonly concurrency: number
-  /** Infinity for ever. */
+  /** Infinity for `forever`. */
   readonly keepForMs: number
   readonly maxFileBytes: number
   readonly waitMs: number
@@ -87,7 +87,7 @@ export interface Settings {
 
 const DAY_MS = 86_400_000
 
-/** Every one there is. */
+/** All options. */
 const PULL = {
   url: true,
   mailbox: true,
@@ -108,13 +108,13 @@ const PULL = {
   clock: true,
 } as const satisfies Record<keyof PullOptions, true>
 
-/** `others`: what only some take. */
+/** `others`: options that only some functions accept. */
 export function settingsOf(given: PullOptions, ...others: readonly string[]): Settings {
   refuseOthers(given, [...Object.keys(PULL), ...others])
   const { folder, by = 'poll', keepFor = '7d', backoff = { first: '1s', most: '5m' } } = given
   if (typeof folder !== 'string' || folder === '')
-    throw invalid('folder', 'is missing', 'Say where the files shall go')
-  if (!['poll', 'events'].includes(by)) throw invalid('by', 'is not known', 'Say poll or events')
+    throw invalid('folder', 'is missing', 'Pass the folder for the files')
+  if (!['poll', 'events'].includes(by)) throw invalid('by', 'must be poll or events', 'Pass poll or events')
   return {
     line: lineOf(given),
     folder: path.resolve(folder),
@@ -140,14 +140,14 @@ export function settingsOf(given: PullOptions, ...others: readonly string[]): Se
 export function lineOf({ url, mailbox, token }: LineOptions): Line {
   const id = typeof mailbox === 'string' ? cleanId(mailbox) : null
   if (id === null)
-    throw invalid('mailbox', 'is no UUID', 'Copy the id that "jobmill-uploads mailboxes add" has shown')
+    throw invalid('mailbox', 'must be a UUID', 'Pass the id from "jobmill-uploads mailboxes list"')
   if (token === undefined || token === '')
-    throw invalid('token', 'is missing', 'Give a token of the mailbox, or { file } that has one')
+    throw invalid('token', 'is missing', 'Pass a token of the mailbox, or { file } with one')
   const at = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
   if (at === null || !['http:', 'https:'].includes(at.protocol))
-    throw invalid('url', 'is no address', 'Give one such as https://inbox.example')
+    throw invalid('url', 'must be a URL', 'Pass a URL such as https://inbox.example')
   if (at.username !== '' || at.password !== '' || at.search !== '' || at.hash !== '')
-    throw invalid('url', 'has more than an address and a path', 'Leave out user, password, ? and #')
+    throw invalid('url', 'must not have a user, password, query or fragment', 'Remove them from the URL')
   return {
     address: `${at.origin}${at.pathname.replace(/\/+$/, '')}/mailboxes/${id}`,
     mailbox: id,
@@ -160,27 +160,27 @@ function time(value: number | string, field: string, leastMs: number, mostMs: nu
   if (ms >= leastMs && ms <= mostMs) return ms
   throw invalid(
     field,
-    'is no length of time that can be used',
+    'must be a duration',
     `Pass milliseconds, or text with the units ms, s, m, h and d, such as 90s, from ${leastMs} ms to ${mostMs / 1_000} s`,
   )
 }
 
 function whole(value: number, field: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
-  throw invalid(field, 'is no whole number that can be used', `Give ${least} to ${most}`)
+  throw invalid(field, 'must be a whole number', `Pass ${least} to ${most}`)
 }
 
 function invalid(field: string, message: string, fix: string): ClientError {
   return new ClientError('OPTION_INVALID', message, { field, fix })
 }
 
-/** Whoever listens cannot change what happens. */
+/** An error in the callback must not affect the puller. */
 function quietly(tell: (trouble: Trouble) => void): (trouble: Trouble) => void {
   return (trouble) => {
     try {
       tell(trouble)
     } catch (error) {
-      process.stderr.write(`uploads pull onTrouble has thrown: ${safeLine(String(error))}\n`)
+      process.stderr.write(`uploads pull onTrouble failed: ${safeLine(String(error))}\n`)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The folder that files go to: held by one puller at a time, and without what a dead one left half written. */
+/** The target folder: locked by one puller, and cleaned of partial files from crashed ones. */
 import { lstat, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { cleanName } from '../clean/clean-name.ts'
@@ -6,7 +6,7 @@ import { flushFolder, makeFolder } from '../flush.ts'
 import { ClientError, textOf } from './client-error.ts'
 import { hold } from './hold.ts'
 
-/** What we need for ourselves, beside the files. */
+/** The subfolder for the lock and the index. */
 const OWN = '.jobmill-uploads'
 const PART = /^\.[0-9a-f-]{36}\.[0-9a-f]{16}\.part$/
 
@@ -20,17 +20,17 @@ export async function openPlace(folder: string): Promise<Place> {
   const own = path.join(folder, OWN)
   for (const at of [folder, own])
     await makeFolder(at).catch((error: unknown) => {
-      throw new ClientError('OPTION_INVALID', `is no folder that can be used: ${textOf(error)}`, {
+      throw new ClientError('OPTION_INVALID', `must be a writable folder: ${textOf(error)}`, {
         field: 'folder',
-        fix: 'Give a folder that this user may write to',
+        fix: 'Pass a folder that this user can write to',
         cause: error,
       })
     })
-  // Somebody could have put a link there, to make us write elsewhere.
+  // A link could make the client write elsewhere.
   if (!(await lstat(own)).isDirectory())
-    throw new ClientError('OPTION_INVALID', `has something called ${OWN} that is no folder`, {
+    throw new ClientError('OPTION_INVALID', `contains ${OWN}, which is not a folder`, {
       field: 'folder',
-      fix: 'Take it away, or give another folder',
+      fix: 'Remove it, or pass another folder',
     })
   const release = await hold(path.join(own, 'lock'), folder)
   try {
@@ -43,7 +43,7 @@ export async function openPlace(folder: string): Promise<Place> {
   return { folder, indexFile: path.join(own, 'index.jsonl'), release }
 }
 
-/** What a file is called in the folder: nothing in it can lead anywhere else. */
+/** The file name in the folder. It cannot lead to another folder. */
 export function fileNameOf({ id, name }: { readonly id: string; readonly name: string }): string {
   return `${id}-${cleanName(name)}`
 }

@@ -1,4 +1,7 @@
-/** `pull(options)`: a folder that has what a mailbox gets. `pullOnce(options)`: the same, until what waits now is there. */
+/**
+ * `pull(options)` keeps a folder in sync with a mailbox. `pullOnce(options)` pulls the pending files and
+ * ends.
+ */
 import { existsSync } from 'node:fs'
 import { pulledOf } from './bring.ts'
 import { ClientError } from './client-error.ts'
@@ -13,33 +16,36 @@ import type { Trouble } from './trouble.ts'
 import { listAll, listenOn, listTrouble, poll, relist, type WatchTools } from './watch.ts'
 
 export interface Settled {
-  /** Whether everything that waited is there. */
+  /** Whether all pending files were pulled. */
   readonly isComplete: boolean
   readonly files: readonly PulledFile[]
-  /** What is not there, and why. */
+  /** The files that are missing, and why. */
   readonly troubles: readonly Trouble[]
 }
 
 export interface Puller {
-  /** Resolves when the folder is open; rejects with FOLDER_BUSY when somebody else has it. Twice is once. */
+  /**
+   * Resolves when the folder is open; rejects with FOLDER_BUSY if another puller has it. Safe to call twice.
+   */
   readonly start: () => Promise<void>
-  /** Resolves when nothing of it runs any more. Safe before the start, and twice. */
+  /** Resolves when nothing is running. Safe to call before the start, and twice. */
   readonly stop: () => Promise<void>
   /**
-   * Lists what waits now, and resolves when there has been one attempt at each, or when the disk has no room for them: whoever has got a message that speaks of files waits here before `rewrite`. After
-   * `withinMs` (65 s) with what there is. Never rejects for what the inbox does.
+   * Lists the pending files and resolves after one attempt at each, or when the disk is full. Call it before
+   * `rewrite` when a message refers to files. Resolves after `withinMs` (65 s) at the latest. Never rejects
+   * for errors of the inbox.
    */
   readonly settled: (options?: { readonly withinMs?: number }) => Promise<Settled>
-  /** A copy of a JSON value with paths in place of uris; a uri whose file is not here stays. */
+  /** Returns a copy of a JSON value with paths in place of uris. Uris of missing files stay. */
   readonly rewrite: <T>(value: T) => T
-  /** Null when it is not here. */
+  /** Null if the file is not here. */
   readonly pathOf: (uri: string) => string | null
-  /** What does not work at the moment. */
+  /** The current problems. */
   readonly troubles: () => Trouble[]
 }
 
 export interface PullSummary extends Settled {
-  /** Files that were taken away because their time in the folder was over. */
+  /** The number of files deleted because their retention was over. */
   readonly cleaned: number
 }
 
@@ -52,7 +58,7 @@ export function pull(options: PullOptions): Puller {
   let current: Opened | null = null
   const here = (): Opened => {
     if (current !== null) return current
-    throw new ClientError('NOT_STARTED', 'the puller does not run', { fix: 'Call start() first' })
+    throw new ClientError('NOT_STARTED', 'the puller is not running', { fix: 'Call start() first' })
   }
   const pathOf = (uri: string): string | null => pathIn(settings, here().known, uri)
   return {
@@ -64,7 +70,7 @@ export function pull(options: PullOptions): Puller {
       })
       const mine = opened
       await mine.catch((error: unknown) => {
-        // Whoever calls again tries again.
+        // Allows another start after a failure.
         if (opened === mine) opened = null
         throw error
       })
@@ -82,7 +88,7 @@ export function pull(options: PullOptions): Puller {
   }
 }
 
-/** Rejects when the inbox cannot be asked at all. What failed for a moment is tried a few times. */
+/** Rejects if the inbox is unreachable. Transient failures are retried a few times. */
 export async function pullOnce(
   options: PullOptions & { readonly signal?: AbortSignal },
 ): Promise<PullSummary> {
@@ -98,7 +104,7 @@ export async function pullOnce(
       const now = await settle(made, Infinity)
       for (const file of now.files) files.set(file.uri, file)
       const [failed] = now.troubles.filter(({ uri }) => uri === null)
-      // Who is refused is refused again.
+      // A rejected token stays rejected.
       const isHopeless = failed?.code === 'TOKEN_REFUSED'
       const isOver = now.isComplete || isHopeless || stopped.aborted || round === ROUNDS
       if (isOver && failed !== undefined && files.size === 0) throw failed.cause
@@ -152,7 +158,7 @@ async function open(settings: Settings): Promise<Opened> {
   }
 }
 
-/** The folder may have been that of another mailbox before, which lists its own again. */
+/** The folder may have belonged to another mailbox before, which lists its own files. */
 function unfinished({ settings, known }: Pick<Opened, 'settings' | 'known'>): Entry[] {
   return [...known.all()].filter(
     ({ uri, doneAt }) => doneAt === null && uri.startsWith(`jobmill-upload:${settings.line.mailbox}/`),
@@ -161,7 +167,7 @@ function unfinished({ settings, known }: Pick<Opened, 'settings' | 'known'>): En
 
 function begin(made: Opened): void {
   const { settings, known, crew, signal, loops } = made
-  // What an earlier run had on the disk and may not have acknowledged.
+  // Files that an earlier run stored and may not have acknowledged.
   for (const entry of unfinished(made)) crew.offer(entry, false)
   if (settings.by === 'poll') loops.push(poll(made))
   else loops.push(listenOn(made), relist(made))
@@ -175,7 +181,7 @@ async function settle(made: Opened, withinMs: number): Promise<Settled> {
   const attempts = (async () => {
     try {
       const listed = await listAll(made)
-      // What an earlier run had on the disk and may not have acknowledged.
+      // Files that an earlier run stored and may not have acknowledged.
       const ids = new Set(listed.map(({ id }) => id))
       listed.push(...unfinished(made).filter(({ id }) => !ids.has(id)))
       const outcomes = await Promise.all(
@@ -203,6 +209,6 @@ function pathIn({ folder }: Settings, known: Known, uri: string): string | null 
   const entry = known.get(uri.toLowerCase())
   if (entry === undefined) return null
   const { path } = pulledOf(folder, entry)
-  // One that was moved away is not here.
+  // The application may have moved the file.
   return existsSync(path) ? path : null
 }

@@ -1,4 +1,7 @@
-/** Files whose time in the folder is over: first the file, then what is known of it, so that nothing is left behind that nobody knows. */
+/**
+ * Deletes files whose retention is over: first the file, then its index entry, so that no file is left
+ * without an entry.
+ */
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { textOf } from './client-error.ts'
@@ -8,10 +11,12 @@ import { sleep } from './time.ts'
 
 const HOUR_MS = 3_600_000
 const LEAST_MS = 1_000
-/** A clock before this has not been set yet, as that of a device without a battery. */
+/** An earlier time means that the clock is not set, as on a device without a battery. */
 const SET_FROM = Date.UTC(2025, 0, 1)
 
-/** One pass; how many went. Only what is in the index is touched, and a link in its place is not followed. */
+/**
+ * Runs one pass and returns the number of deleted files. Touches only indexed files, and follows no links.
+ */
 export async function clean(settings: Settings, known: Known): Promise<number> {
   const { folder, keepForMs, clock, fault, onTrouble } = settings
   let gone = 0
@@ -20,7 +25,7 @@ export async function clean(settings: Settings, known: Known): Promise<number> {
     if (doneAt === null || clock() - doneAt < keepForMs) continue
     try {
       if (doneAt < SET_FROM && clock() >= SET_FROM) {
-        // Nobody knows how long it has been here: its time begins anew.
+        // The age is unknown, so the retention restarts.
         await known.note({ ...entry, doneAt: clock() })
         continue
       }
@@ -30,10 +35,10 @@ export async function clean(settings: Settings, known: Known): Promise<number> {
       await fault('clean:entry')
       gone += 1
     } catch (error) {
-      // The next pass tries again.
+      // The next pass retries.
       onTrouble({
         code: 'WRITE_FAILED',
-        message: `${file} cannot be taken away: ${textOf(error)}`,
+        message: `${file} cannot be deleted: ${textOf(error)}`,
         uri,
         attempts: 1,
         againInMs: null,
@@ -44,7 +49,7 @@ export async function clean(settings: Settings, known: Known): Promise<number> {
   return gone
 }
 
-/** Until the signal fires. */
+/** Runs until the signal fires. */
 export async function keepClean(settings: Settings, known: Known, signal: AbortSignal): Promise<void> {
   if (settings.keepForMs === Infinity) return
   while (!signal.aborted) {

@@ -1,7 +1,7 @@
-/** Uris by the paths of their files, anywhere in a JSON value: in a copy, which shares nothing that changed. What is not known stays as it is. */
+/** Replaces uris with file paths anywhere in a JSON value, in a copy. Unknown uris stay. */
 const URI = /jobmill-upload:[0-9a-f-]{36}\/[0-9a-f-]{36}/gi
 
-/** Without recursion: whoever wrote the value decided how deep it is. */
+/** Iterative, because a sender controls the depth of the value. */
 export function rewrite<T>(value: T, pathOf: (uri: string) => string | null): T {
   const top = { value: value as unknown }
   const copies = new Map<object, object>()
@@ -22,7 +22,7 @@ export function rewrite<T>(value: T, pathOf: (uri: string) => string | null): T 
   for (let at = open.pop(); at !== undefined; at = open.pop())
     for (const [key, one] of Object.entries(at)) {
       const next = replaced(one)
-      // Not by assignment: a key of a message may be __proto__.
+      // defineProperty instead of assignment, because a key may be __proto__.
       if (next !== one)
         Object.defineProperty(at, key, { value: next, writable: true, enumerable: true, configurable: true })
     }

@@ -1,4 +1,7 @@
-/** Text of others on one line that a terminal cannot be steered with. As jobmill has it; the client needs nothing but Node. */
+/**
+ * Makes untrusted text safe to print on one terminal line. A copy of jobmill's function, because the client
+ * needs only Node.
+ */
 const UNSAFE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu
 
 export function safeLine(text: string): string {

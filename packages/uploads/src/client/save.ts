@@ -1,4 +1,7 @@
-/** The bytes of a file onto the disk: under another name, hashed on the way, flushed, and given its name only when they are what was promised. */
+/**
+ * Writes a file to disk: under a temporary name, hashed and flushed, and renamed only if size and hash match
+ * the list.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises'
@@ -11,21 +14,21 @@ import type { Listed } from './listing.ts'
 import type { Settings } from './options.ts'
 import { partNameOf } from './place.ts'
 
-/** What came is not what was listed. */
+/** The content differs from the listed size or hash. */
 export class Differs extends Error {}
 
-/** Something else has its name. */
+/** Another file has the name. */
 export class NameTaken extends Error {}
 
 const { O_RDWR, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
-/** What of a file is there from an attempt before. */
+/** A partial file of an earlier attempt. */
 export interface Half {
-  /** Null for nothing. */
+  /** Null for none. */
   half: string | null
 }
 
-/** As many bytes have to come before the time of silence begins again: who gets a byte now and then has a place that others wait for. */
+/** The timeout restarts only after this many bytes, so that a trickling connection does not occupy a slot. */
 const LEAST_BYTES = 64 * 1_024
 
 export async function save(
@@ -46,7 +49,7 @@ export async function save(
     await flushFolder(folder)
     await fault('pull:kept')
   } catch (error) {
-    // The line broke: what came is right as far as it goes, and the next attempt goes on behind it.
+    // The connection broke: the bytes so far are valid, and the next attempt resumes after them.
     const isBroken = error instanceof ClientError && error.code === 'UNREACHABLE' && !signal.aborted
     memory.half = isBroken && (await sizeOf(part)) > 0 ? part : null
     if (memory.half === null) await rm(part, { force: true }).catch(() => {})
@@ -72,7 +75,7 @@ async function fetchInto(
     )
     try {
       await fault('pull:opened')
-      // Whoever answers with the whole has not understood what was asked.
+      // A response with the whole file ignored the range.
       const isRest = response.headers.get('content-range')?.startsWith(`bytes ${from}-`) === true
       if (!isRest) await handle.truncate(0)
       await write(handle, listed, isRest ? from : 0, chunksOf(response, paced(alive)), () =>
@@ -117,8 +120,7 @@ async function write(
       hash.update(chunk as Uint8Array)
   let isFirst = true
   for await (const chunk of chunks) {
-    if (written + chunk.length > size)
-      throw new Differs(`it has more than the ${size} bytes it was listed with`)
+    if (written + chunk.length > size) throw new Differs(`the file has more bytes than listed (${size})`)
     hash.update(chunk)
     for (let at = 0; at < chunk.length;)
       at += (await handle.write(chunk, at, chunk.length - at, written + at)).bytesWritten
@@ -126,18 +128,19 @@ async function write(
     if (isFirst) await onFirst()
     isFirst = false
   }
-  if (written !== size) throw new Differs(`it has ${written} bytes, and was listed with ${size}`)
+  if (written !== size) throw new Differs(`the file has ${written} bytes, but was listed with ${size}`)
   const actual = hash.digest('hex')
-  if (actual !== sha256) throw new Differs(`it has the SHA-256 ${actual}, and was listed with ${sha256}`)
+  if (actual !== sha256)
+    throw new Differs(`the file has the SHA-256 ${actual}, but was listed with ${sha256}`)
 }
 
-/** Whatever has the name already keeps it: a link is made or not, in one step, and so is a claim. */
+/** Never overwrites a file: creating a link, and creating a claim, are atomic. */
 async function giveName(part: string, file: string, id: string): Promise<void> {
   try {
     await link(part, file)
   } catch (error) {
     const code = systemCodeOf(error)
-    // Where a claim was left there are no links, and the system says that the name is taken before it says that.
+    // After a leftover claim, the file system reports EEXIST before it reports that links are unsupported.
     if (code !== 'EEXIST' && !NO_LINKS.has(code)) throw error
     if (!(await (code === 'EEXIST' ? isClaim(file, id) : claim(file, id)))) throw new NameTaken()
     return rename(part, file)
@@ -145,16 +148,16 @@ async function giveName(part: string, file: string, id: string): Promise<void> {
   await rm(part, { force: true })
 }
 
-/** Whether the file is there with what was listed, something else is, or nothing. No link is followed. */
+/** Compares the existing file with the listed one. Follows no links. */
 export async function lookAt(
   file: string,
   { id, size, sha256 }: Listed,
 ): Promise<'right' | 'other' | 'none'> {
-  // Left by a crash before the file got the name.
+  // A leftover of a crash before the file got its name.
   if (await isClaim(file, id)) return 'none'
   let handle: FileHandle
   try {
-    // Whatever it is: opening it must not wait.
+    // Non-blocking, because it may be a pipe.
     handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return 'none'

@@ -1,10 +1,10 @@
-/** Waiting, and how long to wait after a failure. */
+/** Sleeping, and the backoff after failures. */
 export interface Backoff {
   readonly firstMs: number
   readonly mostMs: number
 }
 
-/** Ends early when the signal fires. Never rejects. */
+/** Resolves early if the signal fires. Never rejects. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (signal.aborted) return Promise.resolve()
@@ -18,12 +18,12 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return promise
 }
 
-/** Node takes no longer ones. */
+/** The longest timer of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
-/** However long a server asks to wait. */
+/** The longest wait that a server can ask for. */
 const LONGEST_ASKED_MS = 300_000
 
-/** Doubles with each failure, and is spread, so that many clients do not come back together. */
+/** Exponential backoff with jitter, so that many clients do not retry together. */
 export function delayAfter(failures: number, { firstMs, mostMs }: Backoff, askedMs = 0): number {
   const full = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30))
   return Math.max(full / 2 + (Math.random() * full) / 2, Math.min(askedMs, LONGEST_ASKED_MS))

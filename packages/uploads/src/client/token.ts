@@ -1,17 +1,17 @@
-/** The token, read anew for every request: whoever changes it needs not start the client again. */
+/** Reads the token for every request, so that it can be rotated without a restart. */
 import { readFile } from 'node:fs/promises'
 import { ClientError, textOf } from './client-error.ts'
 
-/** The token itself, a file that has it, or a function that knows it. */
+/** The token, a file that contains it, or a function that returns it. */
 export type TokenSource = string | { readonly file: string } | (() => string | Promise<string>)
 
 export function tokenReader(source: TokenSource): () => Promise<string> {
   return async () => {
     const token = (await read(source)).trim()
     if (/^[\x21-\x7e]{1,1000}$/.test(token)) return token
-    throw new ClientError('TOKEN_UNREADABLE', 'is no token', {
+    throw new ClientError('TOKEN_UNREADABLE', 'must be a token', {
       field: 'token',
-      fix: 'Give what "jobmill-uploads mailboxes add" has shown, and nothing else',
+      fix: 'Use exactly what "jobmill-uploads mailboxes add" printed',
     })
   }
 }
@@ -24,7 +24,7 @@ async function read(source: TokenSource): Promise<string> {
     const from = typeof source === 'object' ? ` from ${source.file}` : ''
     throw new ClientError('TOKEN_UNREADABLE', `cannot be read${from}: ${textOf(error)}`, {
       field: 'token',
-      fix: 'Put the token there, readable for this process',
+      fix: 'Write the token there, readable by this process',
       cause: error,
     })
   }

@@ -1,4 +1,4 @@
-/** What did not work, told as it happens, and what becomes of it. */
+/** The problems that the client reports. */
 import { safeLine } from './safe-line.ts'
 
 export type TroubleCode =
@@ -17,18 +17,18 @@ export type TroubleCode =
 
 export interface Trouble {
   readonly code: TroubleCode
-  /** With the fix, where there is one. */
+  /** Includes the fix, if there is one. */
   readonly message: string
-  /** Null when it is not about one file. */
+  /** Null if it does not concern a single file. */
   readonly uri: string | null
-  /** How often it was tried. */
+  /** The number of attempts. */
   readonly attempts: number
-  /** Null: only when everything is listed again, or not at all. */
+  /** Null: retried only with the next complete list, or never. */
   readonly againInMs: number | null
   readonly cause: unknown
 }
 
 export function troubleText({ code, message, uri, attempts, againInMs }: Trouble): string {
-  const again = againInMs === null ? '' : `; again in ${(againInMs / 1_000).toFixed(1)} s`
+  const again = againInMs === null ? '' : `; retrying in ${(againInMs / 1_000).toFixed(1)} s`
   return safeLine(`${code}${uri === null ? '' : ` ${uri}`} (attempt ${attempts}): ${message}${again}`)
 }

@@ -1,4 +1,7 @@
-/** Sends files to a mailbox: as many requests as its limits ask for, each whole or not at all, and sent again under the same key when the line breaks. */
+/**
+ * Uploads files to a mailbox, in as many requests as its limits require. Each request is atomic, and retried
+ * under the same key if the connection breaks.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -13,9 +16,9 @@ import { delayAfter, sleep } from './time.ts'
 
 export interface FileToSend {
   readonly path: string
-  /** What it shall be called (default: its own name). */
+  /** The name in the inbox (default: the file's name). */
   readonly name?: string
-  /** Default: by its ending, for those that everybody knows. */
+  /** Default: derived from common extensions. */
   readonly type?: string
 }
 
@@ -24,23 +27,23 @@ export type SentFile = Listed
 export interface UploadProgress {
   readonly sentBytes: number
   readonly totalBytes: number
-  /** Which file is on its way. */
+  /** The current file. */
   readonly path: string
 }
 
 export interface UploadOptions extends LineOptions {
   readonly files: readonly FileToSend[]
-  /** Who calls again with the same one and the same files sends nothing twice (default: a new one for each call). */
+  /** A repeat with the same key and files creates no duplicates (default: a new key per call). */
   readonly key?: string
   readonly onProgress?: (progress: UploadProgress) => void
-  /** The files of a request that has arrived, whatever becomes of those that follow. */
+  /** Called for the files of each request that has arrived. */
   readonly onSent?: (files: readonly SentFile[]) => void
-  /** How often a request is sent before that is given up (default 5). */
+  /** Maximum attempts per request (default 5). */
   readonly attempts?: number
   readonly signal?: AbortSignal
 }
 
-/** Every one there is. */
+/** All options. */
 const OPTIONS = {
   url: true,
   mailbox: true,
@@ -62,7 +65,7 @@ interface Sized {
 
 const SILENT_MS = 60_000
 const LONGEST_KEY = 200
-/** Refusals of a server that has too much to do just now. */
+/** Refusals of an overloaded server. */
 const BUSY = new Set(['MAILBOX_BUSY', 'TOO_MANY'])
 const BACKOFF = { firstMs: 500, mostMs: 30_000 }
 
@@ -116,7 +119,7 @@ async function sizedOf({ path: at, name = path.basename(at), type }: FileToSend)
     throw new ClientError('FILE_UNREADABLE', `${at} cannot be read: ${textOf(error)}`, { cause: error })
   })
   if (!found.isFile())
-    throw new ClientError('FILE_UNREADABLE', `${at} is no file`, { fix: 'Name files alone' })
+    throw new ClientError('FILE_UNREADABLE', `${at} is not a file`, { fix: 'Pass files only' })
   return {
     path: at,
     name,
@@ -125,13 +128,13 @@ async function sizedOf({ path: at, name = path.basename(at), type }: FileToSend)
   }
 }
 
-/** Of one request among several, and never longer than the inbox takes. */
+/** The key of one request of several, within the maximum length. */
 function keyOf(key: string, n: number): string {
   const own = `${key}-${n}`
   return own.length <= LONGEST_KEY ? own : `${createHash('sha256').update(key).digest('hex')}-${n}`
 }
 
-/** In order; what is empty, or too large for any request, is said before anything is sent. */
+/** Groups files in order. Empty files and files above the limit are reported before anything is sent. */
 function grouped(
   files: readonly Sized[],
   { maxFiles, maxFileBytes, maxRequestBytes }: ServerLimits,
@@ -140,16 +143,13 @@ function grouped(
   let bytes = Infinity
   for (const file of files) {
     if (file.size === 0)
-      throw new ClientError('FILE_EMPTY', `${file.path} is empty, and no inbox takes that`, {
-        fix: 'Leave it out',
+      throw new ClientError('FILE_EMPTY', `${file.path} is empty, and an inbox accepts no empty files`, {
+        fix: 'Remove it from the list',
       })
     const size = file.size + overheadOf(file)
     const most = Math.min(maxFileBytes, maxRequestBytes - overheadOf(file))
     if (file.size > most)
-      throw new ClientError(
-        'FILE_TOO_LARGE',
-        `${file.path} has ${file.size} bytes, and ${most} are taken at most`,
-      )
+      throw new ClientError('FILE_TOO_LARGE', `${file.path} is too large: ${file.size} bytes (max ${most})`)
     const last = groups.at(-1)
     if (last !== undefined && last.length < maxFiles && bytes + size <= maxRequestBytes) {
       last.push(file)
@@ -164,11 +164,11 @@ function grouped(
 
 function sentOf(answered: unknown, expected: number): SentFile[] {
   const files = Array.isArray(answered) ? answered.map(listedOf).filter((file) => file !== null) : []
-  if (files.length !== expected) throw badAnswer('does not have every file that was sent')
+  if (files.length !== expected) throw badAnswer('does not list every file that was sent')
   return files
 }
 
-/** Whether it makes sense to send the same again. */
+/** Whether a retry makes sense. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
   if (error.code === 'UNREACHABLE') return true

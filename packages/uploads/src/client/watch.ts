@@ -1,4 +1,7 @@
-/** Hears of new files: by a list that waits, or by events. Whatever happens, everything that is not acknowledged is listed again, now and then. */
+/**
+ * Discovers new files, by long polling or server-sent events. All unacknowledged files are also listed
+ * regularly.
+ */
 import { performance } from 'node:perf_hooks'
 import { ClientError, textOf } from './client-error.ts'
 import type { Crew } from './crew.ts'
@@ -15,7 +18,7 @@ export interface WatchTools {
   readonly signal: AbortSignal
 }
 
-/** Every file that is not acknowledged, from the beginning, with the limits as they are now. */
+/** Lists all unacknowledged files from the beginning, and reads the current limits. */
 export async function listAll({ settings, setLimit, signal }: WatchTools): Promise<Listed[]> {
   setLimit((await readLimits(settings.line, signal)).maxFileBytes)
   const all: Listed[] = []
@@ -32,7 +35,7 @@ export async function listAll({ settings, setLimit, signal }: WatchTools): Promi
 
 const PAUSE_MS = 1_000
 
-/** Lists from the beginning, then waits for what comes after. */
+/** Lists from the beginning, then polls for new files. */
 export async function poll(tools: WatchTools): Promise<void> {
   const { settings, crew, signal } = tools
   const { line, waitMs, relistMs } = settings
@@ -40,7 +43,7 @@ export async function poll(tools: WatchTools): Promise<void> {
   let relistAt = 0
   let failures = 0
   let cursorsLost = 0
-  /** While the list from the beginning is being read: what it had. */
+  /** The ids seen while a complete list is being read. */
   let seen: Set<string> | null = null
   while (!signal.aborted) {
     try {
@@ -64,12 +67,12 @@ export async function poll(tools: WatchTools): Promise<void> {
       if (page.more) continue
       if (seen !== null) crew.forgetAllBut(seen)
       seen = null
-      // Somebody in between does not wait: we do.
+      // A proxy may answer long polls early, so wait here instead.
       const isEarly = page.files.length === 0 && performance.now() - askedAt < asked / 2
       if (isEarly) await sleep(Math.min(PAUSE_MS, asked), signal)
     } catch (error) {
       if (signal.aborted) return
-      // A cursor that is not taken any more leads back to the beginning, where nothing is missed.
+      // An expired cursor restarts the list from the beginning, which misses nothing.
       const isCursor =
         after !== null && error instanceof ClientError && [400, 410].includes(error.status ?? 0)
       relistAt = isCursor || after === null ? 0 : relistAt
@@ -83,7 +86,7 @@ export async function poll(tools: WatchTools): Promise<void> {
   }
 }
 
-/** Listens; after a break from where it was. */
+/** Listens for events, and resumes after a broken connection. */
 export async function listenOn(tools: WatchTools): Promise<void> {
   const { settings, crew, setLimit, signal } = tools
   let after: string | null = null
@@ -97,7 +100,7 @@ export async function listenOn(tools: WatchTools): Promise<void> {
         else crew.offer(file, false)
         after = cursor ?? after
       })
-      // It was ended in good order: the process there stops, and another one will be there in a moment.
+      // The server ended the stream cleanly, probably for a restart.
       failures += 1
       await sleep(delayAfter(failures, settings.backoff), signal)
     } catch (error) {
@@ -110,7 +113,7 @@ export async function listenOn(tools: WatchTools): Promise<void> {
   }
 }
 
-/** For whoever listens: what was given up, or was missed, is tried again. */
+/** For event listeners: retries abandoned files and finds missed ones. */
 export async function relist(tools: WatchTools): Promise<void> {
   const { settings, crew, signal } = tools
   for (let failures = 0; ;) {
@@ -122,7 +125,7 @@ export async function relist(tools: WatchTools): Promise<void> {
       crew.forgetAllBut(new Set(files.map(({ id }) => id)))
       failures = 0
     } catch {
-      // Whoever listens has the same trouble, and says so.
+      // The event listener has the same problem and reports it.
       failures += 1
     }
   }
@@ -152,7 +155,7 @@ function tellBad({ onTrouble }: Settings, bad: number): void {
   if (bad > 0)
     onTrouble({
       code: 'ENTRY_BAD',
-      message: `the inbox has listed ${bad} files that cannot be used`,
+      message: `the inbox listed ${bad} invalid files`,
       uri: null,
       attempts: 1,
       againInMs: null,

@@ -1,4 +1,4 @@
-/** Values that can each be used, and not together. */
+/** Checks settings that are valid alone but conflict with each other. */
 import { LIMITS } from '../inbox/limits.ts'
 import type { ConfigProblem, ReadConfig } from './read-config.ts'
 import { sizeText } from './sizes.ts'
@@ -9,7 +9,7 @@ export function conflictsIn({ config, placeOf }: ReadConfig): ConfigProblem[] {
   return [
     {
       place: placeOf('maxFileBytes') ?? 'maxFileBytes',
-      message: `no request could bring such a file: maxRequestBytes is ${sizeText(maxRequestBytes)}. Give at most that, or raise maxRequestBytes`,
+      message: `must not exceed maxRequestBytes (${sizeText(maxRequestBytes)}). Lower it, or raise maxRequestBytes`,
     },
   ]
 }

@@ -1,4 +1,7 @@
-/** The config of a process: a YAML file, and the environment above it. Everything that is wrong is told at once, each with its place. */
+/**
+ * Reads the config from a YAML file and the environment, which overrides it. Reports all problems at once,
+ * each with its place.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { JobmillError } from 'jobmill'
 import { nearest } from 'jobmill/cli'
@@ -11,7 +14,10 @@ const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** `maxFileBytes` is UPLOADS_MAX_FILE_BYTES, and so on; the database is where everybody looks for it. */
+/**
+ * `maxFileBytes` becomes UPLOADS_MAX_FILE_BYTES, and so on. The database and the tokens have their common
+ * names.
+ */
 export function variableOf(name: keyof Config): string {
   if (name === 'database') return 'DATABASE_URL'
   if (name === 'tokens') return 'JOBMILL_TOKENS'
@@ -19,23 +25,23 @@ export function variableOf(name: keyof Config): string {
 }
 
 export interface ConfigProblem {
-  /** `jobmill-uploads.yaml:3 quotaBytes`, or the name of the variable. */
+  /** A place such as `jobmill-uploads.yaml:3 quotaBytes`, or the name of a variable. */
   readonly place: string
   readonly message: string
 }
 
-/** What was typed counts most: each with the option that it was typed behind. */
+/** Values from the command line, with their options. They override everything else. */
 export type TypedValues = {
   readonly [K in keyof Config]?: readonly [option: string, value: string | undefined]
 }
 
 export interface ReadConfig {
   readonly config: Config
-  /** Where a value was given: an option, a variable, a line of the file; null where nobody did. */
+  /** Where a value comes from: an option, a variable or a line of the file; null for a default. */
   readonly placeOf: (name: keyof Config) => string | null
 }
 
-/** `file`: as somebody named it; undefined for the usual one, where there is one. */
+/** `file`: the path that was passed; undefined for the default file, if it exists. */
 export function readConfig(file: string | undefined, env: Env, typed: TypedValues = {}): ReadConfig {
   const problems: ConfigProblem[] = []
   const { values, placeOf } = fromFile(file, problems)
@@ -58,14 +64,14 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
   const read = shape.safeParse(given)
   if (!read.success)
     for (const issue of read.error.issues)
-      problems.push(...toldOf(issue, (path) => named.get(String(path[0])) ?? placeOf(path)))
+      problems.push(...problemsOf(issue, (path) => named.get(String(path[0])) ?? placeOf(path)))
   const usable: ReadConfig = { config: read.success ? read.data : usableOf(given), placeOf: placeOfName }
   problems.push(...conflictsIn(usable))
   if (problems.length > 0) throw new ConfigInvalid(problems, isFileRead ? usable : null)
   return usable
 }
 
-/** Each value by itself, where not all can be used. */
+/** Keeps each valid value when some are invalid. */
 function usableOf(given: Readonly<Record<string, unknown>>): Config {
   return Object.fromEntries(
     NAMES.flatMap((name) => {
@@ -77,7 +83,7 @@ function usableOf(given: Readonly<Record<string, unknown>>): Config {
 
 export class ConfigInvalid extends JobmillError {
   override readonly problems: readonly ConfigProblem[]
-  /** What can be used of it all the same; null where the file cannot even be read. */
+  /** The valid part of the config; null if the file cannot be read at all. */
   readonly usable: ReadConfig | null
   constructor(problems: readonly ConfigProblem[], usable: ReadConfig | null = null) {
     super('OPTIONS_INVALID', problems.map(({ place, message }) => `${place}: ${message}`).join('\n'))
@@ -96,18 +102,18 @@ function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
   const placeOf = (): string => file
   if (!existsSync(file)) {
     if (named !== undefined)
-      problems.push({ place: named, message: 'there is no such file. Name another with --config' })
+      problems.push({ place: named, message: 'file does not exist. Pass another with --config' })
     return { values: {}, placeOf }
   }
   const lines = new LineCounter()
   const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines, prettyErrors: false })
-  // One mistake looks like many: what follows the first is mostly about that.
+  // Report only the first error: the others are mostly its consequences.
   const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])
   if (first !== undefined) {
     const { line, col } = lines.linePos(first.pos[0])
     problems.push({
       place: `${file} (line ${line}, column ${col})`,
-      message: `is no YAML: ${first.message}. Look at how that line is indented, and at its quotes and brackets`,
+      message: `is not valid YAML: ${first.message}. Check the indentation, quotes and brackets of that line`,
     })
     return { values: {}, placeOf }
   }
@@ -116,7 +122,7 @@ function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
   if (typeof values !== 'object' || Array.isArray(values)) {
     problems.push({
       place: file,
-      message: 'is not a list of names and values. Write "name: value" in each line',
+      message: 'must be a list of settings. Write "name: value" on each line',
     })
     return { values: {}, placeOf }
   }
@@ -130,7 +136,10 @@ function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
   }
 }
 
-function toldOf(issue: z.core.$ZodIssue, placeOf: (path: readonly PropertyKey[]) => string): ConfigProblem[] {
+function problemsOf(
+  issue: z.core.$ZodIssue,
+  placeOf: (path: readonly PropertyKey[]) => string,
+): ConfigProblem[] {
   if (issue.code !== 'unrecognized_keys') return [{ place: placeOf(issue.path), message: messageOf(issue) }]
   return issue.keys.map((key) => ({
     place: placeOf([...issue.path, key]),
@@ -141,10 +150,10 @@ function toldOf(issue: z.core.$ZodIssue, placeOf: (path: readonly PropertyKey[])
 function unknownName(key: string, known: readonly string[]): string {
   const near = nearest(key, known)
   const hint = near === undefined ? '' : `Did you mean ${near}? `
-  return `there is no such name. ${hint}Known are ${known.join(', ')}`
+  return `is an unknown setting. ${hint}Use one of ${known.join(', ')}`
 }
 
-/** Of several ways to be right, each has said why it is not that: the last is ours. */
+/** For a union, the last message is our own. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_union') return issue.errors.flat().at(-1)?.message ?? issue.message
   return issue.message

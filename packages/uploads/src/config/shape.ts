@@ -1,4 +1,4 @@
-/** What a config can say, each with what is said of a value that cannot be used. */
+/** The settings of a config and their error messages. */
 import * as z from 'zod'
 import { MOST_FILES } from '../inbox/limits.ts'
 import { durationMs } from '../options.ts'
@@ -12,31 +12,33 @@ const duration = (leastMs: number) =>
       context.addIssue({
         code: 'custom',
         message:
-          leastMs === 0 ? `${DURATION}; 0 is at once` : `${DURATION}, of at least ${leastMs / 1_000} s`,
+          leastMs === 0
+            ? `${DURATION}; 0 means immediately`
+            : `${DURATION}, of at least ${leastMs / 1_000} s`,
       })
       return z.NEVER
     }
   })
 
-const DURATION = "give a length of time in ms, s, m, h and d, such as '90s', '1h30m' or '24h'"
-const SIZE = "give bytes, or a text such as '100MiB'"
+const DURATION = "must be a duration in ms, s, m, h and d, such as '90s', '1h30m' or '24h'"
+const SIZE = "must be a number of bytes or a size such as '100MiB'"
 
 const size = (least: number) =>
   z.union([z.number(), z.string()], { error: SIZE }).transform((value, context) => {
     const bytes = bytesOf(value)
     if (bytes !== null && bytes >= least) return bytes
-    context.addIssue({ code: 'custom', message: least === 0 ? SIZE : `${SIZE}, more than 0` })
+    context.addIssue({ code: 'custom', message: least === 0 ? SIZE : `${SIZE}, greater than 0` })
     return z.NEVER
   })
 
 const whole = (least: number, most: number) =>
   z.coerce
-    .number({ error: `give a whole number of ${least} to ${most}` })
-    .int({ error: `give a whole number of ${least} to ${most}` })
-    .min(least, { error: `give a whole number of ${least} to ${most}` })
-    .max(most, { error: `give a whole number of ${least} to ${most}` })
+    .number({ error: `must be a whole number from ${least} to ${most}` })
+    .int({ error: `must be a whole number from ${least} to ${most}` })
+    .min(least, { error: `must be a whole number from ${least} to ${most}` })
+    .max(most, { error: `must be a whole number from ${least} to ${most}` })
 
-const text = z.string({ error: 'give a text' }).min(1, { error: 'give a text that is not empty' })
+const text = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' })
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
@@ -48,13 +50,13 @@ export const shape = z.strictObject({
   adminPort: whole(0, 65_535).optional(),
   adminBind: text.optional(),
   tokens: text.optional(),
-  logLevel: z.enum(LOG_LEVELS, { error: `give ${LOG_LEVELS.join(', ')}` }).optional(),
+  logLevel: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).optional(),
   maxFiles: whole(1, MOST_FILES).optional(),
   maxFileBytes: size(1).optional(),
   maxRequestBytes: size(1).optional(),
   quotaBytes: z.union([z.literal('none'), size(0)], { error: `${SIZE}, or none` }).optional(),
   quotaFiles: z
-    .union([z.literal('none'), whole(0, 1e9)], { error: 'give a number of files, or none' })
+    .union([z.literal('none'), whole(0, 1e9)], { error: 'must be a number of files, or none' })
     .optional(),
   uploadsAtOnce: whole(1, 100_000).optional(),
   uploadsPerMailbox: whole(1, 100_000).optional(),
@@ -65,12 +67,9 @@ export const shape = z.strictObject({
   stagingFor: duration(1_000).optional(),
   keysFor: duration(0).optional(),
   sweepEvery: duration(1_000).optional(),
-  metricsByMailbox: z.stringbool({ error: 'say true or false' }).or(z.boolean()).optional(),
+  metricsByMailbox: z.stringbool({ error: 'must be true or false' }).or(z.boolean()).optional(),
   job: z
-    .strictObject(
-      { kind: text, queue: text.optional() },
-      { error: 'give kind, and queue where it is another' },
-    )
+    .strictObject({ kind: text, queue: text.optional() }, { error: 'must have kind, and optionally queue' })
     .optional(),
 })
 

@@ -1,4 +1,4 @@
-/** Sizes as people write them: bytes, or `100MiB`. */
+/** Parses and prints sizes: bytes, or `100MiB`. */
 const UNIT: Readonly<Record<string, number>> = {
   b: 1,
   kb: 1e3,
@@ -11,7 +11,7 @@ const UNIT: Readonly<Record<string, number>> = {
   tib: 1_024 ** 4,
 }
 
-/** Null for what is none. */
+/** Null if it is not a size. */
 export function bytesOf(value: number | string): number | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : null
   const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(value.trim()) ?? []
@@ -21,7 +21,7 @@ export function bytesOf(value: number | string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null
 }
 
-/** The same the other way round: `100MiB`, `5MB`, or bytes where no unit fits. */
+/** The reverse: `100MiB`, `5MB`, or bytes if no unit fits. */
 export function sizeText(bytes: number): string {
   const unit = ['TiB', 'TB', 'GiB', 'GB', 'MiB', 'MB', 'KiB', 'kB'].find(
     (name) => bytes > 0 && bytes % (UNIT[name.toLowerCase()] ?? 1) === 0,

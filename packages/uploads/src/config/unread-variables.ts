@@ -1,9 +1,9 @@
-/** Variables that are called like ours, and that nobody reads: likely a typo. */
+/** Finds variables with our prefix that the program does not read, which are likely typos. */
 import { nearest } from 'jobmill/cli'
 import { type ConfigProblem, type Env, variableOf } from './read-config.ts'
 import { NAMES } from './shape.ts'
 
-/** Of the commands that talk to an inbox elsewhere. */
+/** The variables of the client commands. */
 export const CLIENT_VARIABLES = {
   url: 'UPLOADS_URL',
   mailbox: 'UPLOADS_MAILBOX',
@@ -26,7 +26,7 @@ export function unreadVariables(env: Env): ConfigProblem[] {
         ours.map((one) => one.slice(PREFIX.length)),
       )
       const fix =
-        near === undefined ? `Take it away; known are ${ours.join(', ')}` : `Did you mean ${PREFIX}${near}?`
-      return { place: name, message: `is set, and nothing reads it. ${fix}` }
+        near === undefined ? `Unset it, or use one of ${ours.join(', ')}` : `Did you mean ${PREFIX}${near}?`
+      return { place: name, message: `is set, but not used. ${fix}` }
     })
 }

@@ -1,4 +1,7 @@
-/** What Mission Control reads of the inbox. Who may look is decided by the door in front of it; nothing can be changed here, and no token is told. */
+/**
+ * The read-only API of the inbox for Mission Control. Mission Control authorizes the requests. Tokens are
+ * never returned.
+ */
 import { cleanId } from '../clean/ids.ts'
 import type { Inside } from '../inbox/inside.ts'
 import { LOOK_STATES, lookAtFiles } from '../inbox/look-files.ts'
@@ -9,7 +12,7 @@ import { problem, refusalOf } from './problems.ts'
 
 export interface App {
   readonly title: string
-  /** GET /mailboxes, /mailboxes/:id and /mailboxes/:id/files, below whatever address it is put at. */
+  /** Serves GET /mailboxes, /mailboxes/:id and /mailboxes/:id/files below any base path. */
   readonly fetch: (request: Request) => Promise<Response>
 }
 
@@ -52,8 +55,8 @@ async function listMailboxes(inside: Inside, url: URL): Promise<Response> {
   if (find.length > LONGEST_FIND || find.includes('\0') || !find.isWellFormed())
     throw new Refusal('OPTION_INVALID', {
       field: 'find',
-      detail: `is no text of at most ${LONGEST_FIND} characters`,
-      fix: 'Give a part of a name, or an id',
+      detail: `must be a text of at most ${LONGEST_FIND} characters`,
+      fix: 'Pass a part of a name, or an id',
     })
   const [page, expiredUnfetched] = await Promise.all([
     lookAtMailboxes(inside, {
@@ -83,7 +86,7 @@ function mailboxId(given: string, field: string): string {
   if (id === null)
     throw new Refusal('ID_INVALID', {
       field,
-      detail: 'the id of a mailbox is a UUID',
+      detail: 'the id of a mailbox must be a UUID',
       fix: 'Copy it from the list',
     })
   return id

@@ -1,11 +1,14 @@
-/** What a parser has found so far, for whoever reads it at a pace of his own: files in their order, the end, or what went wrong. */
+/**
+ * Buffers what the multipart parser found, for a reader with its own pace: files in order, then the end or a
+ * failure.
+ */
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 interface Arrived {
   readonly name: string
   readonly type: string
-  /** What its part says its size is; null where it does not. */
+  /** The size that the part declares; null for none. */
   readonly declared: number | null
   readonly stream: Readable
 }
@@ -13,21 +16,24 @@ interface Arrived {
 export interface Arrivals {
   readonly add: (file: Arrived) => void
   readonly end: () => void
-  /** The first failure is the one that is told. Whoever reads a file hears of it too. */
+  /** Keeps the first failure, which readers of a file get too. */
   readonly fail: (error: Error) => void
   readonly failure: () => Error | null
-  /** While the parser has bytes that it has not taken yet. */
+  /** Tracks bytes that the parser has not consumed yet. */
   readonly feeding: (taken: Promise<void>) => Promise<void>
-  /** The n-th file, null when there are fewer; rejects for a failure. */
+  /** The n-th file, or null if there are fewer. Rejects after a failure. */
   readonly next: (n: number) => Promise<Arrived | null>
-  /** Of the last one, for what is said of it. */
+  /** The name of the last file, for error messages. */
   readonly lastName: () => string | null
 }
 
-/** Turns of the event loop in which a parser that can go on does so. */
+/** Event loop turns within which a parser that can progress does so. */
 const PATIENCE = 25
 
-/** `stuck` is said when the parser takes nothing more although everything that it found was read: some bodies bring it to that. */
+/**
+ * `stuck` creates the error for a parser that stops although all its output was read, which some bodies
+ * cause.
+ */
 export function arrivals(stuck: () => Error): Arrivals {
   const files: Arrived[] = []
   const state: { failure: Error | null; isDone: boolean } = { failure: null, isDone: false }

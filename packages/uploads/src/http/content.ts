@@ -1,4 +1,7 @@
-/** The bytes of a file as an answer: whole, a range, or only what is known of it. A fetch counts when the last byte of the file was handed over. */
+/**
+ * Responds with the bytes of a file: whole, a range, or headers only. A fetch counts when the last byte was
+ * handed over.
+ */
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { byteRange } from '../clean/byte-range.ts'
@@ -19,10 +22,10 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
     throw new Refusal('ETAG_DIFFERS', {
       field: 'If-Match',
       detail: `the file has the ETag ${etag}`,
-      fix: 'Leave it out, or ask with this one',
+      fix: 'Omit the header, or send this ETag',
     })
   if (matches(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
-  // A range is of what is sent, and of HEAD nothing is.
+  // A range applies to content, and HEAD has none.
   const isGet = request.method !== 'HEAD'
   const given = isGet && ifRangeHolds(request, etag) ? request.headers.get('range') : null
   const range = byteRange(given, row.size)
@@ -30,7 +33,7 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
     throw new Refusal('RANGE_UNSATISFIABLE', {
       field: 'Range',
       detail: `the file has ${row.size} bytes`,
-      fix: 'Ask for bytes that it has',
+      fix: 'Request a range within the file',
       size: row.size,
       headers: { 'content-range': `bytes */${row.size}` },
     })
@@ -48,7 +51,7 @@ function headersOf(row: FileRow, etag: string): Record<string, string> {
   return {
     'content-type': row.type === '' ? UNKNOWN_TYPE : row.type,
     'content-disposition': disposition(row.name),
-    // Whatever it says it is: a browser must neither guess nor run it.
+    // The type is untrusted: a browser must neither guess it nor run the content.
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
     'accept-ranges': 'bytes',
@@ -74,20 +77,23 @@ function ifRangeHolds({ headers }: Request, etag: string): boolean {
 }
 
 /**
- * The server reads twice before it sends the first byte, and takes what breaks then for the end: a body that is too short, on a connection that goes on. What breaks a
- * moment later breaks the connection.
+ * The server reads ahead before it sends the first byte, and takes an error at that point for the end of the
+ * body. An error a moment later breaks the connection, as intended.
  */
 const BREAK_AFTER_MS = 20
 
 interface Sent {
   readonly ref: FileRef
-  /** How many bytes were promised. */
+  /** The number of bytes in the response headers. */
   readonly size: number
-  /** Whether the last byte of the file is among them. */
+  /** Whether the response includes the last byte of the file. */
   readonly isLast: boolean
 }
 
-/** A chunk at a time, when it is asked for. A blob that is shorter than its row says, or that breaks, breaks the connection: whoever fetches must not take that for the end. */
+/**
+ * Streams one chunk at a time on demand. A short or broken blob breaks the connection, so that the client
+ * does not mistake it for the end.
+ */
 function bodyOf(
   inside: Inside,
   bytes: AsyncIterable<Uint8Array>,
@@ -95,7 +101,7 @@ function bodyOf(
 ): ReadableStream {
   const chunks = bytes[Symbol.asyncIterator]()
   let left = size
-  /** Whoever asked has gone; a read that is on its way breaks, and that is nobody's fault. */
+  /** The client has disconnected. A read in flight then fails, which is not an error. */
   let isOver = false
   return new ReadableStream<Uint8Array>(
     {
@@ -110,7 +116,7 @@ function bodyOf(
           if (left !== 0) throw new Error(`the blob has ${size - left} of ${size} bytes`)
         } catch (error) {
           if (isOver) return
-          inside.onError(error, `the content of file ${ref.file}`)
+          inside.onError(error, `sending the content of file ${ref.file}`)
           await sleep(BREAK_AFTER_MS)
           return controller.error(error)
         }
@@ -119,7 +125,7 @@ function bodyOf(
       },
       async cancel() {
         isOver = true
-        // One that nobody has read from yet does not end by itself.
+        // An unread stream does not end on its own.
         if (bytes instanceof Readable) bytes.destroy()
         await chunks.return?.()
       },
@@ -128,13 +134,13 @@ function bodyOf(
   )
 }
 
-/** What was sent is sent, whatever becomes of this. */
+/** The content was sent, so a failure here is only logged. */
 async function stamp(inside: Inside, ref: FileRef): Promise<void> {
   try {
     await inside.fault('fetch:sent')
     await stampFetch(inside, ref)
     await inside.fault('fetch:stamped')
   } catch (error) {
-    inside.onError(error, `that file ${ref.file} was fetched`)
+    inside.onError(error, `recording the fetch of file ${ref.file}`)
   }
 }

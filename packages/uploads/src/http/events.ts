@@ -1,22 +1,25 @@
-/** What comes in, as it comes in (Server-Sent Events): first what is pending, or what came after the last event that was heard; then whatever is committed. */
+/**
+ * Server-sent events of new files: first the pending ones, or those after the last event id, then new
+ * commits.
+ */
 import { feed, type FeedPage } from '../inbox/feed.ts'
 import type { Inside } from '../inbox/inside.ts'
 
 const PAGE = 100
-/** So that nobody in between takes the connection for dead. */
+/** Keeps proxies from closing an idle connection. */
 const QUIET_MS = 15_000
 const RETRY_MS = 2_000
 
 export interface Listening {
   readonly mailbox: string
   readonly after: { readonly text: string; readonly field: string } | null
-  /** Whether the token still works: whoever listens may do so for days. */
+  /** Whether the token is still valid, because a stream may stay open for days. */
   readonly isAllowed: () => Promise<boolean>
-  /** Called when the stream ends, however it does. */
+  /** Called when the stream ends for any reason. */
   readonly leave: () => void
 }
 
-/** Rejects, before anything is sent, for a cursor that cannot be used. */
+/** Rejects for an invalid cursor before anything is sent. */
 export async function events(inside: Inside, listening: Listening): Promise<Response> {
   const { mailbox, after, isAllowed, leave } = listening
   const pageAfter = (cursor: string | null): Promise<FeedPage> =>
@@ -31,7 +34,7 @@ export async function events(inside: Inside, listening: Listening): Promise<Resp
   let isFirst = true
   const gone = new AbortController()
   const text = new TextEncoder()
-  /** False at the end. */
+  /** Returns false at the end. */
   async function next(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
     if (isFirst) controller.enqueue(text.encode(`retry: ${RETRY_MS}\n\n`))
     else {

@@ -1,4 +1,7 @@
-/** The rest of a body that nobody wants: read and thrown away, or whoever sends would find the line cut before the answer. Not without end. */
+/**
+ * Reads and discards the rest of an unwanted body, up to a limit. Otherwise the client would get a connection
+ * error instead of the response.
+ */
 const MOST_BYTES = 64 * 1_024 * 1_024
 
 /** Never rejects. */
@@ -11,11 +14,11 @@ export async function letGo(body: ReadableStreamDefaultReader<Uint8Array>): Prom
     }
     await body.cancel()
   } catch {
-    // Whoever sent it is gone.
+    // The client has disconnected.
   }
 }
 
-/** Of a request that was refused before its body was looked at. */
+/** For a request that was refused before its body was read. */
 export function letGoOf(request: Request): void {
   const body = request.method === 'GET' ? null : (request.body as ReadableStream<Uint8Array> | null)
   if (body !== null && !body.locked) void letGo(body.getReader())

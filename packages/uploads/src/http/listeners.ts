@@ -4,7 +4,9 @@ import type { Limits } from '../inbox/limits.ts'
 import { Refusal } from '../refusal.ts'
 
 export interface Listeners {
-  /** Returns the function that gives the place back. Throws when the mailbox, or this process, has as many as it may. */
+  /**
+   * Returns the function that releases the slot. Throws if the mailbox or this process has reached its limit.
+   */
   readonly open: (mailbox: string) => () => void
 }
 
@@ -18,15 +20,15 @@ export function listeners({
       const opened = open(mailbox)
       if (opened === 'caller')
         throw new Refusal('LISTENERS_TOO_MANY', {
-          detail: `${perCaller} event streams and long polls of this mailbox are open, which is the most for one mailbox`,
-          fix: 'Close one, or ask without wait',
+          detail: `${perCaller} event streams and long polls of this mailbox are open, the limit per mailbox`,
+          fix: 'Close one, or request without wait',
           max: perCaller,
           retryAfter: 1,
         })
       if (opened === 'total')
         throw new Refusal('BUSY', {
-          detail: `${total} event streams and long polls are open, which is the most for this process`,
-          fix: 'Try again in a moment, or ask without wait',
+          detail: `${total} event streams and long polls are open, the limit of this process`,
+          fix: 'Try again in a moment, or request without wait',
           max: total,
         })
       return opened

@@ -1,6 +1,6 @@
 /**
- * The files of a multipart body, one after the other, while it arrives. The body waits while nobody takes the bytes of the file that is being read: at most a chunk
- * or two are in memory.
+ * Streams the files of a multipart body, one after the other. The body pauses while the current file is not
+ * read, so that at most a chunk or two are in memory.
  */
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
@@ -19,7 +19,7 @@ const FIELD_BYTES = 4_096
 const HEADER_BYTES = 16 * 1_024
 const HOLD_BYTES = 64 * 1_024
 
-/** Has to be read to its end, or returned from: then the rest of the body is let go. */
+/** Read it to the end or return from it, which discards the rest of the body. */
 export async function* filesOf(
   request: Request,
   limits: MailboxLimits,
@@ -30,12 +30,12 @@ export async function* filesOf(
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type))
     throw new Refusal('MEDIA_TYPE_WRONG', {
       field: 'Content-Type',
-      fix: 'Send multipart/form-data with its boundary, and each file as a part called files',
+      fix: 'Send multipart/form-data with its boundary, and each file as a part named files',
     })
   const declared = declaredBy(request)
   if (declared !== null && declared > limits.maxRequestBytes)
     throw bodyTooLarge(limits.maxRequestBytes, declared, { isDeclared: true, file: null })
-  const found = arrivals(() => broken('it has a part that cannot be read'))
+  const found = arrivals(() => broken('a part cannot be read'))
   const parser = parserFor(type)
   listenTo(parser, found, limits.maxFiles)
   const onAbort = (): void => {
@@ -46,14 +46,14 @@ export async function* filesOf(
   let body: ReadableStreamDefaultReader<Uint8Array> | null = null
   try {
     if (signal.aborted) onAbort()
-    // Nothing of the body is taken from its socket before.
+    // Reads nothing from the socket before its turn.
     else await turn.mine()
     const stream = request.body as ReadableStream<Uint8Array> | null
-    if (stream === null) throw broken('there is no body')
+    if (stream === null) throw broken('the body is missing')
     body = stream.getReader()
-    // Not waited for: it may never come back from a body that stands still. Whatever it meets is a failure of the whole.
+    // Not awaited, because a stalled body may never end. Any error fails the whole request.
     pump(body, parser, found, limits.maxRequestBytes, turn).catch((error: unknown) =>
-      found.fail(error instanceof Refusal ? error : broken('it ended too early', error)),
+      found.fail(error instanceof Refusal ? error : broken('the body ended too early', error)),
     )
     for (let n = 0; ; n += 1) {
       const file = await found.next(n)
@@ -63,7 +63,7 @@ export async function* filesOf(
     }
   } finally {
     signal.removeEventListener('abort', onAbort)
-    found.fail(new Error('nobody reads it'))
+    found.fail(new Error('the body is no longer read'))
     turn.end()
     if (body !== null) void letGo(body)
   }
@@ -74,7 +74,7 @@ function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles
   const headers = partHeadersOf(parser)
   parser
     .on('file', (field: string | undefined, stream, name: string | undefined, _, mime) => {
-      // It is told by `fail`, to whoever reads.
+      // The reader gets it through `fail`.
       stream.on('error', (error) => fail(broken(error.message, error)))
       files += 1
       if (field !== PART) return fail(unknownPart(field))
@@ -83,21 +83,26 @@ function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles
       add({ name: decoded(name ?? ''), type: hasType ? mime : '', declared, stream })
     })
     .on('field', (field: string | undefined) => {
-      if (field === PART) fail(broken('a part called files has no filename'))
+      if (field === PART) fail(broken('a part named files has no filename'))
     })
     .on('fieldsLimit', () => fail(broken(`there are more than ${FIELDS} fields`)))
-    .on('error', (error) => fail(broken(error instanceof Error ? error.message : 'it is broken', error)))
+    .on('error', (error) =>
+      fail(broken(error instanceof Error ? error.message : 'the body is malformed', error)),
+    )
     .on('finish', end)
 }
 
-/** What browsers write for the three characters that could end a name (the standard of HTML forms), and for nothing else. */
+/**
+ * Decodes the three characters that browsers escape in names according to the HTML standard, and nothing
+ * else.
+ */
 function decoded(name: string): string {
   return name.replaceAll(/%(?:22|0d|0a)/gi, (code) =>
     String.fromCodePoint(Number.parseInt(code.slice(1), 16)),
   )
 }
 
-/** One chunk at a time: the next is asked for when the parser has taken this one. */
+/** Reads the next chunk when the parser has consumed this one. */
 async function pump(
   body: ReadableStreamDefaultReader<Uint8Array>,
   parser: BusboyInstance,
@@ -112,13 +117,13 @@ async function pump(
     if (failure() !== null) return
     if (done) return feeding(new Promise((ended) => parser.once('finish', ended).end()))
     size += value.length
-    // What it had said was less, or nothing.
+    // The Content-Length was smaller or missing.
     if (size > maxBytes) throw bodyTooLarge(maxBytes, size, { isDeclared: false, file: lastName() })
     await feeding(new Promise((taken) => parser.write(value, () => taken())))
   }
 }
 
-/** A stream that is destroyed ends with an error of its own, which says nothing. */
+/** A destroyed stream ends with a generic error, so report the original failure. */
 async function* orFailure(
   stream: Readable,
   failure: () => Error | null,
@@ -130,9 +135,9 @@ async function* orFailure(
   }
 }
 
-/** Whoever sends went away, or we did. */
+/** The client disconnected, or this process is stopping. */
 export function reasonOf({ reason }: AbortSignal): Error {
-  return reason instanceof Refusal ? reason : broken('it was broken off')
+  return reason instanceof Refusal ? reason : broken('the request was aborted')
 }
 
 function parserFor(type: string): BusboyInstance {
@@ -144,7 +149,7 @@ function parserFor(type: string): BusboyInstance {
       limits: { fields: FIELDS, fieldSize: FIELD_BYTES, headerSize: HEADER_BYTES, headerPairs: 32 },
     })
   } catch (error) {
-    throw broken(error instanceof Error ? error.message : 'it has no boundary', error)
+    throw broken(error instanceof Error ? error.message : 'the boundary is missing', error)
   }
 }
 
@@ -153,18 +158,16 @@ function declaredBy({ headers }: Request): number | null {
   return given === null ? null : Number(given)
 }
 
-/** `size`: what was declared, or what had come by then. `file`: the one that was being read. */
+/** `size`: the declared size, or the bytes received so far. `file`: the file that was being read. */
 function bodyTooLarge(
   max: number,
   size: number,
   { isDeclared, file }: { readonly isDeclared: boolean; readonly file: string | null },
 ): Refusal {
   return new Refusal('REQUEST_TOO_LARGE', {
-    detail: isDeclared
-      ? `the body has ${size} bytes, of ${max} that it may have`
-      : `the body is larger than ${max} bytes`,
+    detail: isDeclared ? `the body has ${size} bytes (max ${max})` : `the body is larger than ${max} bytes`,
     field: isDeclared ? 'Content-Length' : PART,
-    fix: 'Send fewer files in one request',
+    fix: 'Send fewer files per request',
     file: file === null ? null : cleanName(file),
     size,
     max,
@@ -173,9 +176,9 @@ function bodyTooLarge(
 
 function tooMany(max: number): Refusal {
   return new Refusal('FILES_TOO_MANY', {
-    detail: `there are more than ${max}`,
+    detail: `more than ${max} files`,
     field: PART,
-    fix: 'Send several requests',
+    fix: 'Use several requests',
     max,
   })
 }
@@ -183,16 +186,16 @@ function tooMany(max: number): Refusal {
 function unknownPart(field: string | undefined): Refusal {
   const name = JSON.stringify((field ?? '').slice(0, 100).toWellFormed())
   return new Refusal('PART_UNKNOWN', {
-    detail: `there is a file in a part called ${name}`,
+    detail: `a part named ${name} has a file`,
     field: (field ?? '').slice(0, 100).toWellFormed(),
-    fix: 'Call every part that is a file files',
+    fix: 'Use the name files for every part with a file',
   })
 }
 
 function broken(detail: string, cause?: unknown): Refusal {
   return new Refusal(
     'MULTIPART_BROKEN',
-    { detail: detail.slice(0, 200), fix: 'Send multipart/form-data as RFC 7578 has it' },
+    { detail: detail.slice(0, 200), fix: 'Send multipart/form-data according to RFC 7578' },
     cause,
   )
 }

@@ -1,11 +1,11 @@
-/** What stands behind the question mark: known names, values within bounds, each refused by its name. */
+/** Parses query parameters: known names only, with validated values. */
 import { Refusal } from '../refusal.ts'
 
 export interface Parameters {
   readonly text: (name: string) => string | null
   readonly whole: (name: string, fallback: number, least: number, most: number) => number
   readonly oneOf: <const T extends string>(name: string, known: readonly T[], fallback: T) => T
-  /** In milliseconds: `30s`, `500ms`, `1m`. */
+  /** In milliseconds, from `30s`, `500ms` or `1m`. */
   readonly duration: (name: string, fallbackMs: number, mostMs: number) => number
 }
 
@@ -15,11 +15,11 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
   for (const name of searchParams.keys()) {
     if (!known.includes(name))
       throw new Refusal('OPTION_UNKNOWN', {
-        detail: `there is no parameter ${JSON.stringify(name.slice(0, 40).toWellFormed())} here`,
+        detail: `unknown parameter ${JSON.stringify(name.slice(0, 40).toWellFormed())}`,
         field: name.slice(0, 100).toWellFormed(),
-        fix: known.length === 0 ? 'Leave it out' : `Known are ${known.join(', ')}`,
+        fix: known.length === 0 ? 'Omit it' : `Use one of ${known.join(', ')}`,
       })
-    if (searchParams.getAll(name).length > 1) throw wrong(name, 'stands there twice', 'Give it once')
+    if (searchParams.getAll(name).length > 1) throw wrong(name, 'is duplicated', 'Pass it once')
   }
   const text = (name: string): string | null => searchParams.get(name)
   return {
@@ -29,13 +29,13 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
       if (given === null) return fallback
       const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
       if (value >= least && value <= most) return value
-      throw wrong(name, 'is no whole number that can be used', `Give ${least} to ${most}`)
+      throw wrong(name, 'must be a whole number', `Pass ${least} to ${most}`)
     },
     oneOf(name, all, fallback) {
       const given = text(name)
       if (given === null) return fallback
       const found = all.find((one) => one === given)
-      if (found === undefined) throw wrong(name, 'is not known', `Say ${all.join(' or ')}`)
+      if (found === undefined) throw wrong(name, 'has an unknown value', `Pass ${all.join(' or ')}`)
       return found
     },
     duration(name, fallbackMs, mostMs) {
@@ -44,11 +44,7 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
       const [, amount, unit] = /^(\d{1,6})(ms|s|m)?$/.exec(given) ?? []
       const ms = Number(amount) * (UNIT_MS[unit ?? 'ms'] ?? Number.NaN)
       if (ms <= mostMs) return ms
-      throw wrong(
-        name,
-        'is no length of time that can be used',
-        `Give at most ${mostMs / 1_000}s, such as 30s`,
-      )
+      throw wrong(name, 'must be a duration', `Pass at most ${mostMs / 1_000}s, such as 30s`)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The API of mailboxes: from a request to an answer. Whoever asks is known before anything else is said. */
+/** The HTTP API of mailboxes. Authenticates every request before anything else. */
 import type { Platform } from 'jobmill'
 import type { Caller } from 'jobmill/http'
 import { cleanId } from '../clean/ids.ts'
@@ -38,7 +38,7 @@ interface Asked extends RouteTools {
   readonly request: Request
   readonly url: URL
   readonly holder: Holder
-  /** What stands in the place of `:file`. */
+  /** The `:file` part of the path. */
   readonly file: string
 }
 
@@ -56,7 +56,7 @@ export const ROUTES: readonly (readonly [pattern: RegExp, methods: Readonly<Reco
   [/^uploads\/([^/]*)\/ack$/, { POST: acknowledge }],
 ]
 
-/** Null for an address that is not of mailboxes. */
+/** Null for a path that does not belong to mailboxes. */
 export function route(
   request: Request,
   { address }: Pick<Caller, 'address'>,
@@ -67,9 +67,10 @@ export function route(
   if (mailbox === undefined) return null
   return answer({ request, address, url, mailbox, rest: rest ?? '' }, tools).catch(async (error: unknown) => {
     const refusal = refusalOf(error)
-    // Of an anonymous caller not a byte is read, also not to throw it away: the server answers and closes.
+    // The body of an unauthenticated request is not read, not even to discard it: the server responds and
+    // closes.
     if (refusal.code !== 'TOKEN_WRONG' && refusal.code !== 'TRIES_TOO_MANY') letGoOf(request)
-    // So that the mill can write again, and with it the sweep.
+    // Free the reserve, so that the mill and the sweep can write again.
     await tools.inside.room.giveUpFor(error)
     if (refusal.status >= 500 && refusal.cause !== undefined)
       tools.inside.onError(error, `${request.method} ${url.pathname}`)
@@ -82,7 +83,7 @@ interface Arrived {
   readonly address: string
   readonly url: URL
   readonly mailbox: string
-  /** What stands behind the mailbox. */
+  /** The path after the mailbox. */
   readonly rest: string
 }
 
@@ -146,7 +147,7 @@ async function listFiles(asked: Asked): Promise<Response> {
 async function listen({ inside, tokens, listeners, request, url, holder }: Asked): Promise<Response> {
   mustBeAllowed(holder, 'consume')
   const parameter = parametersOf(url, ['after']).text('after')
-  // The header is newer: whoever comes back sends the address that it began with.
+  // The header is newer: a reconnecting client sends its original URL.
   const header = request.headers.get('last-event-id')
   const after =
     header !== null && header !== ''
@@ -191,9 +192,9 @@ async function acknowledge(asked: Asked): Promise<Response> {
   const [other] = Object.keys(others)
   if (other !== undefined)
     throw new Refusal('BODY_INVALID', {
-      detail: 'there is no such field',
+      detail: 'is an unknown field',
       field: other.slice(0, 100).toWellFormed(),
-      fix: 'Known is sha256',
+      fix: 'Use sha256',
     })
   const request = { ...ref, sha256: hashOf(sha256) }
   const acked = await asked.inside.room.forced(() => ack(asked.inside, request))
@@ -207,8 +208,8 @@ function refOf({ holder, file }: Asked): { mailbox: string; file: string } {
   if (id !== null) return { mailbox: holder.mailbox, file: id }
   throw new Refusal('ID_INVALID', {
     field: 'file',
-    detail: 'the id of a file is a UUID',
-    fix: 'Copy it from the answer to the upload, or from the list',
+    detail: 'the id of a file must be a UUID',
+    fix: 'Copy it from the response to the upload, or from the list',
   })
 }
 
@@ -217,7 +218,7 @@ function hashOf(given: unknown): string | null {
   if (typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase()
   throw new Refusal('BODY_INVALID', {
     field: 'sha256',
-    detail: 'is no SHA-256',
-    fix: 'Give its 64 hexadecimal digits, or leave it out',
+    detail: 'must be a SHA-256',
+    fix: 'Pass 64 hexadecimal digits, or omit it',
   })
 }

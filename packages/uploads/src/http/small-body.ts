@@ -1,11 +1,11 @@
-/** A JSON body of a few bytes, or none. */
+/** Reads a small or empty JSON body. */
 import type { Platform } from 'jobmill'
 import { Refusal } from '../refusal.ts'
 
 const MOST_BYTES = 4_096
 const LONGEST_MS = 10_000
 
-/** Null for none. */
+/** Null for an empty body. */
 export async function smallBody(
   request: Request,
   platform: Platform,
@@ -36,7 +36,7 @@ async function textOf(request: Request, platform: Platform): Promise<string> {
       const { done, value } = await reader.read().catch((error: unknown) => {
         throw notThat(error)
       })
-      if (isLate) throw new Refusal('TOO_SLOW', { fix: 'Send the few bytes of it at once' })
+      if (isLate) throw new Refusal('TOO_SLOW', { fix: 'Send the body without delay' })
       if (done) return Buffer.concat(chunks).toString()
       size += value.length
       if (size > MOST_BYTES) {

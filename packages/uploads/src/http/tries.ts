@@ -1,15 +1,15 @@
 /**
- * Wrong tokens are rate-limited by address, before the database is asked. A token that was right before is not held back by those who guess from the same
- * address, since behind a proxy all callers have that of the proxy.
+ * Rate-limits wrong tokens by address, before the database is queried. A token that worked before is exempt,
+ * because all callers behind a proxy share its address.
  */
 import { createHash } from 'node:crypto'
 import type { Platform } from 'jobmill'
 import { pace } from 'jobmill/http'
 import { Refusal } from '../refusal.ts'
 
-/** For each address, with bursts of twice as many. */
+/** Per address, with bursts of twice as many. */
 const WRONG_PER_SECOND = 20
-/** Tokens that are known to have been right; beyond that the one that was used least recently is forgotten. */
+/** The number of remembered valid tokens; the least recently used one is evicted. */
 const MOST_KNOWN = 1_000
 
 export type Tries = <H>(
@@ -17,7 +17,7 @@ export type Tries = <H>(
   check: () => Promise<H>,
 ) => Promise<H>
 
-/** `check` rejects with TOKEN_WRONG for a token that is. */
+/** `check` rejects with TOKEN_WRONG for a wrong token. */
 export function tries(platform: Platform): Tries {
   const wrong = pace({ perSecond: WRONG_PER_SECOND, now: () => platform.monotonic() })
   const right = new Set<string>()
@@ -31,7 +31,7 @@ export function tries(platform: Platform): Tries {
       })
     try {
       const found = await check()
-      // To the end: the first is the one that was used least recently.
+      // Move it to the end, as the most recently used.
       right.delete(hash)
       right.add(hash)
       const [oldest] = right

@@ -1,37 +1,37 @@
 /**
- * How many bodies are read at the same time: every one that is has chunks in memory, and those that wait have none but what their socket holds, which makes their
- * senders wait. A turn ends with the body, when its sender has nothing to send, and after a while when others wait: so nobody who is slow holds up the rest. Mailboxes
- * have the next turn one after the other, however many bodies each has waiting: so one that has many holds up no other.
+ * Limits how many request bodies are read in parallel, because each one holds chunks in memory. Waiting
+ * bodies stay in their sockets. A turn ends with the body, when the sender is silent, or after a while if
+ * others are waiting. Mailboxes take turns, so that one with many uploads does not delay the others.
  */
 import type { Platform } from 'jobmill'
 
-/** The most bodies that are read at once. */
+/** Maximum bodies in parallel. */
 const READ_AT_ONCE = 16
-/** How long a sender may be silent before somebody else is read. */
+/** How long a sender may be silent before it loses its turn. */
 const SILENT_MS = 250
-/** Short, so that hundreds who are slow and steady hold up nobody for long. */
+/** Short, so that hundreds of slow senders delay no one for long. */
 const TURN_MS = 250
 
 export interface Turns {
-  /** One body, to this mailbox. Nothing is taken yet. */
+  /** Creates a turn for one body of this mailbox, without acquiring it. */
   readonly newTurn: (mailbox: string) => Turn
-  /** How many bodies are being read. */
+  /** The number of bodies being read. */
   readonly running: () => number
 }
 
 export interface Turn {
-  /** Resolves when this body may be read on. */
+  /** Resolves when this body may be read. */
   readonly mine: () => Promise<void>
-  /** What the sender brings. The turn goes to somebody else when that takes a while. */
+  /** Waits for data from the sender. Releases the turn if that takes too long. */
   readonly during: <T>(read: Promise<T>) => Promise<T>
-  /** For good; also while waiting. */
+  /** Ends it for good, even while waiting. */
   readonly end: () => void
 }
 
 type Wake = (isMine: boolean) => void
 
 export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
-  /** By mailbox, the next one first; none is empty. */
+  /** Waiting turns by mailbox, next one first. No entry is empty. */
   const waiting = new Map<string, Set<Wake>>()
   let running = 0
 
@@ -40,7 +40,7 @@ export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
     waiting.set(mailbox, own.add(wake))
   }
 
-  /** Whether it was among those who wait. */
+  /** Returns whether it was waiting. */
   function leave(mailbox: string, wake: Wake): boolean {
     const own = waiting.get(mailbox)
     const wasThere = own?.delete(wake) === true
@@ -53,7 +53,7 @@ export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
     if (first === undefined || running >= most) return
     const [mailbox, own] = first
     const [wake] = own
-    // Those that it has left stand behind every other mailbox.
+    // The mailbox moves behind all others.
     waiting.delete(mailbox)
     if (own.size > 1) waiting.set(mailbox, own)
     if (wake === undefined) return

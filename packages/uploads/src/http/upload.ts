@@ -1,4 +1,4 @@
-/** An upload from its request: how many there are at once, how long one may take, and its idempotency key. */
+/** Accepts an upload request: concurrency limits, timeout and idempotency key. */
 import type { Platform } from 'jobmill'
 import { checkKey } from '../inbox/idempotency.ts'
 import type { Inside } from '../inbox/inside.ts'
@@ -14,15 +14,15 @@ export type Uploader = (request: Request, holder: Holder) => Promise<Received>
 
 export interface Uploads {
   readonly take: Uploader
-  /** Work of the program itself: none is begun after a stop, and a stop waits for it. */
+  /** Runs work of the program itself. None is accepted after a stop, and a stop waits for it. */
   readonly during: During
-  /** No more are taken; resolves when those on their way have ended. After `graceMs` they are broken off. */
+  /** Accepts no more uploads, and resolves when the running ones have ended. Aborts them after `graceMs`. */
   readonly stop: (graceMs: number) => Promise<void>
 }
 
 export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   const running = new Set<Promise<unknown>>()
-  /** How many of them each mailbox has; those that have none are not in it. */
+  /** Running uploads by mailbox, without zeros. */
   const byMailbox = new Map<string, number>()
   const stopping = new AbortController()
   const reading = turns(platform)
@@ -31,11 +31,13 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   async function take(request: Request, holder: Holder): Promise<Received> {
     const limits = limitsOf(holder.limits, inside.limits)
     const slow = new AbortController()
-    // Half of what the sweep waits: it never meets one that still goes on.
+    // Half of the time after which the sweep cleans up, so that it never meets a running upload.
     const timer = platform.timer(
       inside.limits.stagingForMs / 2,
       () =>
-        slow.abort(new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller parts if the line is slow' })),
+        slow.abort(
+          new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller requests if the connection is slow' }),
+        ),
       { unref: true },
     )
     const signal = AbortSignal.any([request.signal, stopping.signal, slow.signal])
@@ -47,7 +49,7 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       throw signal.aborted && !(error instanceof Refusal) ? reasonOf(signal) : error
     } finally {
       timer.cancel()
-      // Also when nobody began to read.
+      // Also ends an iterator that was never started.
       await files.return()
     }
   }
@@ -58,8 +60,8 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       const most = inside.limits.uploadsAtOnce
       if (running.size >= most)
         throw new Refusal('TOO_MANY', {
-          detail: `${most} uploads are on their way to this process`,
-          fix: 'Send it again in a moment',
+          detail: `${most} uploads are in progress, the limit of this process`,
+          fix: 'Try again in a moment',
           max: most,
           retryAfter: 1,
         })
@@ -68,8 +70,8 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       const { uploadsPerMailbox } = limitsOf(holder.limits, inside.limits)
       if (own >= uploadsPerMailbox)
         throw new Refusal('MAILBOX_BUSY', {
-          detail: `${uploadsPerMailbox} uploads to this mailbox are on their way`,
-          fix: 'Send it again when one of them has ended, or have the limit of the mailbox raised',
+          detail: `${uploadsPerMailbox} uploads to this mailbox are in progress, its limit`,
+          fix: 'Try again when one of them has ended, or raise the limit of the mailbox',
           max: uploadsPerMailbox,
           retryAfter: 1,
         })

@@ -1,4 +1,6 @@
-/** A page of the feed; one that would be empty waits for what comes, as long as it was asked to. */
+/**
+ * Long polling: returns a page of the feed, and holds an empty one open until files arrive or the wait ends.
+ */
 import type { Platform } from 'jobmill'
 import { feed, type FeedPage, type FeedRequest } from '../inbox/feed.ts'
 import type { Inside } from '../inbox/inside.ts'
@@ -16,9 +18,12 @@ export async function waitForPage(
     readonly waitMs: number
     readonly signal: AbortSignal
     readonly platform: Platform
-    /** Called before it waits. Returns what to call when it no longer does; throws when too many wait. */
+    /**
+     * Called before waiting. Returns the function to call afterwards; throws if too many requests are
+     * waiting.
+     */
     readonly enter: () => () => void
-    /** Rejects when whoever asked may not any more. */
+    /** Rejects if the caller has lost access. */
     readonly mayStill: () => Promise<unknown>
   },
 ): Promise<FeedPage> {
@@ -31,7 +36,7 @@ export async function waitForPage(
       if (page.files.length > 0 || leftMs <= 0 || signal.aborted || inside.live.isStopped()) return page
       leave ??= enter()
       await inside.live.wait(request.mailbox, page.seq, leftMs, signal)
-      // Before it is looked again: what came after a token was taken back is not for who has it.
+      // Check access before reading again: a revoked token must not see new files.
       await mayStill()
     }
   } finally {

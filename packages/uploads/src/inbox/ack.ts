@@ -1,4 +1,4 @@
-/** Acknowledges a file: in one statement, which reads no content. Only when it changed nothing, a second one asks why. */
+/** Acknowledges a file with one statement. Only if it changed nothing, a second one finds out why. */
 import type { Kysely } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -6,18 +6,18 @@ import type { FileRef } from './files.ts'
 import type { Inside } from './inside.ts'
 
 export interface AckRequest extends FileRef {
-  /** What whoever has the file came to; null when that is not said. */
+  /** The hash that the consumer computed; null if it sent none. */
   readonly sha256: string | null
 }
 
 export interface Acked {
   readonly acked: true
   readonly alreadyAcked?: true
-  /** The sweep was taking it away at the same time. */
+  /** The sweep deleted the file at the same time. */
   readonly raced?: true
 }
 
-/** `db`: the tables inside the caller's transaction, where there is one. */
+/** `db`: the tables inside the caller's transaction, if there is one. */
 export async function ack(
   { tables, fault }: Pick<Inside, 'tables' | 'fault'>,
   { mailbox, file, sha256 }: AckRequest,
@@ -42,7 +42,7 @@ export async function ack(
     .select(['sha256', 'acked_at', 'swept_at'])
     .where('mailbox', '=', mailbox)
     .where('id', '=', file)
-    // What has expired and was not acknowledged is gone already, whatever its hash.
+    // An expired file without an acknowledgement is gone, whatever its hash.
     .where((where) =>
       where.or([
         where('acked_at', 'is not', null),
@@ -57,7 +57,7 @@ export async function ack(
     throw new Refusal('HASH_DIFFERS', {
       field: 'sha256',
       detail: `the file has the SHA-256 ${row.sha256}`,
-      fix: 'Fetch it again, and acknowledge what has this hash',
+      fix: 'Fetch it again, and acknowledge it with this hash',
     })
   if (acked_at === null && swept_at === null) throw new Refusal('FILE_UNKNOWN')
   return {

@@ -1,4 +1,4 @@
-/** From files to jobs: one of a given kind for each file, written in the transaction that makes the file visible. */
+/** Enqueues a job for each file, in the transaction that makes the file visible. */
 import type { Mill } from 'jobmill'
 
 export interface FilePayload {
@@ -13,13 +13,13 @@ export interface FilePayload {
 
 export interface BridgeOptions {
   readonly kind: string
-  /** Default: where the kind is routed to. */
+  /** Default: the queue that the kind is routed to. */
   readonly queue?: string
 }
 
 export interface Bridge {
   readonly enqueue: (files: readonly FilePayload[], tx: never) => Promise<void>
-  /** After the commit. */
+  /** Called after the commit. */
   readonly wake: () => void
 }
 

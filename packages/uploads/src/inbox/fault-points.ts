@@ -1,4 +1,7 @@
-/** Every place between two steps where a test can let the process die, or a disk fill up. What must be true afterwards is the same for all of them. */
+/**
+ * The fault points of the inbox, where a test can stop the process or fill the disk. The same guarantees hold
+ * after each.
+ */
 export const FAULT_POINTS = [
   // An upload.
   'receive:staged',
@@ -6,10 +9,10 @@ export const FAULT_POINTS = [
   'receive:complete',
   'receive:rows',
   'receive:committed',
-  // An upload that is refused.
+  // A refused upload.
   'discard:blob',
   'discard:blobs',
-  // A fetch, and its acknowledgement.
+  // A fetch and its acknowledgement.
   'fetch:read',
   'fetch:sent',
   'fetch:stamped',

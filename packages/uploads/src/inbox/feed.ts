@@ -1,4 +1,7 @@
-/** The feed of a mailbox: what came in, in its order. What is not acknowledged can always be listed again, so nothing that failed once is lost. */
+/**
+ * The feed of a mailbox: new files in order. Unacknowledged files can always be listed again, so that a
+ * failed fetch loses nothing.
+ */
 import { Refusal } from '../refusal.ts'
 import { cursorOf, seqOf } from './cursor.ts'
 import { fileView, type FileView } from './file-view.ts'
@@ -12,22 +15,22 @@ export interface FeedRequest {
   /** Null: from the beginning. */
   readonly after: string | null
   readonly limit: number
-  /** Which parameter a wrong cursor came in. */
+  /** The parameter that the cursor came in. */
   readonly field?: string
 }
 
 export interface FeedPage {
   readonly files: readonly (FileView & { readonly cursor: string })[]
-  /** For the next page, also when this one is empty. */
+  /** For the next page, even if this one is empty. */
   readonly cursor: string
   readonly more: boolean
-  /** What the cursor stands for, for those who wait. */
+  /** The sequence number of the cursor, for waiting. */
   readonly seq: number
 }
 
 export async function feed({ tables }: Pick<Inside, 'tables'>, request: FeedRequest): Promise<FeedPage> {
   const { mailbox, state, after, limit, field = 'after' } = request
-  // First: everything up to it is committed, so the cursor can go that far whatever the list shows.
+  // Read this first: everything up to it is committed, so the cursor can safely advance that far.
   const last = await lastSeqOf({ tables }, mailbox)
   const from = after === null ? 0 : seqOf(after, mailbox, last, field)
   const rows = await tables.db
@@ -74,7 +77,7 @@ async function lastSeqOf({ tables }: Pick<Inside, 'tables'>, mailbox: string): P
   return row.last_seq
 }
 
-/** For those who wait on many mailboxes at once. */
+/** For waiting on many mailboxes at once. */
 export async function lastSeqs(
   { tables }: Pick<Inside, 'tables'>,
   mailboxes: readonly string[],

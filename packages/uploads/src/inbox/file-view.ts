@@ -1,9 +1,9 @@
-/** A file as it is told to whoever has the mailbox. */
+/** A file as the API shows it to the mailbox. */
 import type { Schema } from '../tables/schema.ts'
 
 export interface FileView {
   readonly id: string
-  /** What a message can carry in place of the file. */
+  /** A reference to the file, for use in messages. */
   readonly uri: string
   readonly name: string
   readonly mimeType: string

@@ -1,4 +1,7 @@
-/** One file of a mailbox: found, handed out, acknowledged. Every statement names mailbox and file together, so another mailbox's file is none. */
+/**
+ * Finds, reads and stamps one file. Every statement names mailbox and file together, so that files of other
+ * mailboxes are never found.
+ */
 import { sql } from 'jobmill-tables'
 import { BlobMissing } from '../blobs/blob-store.ts'
 import type { ByteRange } from '../clean/byte-range.ts'
@@ -11,7 +14,7 @@ export interface FileRef {
   readonly file: string
 }
 
-/** Until it is swept, or has expired without an acknowledgement. */
+/** Finds a file until it is swept or has expired without an acknowledgement. */
 export async function findFile({ tables }: Pick<Inside, 'tables'>, ref: FileRef): Promise<FileRow> {
   const row = await tables.db
     .selectFrom('uploads_file')
@@ -25,7 +28,7 @@ export async function findFile({ tables }: Pick<Inside, 'tables'>, ref: FileRef)
   return row
 }
 
-/** The bytes of a row that was found a moment ago. The sweep may have been quicker. */
+/** Opens the blob of a row. The sweep may have deleted it since. */
 export async function openBlob(
   inside: Inside,
   row: FileRow,
@@ -39,7 +42,7 @@ export async function openBlob(
   }
 }
 
-/** A fetch that has handed out the last byte. */
+/** Records a fetch that sent the last byte. */
 export async function stampFetch({ tables }: Pick<Inside, 'tables'>, ref: FileRef): Promise<void> {
   await tables.db
     .updateTable('uploads_file')

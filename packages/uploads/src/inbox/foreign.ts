@@ -1,6 +1,6 @@
 /**
- * Requests that reach for another mailbox: with a token of one at the address of another, or for a file that belongs to another. The caller gets the same answer as for
- * what never was; the operator gets a count and a log line.
+ * Detects requests for another mailbox: with a token of one mailbox at the path of another, or for a file of
+ * another. The caller gets the same response as for an unknown id; the operator gets a metric and a log line.
  */
 import type { Logger, Platform } from 'jobmill'
 import { pace } from 'jobmill/http'
@@ -11,15 +11,18 @@ export type ForeignTarget = (typeof TARGETS)[number]
 
 export interface Foreign {
   readonly mailbox: (from: string, target: string) => void
-  /** After a 404: looks whether the file is another mailbox's, without a wait for whoever asked, who could measure it. */
+  /**
+   * Checks in the background after a 404 whether another mailbox owns the file. The caller does not wait,
+   * because the delay would be measurable.
+   */
   readonly file: (from: string, file: string) => void
-  /** Resolves when no look is on its way. */
+  /** Resolves when no check is running. */
   readonly settled: () => Promise<void>
 }
 
-/** Looks for the owner of a file, for each mailbox that asks. */
+/** Maximum owner lookups per second and mailbox. */
 const LOOKS_PER_SECOND = 20
-/** Between two lines of the log. */
+/** The minimum time between two log lines. */
 const LINE_EVERY_MS = 10_000
 
 export function foreign(
@@ -48,7 +51,7 @@ export function foreign(
     lastAt = platform.monotonic()
     const more = untold === 0 ? '' : ` (${untold} more since the last line)`
     untold = 0
-    log()?.warn(`uploads: a token of one mailbox was used for the ${target} of another${more}`, fields)
+    log()?.warn(`uploads: token of one mailbox used for the ${target} of another${more}`, fields)
   }
 
   async function look(from: string, file: string): Promise<void> {
@@ -66,7 +69,7 @@ export function foreign(
     file(from, file) {
       if (looks(from) > 0) return
       const looking = look(from, file)
-        .catch((error: unknown) => onError(error, `whose file ${file} is`))
+        .catch((error: unknown) => onError(error, `finding the owner of file ${file}`))
         .finally(() => running.delete(looking))
       running.add(looking)
     },

@@ -1,4 +1,7 @@
-/** One upload for one key: whoever commits first is the upload, and every other request with that key gets its answer, or is refused for having other files. */
+/**
+ * Idempotency keys: the first request to commit is the upload. A repeat with the same files gets its
+ * response; one with other files is refused.
+ */
 import type { Kysely } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -9,8 +12,8 @@ export function checkKey(key: unknown, field: string): string {
   if (typeof key === 'string' && key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
   throw new Refusal('KEY_INVALID', {
     field,
-    detail: `is not 1 to ${LONGEST_KEY} visible characters of ASCII`,
-    fix: 'Give a UUID, for example',
+    detail: `must be 1 to ${LONGEST_KEY} visible ASCII characters`,
+    fix: 'Use a UUID, for example',
   })
 }
 
@@ -47,16 +50,16 @@ export async function earlierOf(db: Kysely<Schema>, mailbox: string, key: string
 export function sameOrRefused({ fingerprint, answer }: Earlier, print: string): Answer {
   if (fingerprint === print) return answer
   throw new Refusal('KEY_REUSED', {
-    detail: 'an earlier upload with this key had other files',
+    detail: 'an earlier upload with this key had different files',
     field: 'Idempotency-Key',
-    fix: 'Use a new key for every upload, and the same one only to send the same files again',
+    fix: 'Use a new key for each upload, and repeat a key only with the same files',
   })
 }
 
-/** An upload with this key is there already. */
+/** An upload with this key exists. */
 export class Repeated extends Error {}
 
-/** Whether it was there already, or the index of keys said no. */
+/** Whether an upload with this key was found, or the unique index reported it. */
 export function isRepeated(error: unknown): boolean {
   if (error instanceof Repeated) return true
   if (!(error instanceof Error) || !('code' in error)) return false

@@ -1,4 +1,7 @@
-/** Upload, fetch and acknowledge without HTTP, for the program that the inbox runs in. It is trusted: no token is asked for, limits and quotas count. */
+/**
+ * Upload, fetch and acknowledge without HTTP, for the program that runs the inbox. It needs no token, but
+ * limits and quotas apply.
+ */
 import { checkObjectKeys } from 'jobmill'
 import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
@@ -17,31 +20,33 @@ import { receive } from './receive.ts'
 import { JobmillError, shown } from './words.ts'
 
 export interface PutOptions {
-  /** The same files put again under the same key get the first answer. */
+  /** A repeat of the same files under the same key gets the first result. */
   readonly key?: string
   readonly signal?: AbortSignal
-  /** Your transaction, as `mill.enqueue` takes it, on the database of the inbox: the files are there when it commits. */
+  /**
+   * Your transaction on the database of the inbox, as for `mill.enqueue`: the files appear when it commits.
+   */
   readonly tx?: unknown
 }
 
 export interface AckOptions {
-  /** Has to be that of the file. */
+  /** Must match the hash of the file. */
   readonly sha256?: string
   /** Your transaction: the file is acknowledged when it commits. */
   readonly tx?: unknown
 }
 
-/** Read `bytes` to the end: then the fetch counts. */
+/** Read `bytes` to the end to record the fetch. */
 export type FetchedFile = FileView & { readonly bytes: AsyncIterable<Uint8Array> }
 
 export interface InCode {
-  /** Takes all files or none. */
+  /** Stores all files or none. */
   readonly put: (mailbox: string, files: readonly NewFile[], options?: PutOptions) => Promise<Answer>
   readonly get: (mailbox: string, file: string) => Promise<FetchedFile>
   readonly ack: (mailbox: string, file: string, options?: AckOptions) => Promise<Acked>
 }
 
-/** `during` counts work that a stop waits for, and passes the signal that ends it. */
+/** `during` tracks work that a stop waits for, and passes the signal that aborts it. */
 export type During = <R>(work: (stopping: AbortSignal) => Promise<R>) => Promise<R>
 
 export function inCode(inside: Inside, during: During): InCode {
@@ -110,7 +115,7 @@ function refOf(mailbox: string, file: string): FileRef {
 function idOf(given: unknown, field: string): string {
   const id = typeof given === 'string' ? cleanId(given) : null
   if (id !== null) return id
-  throw new JobmillError('OPTION_INVALID', 'is not a UUID', {
+  throw new JobmillError('OPTION_INVALID', 'must be a UUID', {
     field,
     value: shown(given),
     fix: `Pass the id of a ${field}`,
@@ -119,9 +124,9 @@ function idOf(given: unknown, field: string): string {
 
 function hashOf(given: unknown): string {
   if (typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase()
-  throw new JobmillError('OPTION_INVALID', 'is not a SHA-256', {
+  throw new JobmillError('OPTION_INVALID', 'must be a SHA-256', {
     field: 'sha256',
     value: shown(given),
-    fix: 'Pass its 64 hexadecimal digits, or omit it',
+    fix: 'Pass 64 hexadecimal digits, or omit it',
   })
 }

@@ -1,4 +1,4 @@
-/** What the verbs of the inbox work with. */
+/** The shared dependencies of the inbox operations. */
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -16,11 +16,11 @@ export interface Inside {
   readonly live: Live
   readonly swept: Swept
   readonly room: Room
-  /** Jobs for files that came in; null for none. */
+  /** Enqueues jobs for new files; null if not configured. */
   readonly bridge: () => Bridge | null
   readonly newId: () => string
-  /** For tests: called between any two steps, and may end the process. */
+  /** For tests: called between any two steps; may end the process. */
   readonly fault: (point: FaultPoint) => void | Promise<void>
-  /** Hears of faults on our side, which callers are told nothing of. */
+  /** Receives internal faults, which callers do not see. */
   readonly onError: (error: unknown, what: string) => void
 }

@@ -1,17 +1,17 @@
-/** How much, and for how long: one place for all of it, which the API serves too. */
+/** The limits of the inbox. The API serves them too. */
 export interface Limits {
   readonly maxFiles: number
   readonly maxFileBytes: number
   readonly maxRequestBytes: number
-  /** Of a mailbox that was made without one of its own; null for none. */
+  /** For a mailbox without its own; null for none. */
   readonly quotaBytes: number | null
   readonly quotaFiles: number | null
   readonly uploadsAtOnce: number
-  /** Of those, to one mailbox. */
+  /** Per mailbox. */
   readonly uploadsPerMailbox: number
-  /** Event streams and long polls that one process keeps open. */
+  /** Maximum open event streams and long polls per process. */
   readonly listenersAtOnce: number
-  /** Of those, of one mailbox. */
+  /** Per mailbox. */
   readonly listenersPerMailbox: number
   readonly expireAfterMs: number
   readonly ackRetentionMs: number
@@ -19,7 +19,10 @@ export interface Limits {
   readonly keysForMs: number
 }
 
-/** Blobs of an upload are numbered below this, whatever the options say: so what a dead process left is found without a list. */
+/**
+ * The hard limit for blobs per upload, whatever the options say. The sweep can so find leftovers without a
+ * listing.
+ */
 export const MOST_FILES = 64
 
 export const LIMITS: Limits = Object.freeze({
@@ -38,7 +41,7 @@ export const LIMITS: Limits = Object.freeze({
   keysForMs: 24 * 3_600_000,
 })
 
-/** The same for one mailbox, where it has its own. */
+/** The limits of one mailbox: its own, or those of the inbox. */
 export type MailboxLimits = Pick<
   Limits,
   'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'quotaBytes' | 'quotaFiles' | 'uploadsPerMailbox'
@@ -50,7 +53,7 @@ export function limitsOf(own: Own, limits: Limits): MailboxLimits {
   const maxRequestBytes = own.maxRequestBytes ?? limits.maxRequestBytes
   return {
     maxFiles: limits.maxFiles,
-    // Never more than a request can bring.
+    // Never more than a request can carry.
     maxFileBytes: Math.min(own.maxFileBytes ?? limits.maxFileBytes, maxRequestBytes),
     maxRequestBytes,
     quotaBytes: own.quotaBytes ?? limits.quotaBytes,

@@ -1,15 +1,19 @@
 /**
- * Who waits for something new in a mailbox. News of this process are known at once; those of others by a look at the numbers of the mailboxes that somebody waits
- * for, once a second for all of them together, and none while nobody waits.
+ * Waits for new files in mailboxes. This process reports its own commits directly. Commits of other processes
+ * are found by polling the awaited mailboxes once a second, in one query, and only while a request is
+ * waiting.
  */
 import type { Platform, Timer } from 'jobmill'
 
 export interface Live {
-  /** After the commit. */
+  /** Called after the commit. */
   readonly wake: (mailbox: string) => void
-  /** Resolves when there is news after this number, when the time is over, or when the signal fires; whoever waited looks for himself. */
+  /**
+   * Resolves when there is a notice after this number, after the timeout, or when the signal fires. The
+   * caller then checks on its own.
+   */
   readonly wait: (mailbox: string, after: number, ms: number, signal: AbortSignal) => Promise<void>
-  /** Everybody hears, and nobody waits any more. */
+  /** Wakes all waiters, and makes later waits return immediately. */
   readonly stop: () => void
   readonly isStopped: () => boolean
 }
@@ -24,7 +28,7 @@ const LOOK_MS = 500
 
 export function live(
   platform: Platform,
-  /** The numbers of the last notices of these mailboxes. */
+  /** The last sequence numbers of these mailboxes. */
   lastOf: (mailboxes: readonly string[]) => Promise<ReadonlyMap<string, number>>,
 ): Live {
   const waiters = new Set<Waiter>()
@@ -46,7 +50,7 @@ export function live(
     if (isLooking || isStopped || waiters.size === 0) return
     isLooking = true
     const now = (): void => {
-      // A look that fails is made again; those who wait have an end of their own.
+      // A failed query is retried; waiters have their own timeouts.
       if (waiters.size === 0) again()
       else look().then(again, again)
     }

@@ -1,4 +1,4 @@
-/** The files of a mailbox as an operator sees them: also those that expired, which nobody who fetches is told of. */
+/** The files of a mailbox for operators, including expired ones, which consumers do not see. */
 import { cursorOf, seqOf } from './cursor.ts'
 import { fileView, type FileView } from './file-view.ts'
 import type { Inside } from './inside.ts'
@@ -10,7 +10,7 @@ type LookState = (typeof LOOK_STATES)[number]
 interface Asked {
   readonly mailbox: string
   readonly state: LookState
-  /** Null: from the newest on. */
+  /** Null: from the newest. */
   readonly after: string | null
   readonly limit: number
 }
@@ -20,7 +20,7 @@ export interface SeenFiles {
   readonly next: string | null
 }
 
-/** The newest first, by the numbers of their notices. */
+/** Newest first, by sequence number. */
 export async function lookAtFiles({ tables }: Inside, asked: Asked): Promise<SeenFiles> {
   const { mailbox, state, after, limit } = asked
   const before =

@@ -1,4 +1,4 @@
-/** What an operator sees of mailboxes: what waits in them, what they take up, and what came to nothing. */
+/** Mailboxes for operators: pending files, usage, and files that expired without being fetched. */
 import { sql } from 'jobmill-tables'
 import type { Inside } from './inside.ts'
 import { limitsOf, type MailboxLimits } from './limits.ts'
@@ -19,12 +19,12 @@ export interface SeenMailbox {
   readonly createdAt: string
   readonly lastUploadAt: string | null
   readonly pending: Sum & { readonly oldestAt: string | null }
-  /** Of those that the sweep has not taken yet. */
+  /** Not yet swept. */
   readonly acked: number
   readonly expired: number
-  /** What counts against the quota. */
+  /** Counts against the quota. */
   readonly stored: Sum
-  /** Since the mailbox was made; of what expired, what the sweep has taken. */
+  /** Since the mailbox was created; counts swept files only. */
   readonly expiredUnfetched: Unfetched
   readonly limits: MailboxLimits
 }
@@ -36,7 +36,7 @@ interface Asked {
   readonly limit: number
 }
 
-/** By id, which is by age. */
+/** Ordered by id, which is by age. */
 export async function lookAtMailboxes(
   inside: Inside,
   { find, after, limit }: Asked,
@@ -54,7 +54,7 @@ export async function lookAtMailboxes(
   }
 }
 
-/** Null where there is none. */
+/** Null if it does not exist. */
 export async function lookAtMailbox(inside: Inside, id: string): Promise<SeenMailbox | null> {
   const row = await sums(inside).where('uploads_mailbox.id', '=', id).executeTakeFirst()
   return row === undefined ? null : seen(row, inside)
@@ -63,7 +63,7 @@ export async function lookAtMailbox(inside: Inside, id: string): Promise<SeenMai
 const RECENT_MS = 7 * 24 * 3_600_000
 const MOST_WARNINGS = 20
 
-/** Mailboxes whose files expired lately before anybody had fetched them, the last first; all, or one. */
+/** Mailboxes whose files recently expired without being fetched, latest first; all, or one. */
 export async function lookForUnfetched(
   { tables }: Pick<Inside, 'tables'>,
   mailbox?: string,
@@ -85,7 +85,7 @@ export async function lookForUnfetched(
   }))
 }
 
-/** One statement for a page of them: files are found by mailbox, which is what their index begins with. */
+/** One statement per page. The file index starts with the mailbox. */
 function sums({ tables }: Pick<Inside, 'tables'>) {
   const isPending = sql`acked_at IS NULL AND expires_at > ${tables.now}`
   const isExpired = sql`acked_at IS NULL AND expires_at <= ${tables.now}`
@@ -110,7 +110,7 @@ function sums({ tables }: Pick<Inside, 'tables'>) {
 
 function matching(find: string) {
   const pattern = `%${find.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
-  // Both lowered by the database: what it makes of other letters than ours it makes of both.
+  // The database lower-cases both sides, so that non-ASCII letters are treated alike.
   return sql<boolean>`(lower(uploads_mailbox.name) LIKE lower(${pattern}) ESCAPE '\\' OR uploads_mailbox.id = ${find.toLowerCase()})`
 }
 

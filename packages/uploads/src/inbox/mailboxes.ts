@@ -1,4 +1,4 @@
-/** Mailboxes: made and removed by an operator, never by who sends or fetches. */
+/** Mailboxes: created and removed by an operator, never by senders or consumers. */
 import type { Kysely } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
 import { JobmillError, shown } from './words.ts'
@@ -10,16 +10,16 @@ import { addToken, givenHash } from './tokens.ts'
 
 export interface NewMailbox {
   readonly name: string
-  /** A UUID of your own, such as the id of a customer; left out: a new one. */
+  /** A UUID of your own, such as a customer id. Omit it for a new one. */
   readonly id?: string
-  /** Its first token, where your application makes them; left out: none yet, see `tokens.add`. */
+  /** The first token, if your application creates tokens. Omit it for none; see `tokens.add`. */
   readonly token?: string
-  /** Left out: as the inbox has it. */
+  /** Omit it to use the limit of the inbox. */
   readonly quotaBytes?: number
   readonly quotaFiles?: number
   readonly maxFileBytes?: number
   readonly maxRequestBytes?: number
-  /** How many uploads to it a process takes at a time. */
+  /** Maximum parallel uploads per process. */
   readonly uploadsPerMailbox?: number
 }
 
@@ -35,16 +35,16 @@ export interface Mailbox {
 }
 
 export interface ListedMailbox extends Mailbox {
-  /** Those that count: its own, else those of the inbox. */
+  /** The effective limits: its own, or those of the inbox. */
   readonly limits: MailboxLimits
-  /** What counts against its quota. */
+  /** Counts against the quota. */
   readonly used: Usage
 }
 
 export interface Mailboxes {
   readonly add: (mailbox: NewMailbox) => Promise<Mailbox>
   readonly list: () => Promise<ListedMailbox[]>
-  /** Its tokens work no longer; its files are gone with the next sweep. False when there is none. */
+  /** Revokes its tokens; the next sweep deletes its files. Returns false if it does not exist. */
   readonly remove: (id: string) => Promise<boolean>
 }
 
@@ -80,10 +80,11 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
       const hash = given.token === undefined ? null : givenHash(given.token)
       const row = await tables.transaction(async (trx) => {
         const made = await insert(trx, id, given)
-        if (made === undefined) throw exists('id', 'a mailbox has this id, or had it until the next sweep')
+        if (made === undefined)
+          throw exists('id', 'is in use by a mailbox, or by a removed one until the next sweep')
         if (hash === null) return made
         const token = { id: newId(), mailbox: id, hash, label: 'first', may: 'both' as const }
-        if (!(await addToken(trx, tables.now, token))) throw exists('token', 'this token is in use')
+        if (!(await addToken(trx, tables.now, token))) throw exists('token', 'is already in use')
         return made
       })
       return asMailbox(row)
@@ -116,7 +117,7 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
   }
 }
 
-/** The limits of a mailbox that is there; null where there is none. */
+/** The limits of an existing mailbox; null if it does not exist. */
 export async function ownLimits(
   db: Kysely<Schema>,
   id: string,
@@ -136,7 +137,7 @@ export async function ownLimits(
 function givenId(given: unknown): string {
   const id = typeof given === 'string' ? cleanId(given) : null
   if (id !== null) return id
-  throw new JobmillError('OPTION_INVALID', 'is not a UUID', {
+  throw new JobmillError('OPTION_INVALID', 'must be a UUID', {
     field: 'id',
     value: shown(given),
     fix: 'Pass a UUID, or omit it for a new one',
@@ -169,17 +170,17 @@ function asMailbox(row: {
   }
 }
 
-/** Against the request that counts: its own, else that of the inbox. */
+/** Checked against the effective request limit. */
 export function checkCaps(
   { maxFileBytes, maxRequestBytes }: NewMailbox,
   limits: Pick<Limits, 'maxRequestBytes'>,
 ): void {
   const most = maxRequestBytes ?? limits.maxRequestBytes
   if (maxFileBytes === undefined || maxFileBytes <= most) return
-  throw new JobmillError('OPTION_CONFLICT', 'no request could bring such a file', {
+  throw new JobmillError('OPTION_CONFLICT', 'must not exceed the request limit', {
     field: 'maxFileBytes',
     value: shown(maxFileBytes),
-    fix: `Give at most ${most}, as requests have it`,
+    fix: `Pass at most ${most}`,
   })
 }
 
@@ -187,19 +188,19 @@ function checkName(name: string): string {
   // eslint-disable-next-line no-control-regex
   if (name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/[\u0000-\u001f]/.test(name))
     return name
-  throw new JobmillError('NAME_INVALID', `is not 1 to ${LONGEST_NAME} characters in one line`, {
+  throw new JobmillError('NAME_INVALID', `must be 1 to ${LONGEST_NAME} characters on one line`, {
     field: 'name',
     value: shown(name),
-    fix: 'Give a name that people know it by',
+    fix: 'Pass a name that people recognize',
   })
 }
 
 function whole(value: number | undefined, field: string, least: number): number | null {
   if (value === undefined) return null
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new JobmillError('NUMBER_INVALID', `is not a whole number from ${least} on`, {
+  throw new JobmillError('NUMBER_INVALID', `must be a whole number of at least ${least}`, {
     field,
     value: shown(value),
-    fix: 'Leave it out for what the inbox has',
+    fix: 'Omit it to use the limit of the inbox',
   })
 }

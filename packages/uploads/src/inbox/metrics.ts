@@ -1,18 +1,18 @@
-/** The figures of the inbox in the text of the mill: what was swept, and what waits. */
+/** The Prometheus metrics of the inbox: swept and pending files. */
 import type { Mill } from 'jobmill'
 import { sql } from 'jobmill-tables'
 import { type ForeignTarget, TARGETS } from './foreign.ts'
 import type { Inside } from './inside.ts'
 import { OUTCOMES, type SweptOutcome } from './swept.ts'
 
-/** Mailboxes that are told by themselves: those with the most bytes. */
+/** The number of mailboxes with their own series: those with the most bytes. */
 const FULLEST = 100
 
-/** Every series is there from zero. */
+/** Creates every series with 0. */
 export function countSwept(mill: Mill<never>): (outcome: SweptOutcome, n: number) => void {
   const counter = mill.counter({
     name: 'jobmill_uploads_swept_total',
-    help: 'Files that the sweep took away, by why; of uploads that never ended, the blobs.',
+    help: 'Files deleted by the sweep, by reason; blobs for unfinished uploads.',
     labels: { outcome: OUTCOMES },
   })
   return (outcome, n) => counter.add({ outcome }, n)
@@ -21,7 +21,7 @@ export function countSwept(mill: Mill<never>): (outcome: SweptOutcome, n: number
 export function countForeignRequests(mill: Mill<never>): (target: ForeignTarget) => void {
   const counter = mill.counter({
     name: 'jobmill_uploads_foreign_requests_total',
-    help: 'Requests with a token of one mailbox for another mailbox, or for its file.',
+    help: 'Requests with a token of one mailbox for another mailbox or its files.',
     labels: { target: TARGETS },
   })
   return (target) => counter.add({ target }, 1)
@@ -34,10 +34,10 @@ interface Pending {
   readonly oldestMs: number
 }
 
-/** By mailbox, or all together. */
+/** Per mailbox, or in total. */
 export function tellPending(mill: Mill<never>, inside: Pick<Inside, 'tables'>, byMailbox: boolean): void {
   let reading: Promise<Pending[]> | null = null
-  // All of them are read at the same time: one look at the table is enough.
+  // The gauges are read together, so they share one query.
   const read = (): Promise<Pending[]> => {
     reading ??= pendingOf(inside, byMailbox).finally(() => (reading = null))
     return reading
@@ -46,7 +46,7 @@ export function tellPending(mill: Mill<never>, inside: Pick<Inside, 'tables'>, b
     if (byMailbox)
       mill.gauge({
         name,
-        help: `${help} The ${FULLEST} mailboxes with the most bytes.`,
+        help: `${help} For the ${FULLEST} mailboxes with the most bytes.`,
         labels: { mailbox: true },
         read: async () =>
           (await read()).map((one) => ({ labels: { mailbox: one.mailbox }, value: valueOf(one) })),
@@ -55,13 +55,13 @@ export function tellPending(mill: Mill<never>, inside: Pick<Inside, 'tables'>, b
   }
   gauge(
     'jobmill_uploads_pending_files',
-    'Files that are not acknowledged and have not expired.',
+    'Pending files: not acknowledged and not expired.',
     (one) => one.files,
   )
-  gauge('jobmill_uploads_pending_bytes', 'Bytes of the files that are pending.', (one) => one.bytes)
+  gauge('jobmill_uploads_pending_bytes', 'Bytes of pending files.', (one) => one.bytes)
   gauge(
     'jobmill_uploads_oldest_pending_seconds',
-    'How long the oldest file that is pending has waited.',
+    'Age of the oldest pending file.',
     (one) => Math.max(0, one.oldestMs) / 1_000,
   )
 }

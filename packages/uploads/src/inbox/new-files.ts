@@ -1,4 +1,4 @@
-/** Files that a program puts into the inbox, checked by their fields and bounded as a request is. */
+/** Validates files that a program puts into the inbox, with the limits of a request. */
 import { checkObjectKeys } from 'jobmill'
 import { Refusal } from '../refusal.ts'
 import type { MailboxLimits } from './limits.ts'
@@ -7,7 +7,7 @@ import { JobmillError, shown } from './words.ts'
 
 export interface NewFile {
   readonly name: string
-  /** Such as `image/png`; left out, the type is not known. */
+  /** Such as `image/png`. Omit it if the type is unknown. */
   readonly type?: string
   /** Text is written as UTF-8. A stream is read once, while the file is stored. */
   readonly bytes: Uint8Array | string | AsyncIterable<Uint8Array>
@@ -16,12 +16,12 @@ export interface NewFile {
 export function incoming(files: readonly NewFile[], limits: MailboxLimits): AsyncIterable<Incoming> {
   const { maxFiles, maxRequestBytes } = limits
   if (!Array.isArray(files) || files.length === 0)
-    throw invalid('files', 'has no files', files, 'Pass an array of { name, type, bytes }')
+    throw invalid('files', 'must have at least one file', files, 'Pass an array of { name, type, bytes }')
   if (files.length > maxFiles)
     throw new Refusal('FILES_TOO_MANY', {
       field: 'files',
-      detail: `there are ${files.length} files, of ${maxFiles} at once`,
-      fix: 'Put them in several calls',
+      detail: `${files.length} files (max ${maxFiles})`,
+      fix: 'Use several calls',
       max: maxFiles,
     })
   const checked = files.map((file: NewFile, n) => checkFile(file, `files[${n}]`))
@@ -34,8 +34,8 @@ export function incoming(files: readonly NewFile[], limits: MailboxLimits): Asyn
       total += chunk.length
       if (total > maxRequestBytes)
         throw new Refusal('REQUEST_TOO_LARGE', {
-          detail: `the files have more than ${maxRequestBytes} bytes together`,
-          fix: 'Put them in several calls',
+          detail: `the files have more than ${maxRequestBytes} bytes in total`,
+          fix: 'Use several calls',
           file: name,
           size: total,
           max: maxRequestBytes,
@@ -53,9 +53,9 @@ function checkFile(file: NewFile, field: string): Incoming {
   checkObjectKeys(file, field, ['name', 'type', 'bytes'])
   const { name, type = '', bytes } = file as { name: unknown; type?: unknown; bytes: unknown }
   if (typeof name !== 'string')
-    throw invalid(`${field}.name`, 'is not a string', name, 'Pass the name of the file')
+    throw invalid(`${field}.name`, 'must be a string', name, 'Pass the name of the file')
   if (typeof type !== 'string')
-    throw invalid(`${field}.type`, 'is not a string', type, "Pass a type such as 'image/png', or omit it")
+    throw invalid(`${field}.type`, 'must be a string', type, "Pass a type such as 'image/png', or omit it")
   const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
   if (whole instanceof Uint8Array)
     return {
@@ -70,7 +70,7 @@ function checkFile(file: NewFile, field: string): Incoming {
     return { name, type, declared: null, bytes: whole as AsyncIterable<Uint8Array> }
   throw invalid(
     `${field}.bytes`,
-    'has no bytes',
+    'must have bytes',
     bytes,
     'Pass a Uint8Array, a string, or a stream of Uint8Array',
   )

@@ -1,4 +1,7 @@
-/** What a mailbox has, against what it may have. What is acknowledged counts until the sweep has taken it away: it takes up room until then. */
+/**
+ * The usage of a mailbox against its quota. Acknowledged files count until the sweep deletes them, because
+ * they use space until then.
+ */
 import { sql, type Kysely } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -21,7 +24,7 @@ export async function usageOf(db: Kysely<Schema>, mailbox: string): Promise<Usag
     .executeTakeFirstOrThrow()
 }
 
-/** Of all mailboxes that have any, by an index that has the sizes in it. */
+/** The usage of all mailboxes, from an index that includes the sizes. */
 export async function usages(db: Kysely<Schema>): Promise<ReadonlyMap<string, Usage>> {
   const rows = await db
     .selectFrom('uploads_file')
@@ -36,9 +39,9 @@ export async function usages(db: Kysely<Schema>): Promise<ReadonlyMap<string, Us
   return new Map(rows.map(({ mailbox, files, bytes }) => [mailbox, { files, bytes }]))
 }
 
-const ROOM = 'Wait until its consumer has acknowledged some and they were swept, or raise its quota'
+const ROOM = 'Wait until files are acknowledged and swept, or raise the quota'
 
-/** `more` is what comes on top. */
+/** `more` is the additional usage. */
 export function checkQuota(
   used: Usage,
   more: Usage,
@@ -46,15 +49,15 @@ export function checkQuota(
 ): void {
   if (quotaFiles !== null && used.files + more.files > quotaFiles)
     throw new Refusal('QUOTA_FILES', {
-      detail: `the mailbox has ${used.files} files of ${quotaFiles}, and this would be ${more.files} more`,
-      fix: more.files > quotaFiles ? 'Send fewer at once, or raise its quota' : ROOM,
+      detail: `the mailbox has ${used.files} of ${quotaFiles} files, and this upload adds ${more.files}`,
+      fix: more.files > quotaFiles ? 'Send fewer files at once, or raise the quota' : ROOM,
       max: quotaFiles,
       ...(more.files <= quotaFiles && { retryAfter: 60 }),
     })
   if (quotaBytes !== null && used.bytes + more.bytes > quotaBytes)
     throw new Refusal('QUOTA_BYTES', {
-      detail: `the mailbox has ${used.bytes} bytes of ${quotaBytes}, and this would be ${more.bytes} more`,
-      fix: more.bytes > quotaBytes ? 'Send less at once, or raise its quota' : ROOM,
+      detail: `the mailbox has ${used.bytes} of ${quotaBytes} bytes, and this upload adds ${more.bytes}`,
+      fix: more.bytes > quotaBytes ? 'Send less at once, or raise the quota' : ROOM,
       max: quotaBytes,
     })
 }

@@ -1,6 +1,7 @@
 /**
- * An upload: every file goes to a blob while it arrives, everything is checked, and then one transaction makes all of it visible. Whatever goes wrong before leaves
- * nothing; what a process leaves that dies in between is found by its staging row.
+ * Receives an upload: streams every file to a blob, checks it, and makes all files visible in one
+ * transaction. A failure before leaves nothing behind; the leftovers of a crashed process are found through
+ * its staging row.
  */
 import { createHash } from 'node:crypto'
 import { isFullDatabase } from '../fault-codes.ts'
@@ -14,14 +15,14 @@ import { type Bounds, type Incoming, takeIn, type TakenIn } from './take-in.ts'
 
 export interface UploadRequest {
   readonly mailbox: string
-  /** The id of the one that it came with; null when the program itself, or its `authenticate`, vouches for the sender. */
+  /** The id of the token; null if the program itself or its `authenticate` vouches for the sender. */
   readonly token: string | null
   readonly limits: MailboxLimits
   /** Null for none. */
   readonly key: string | null
   readonly files: AsyncIterable<Incoming>
   readonly signal: AbortSignal
-  /** The caller's transaction, in which the rows are written; left out: one of our own. */
+  /** The transaction of the caller for the rows. Omit it to use our own. */
   readonly within?: CallersTransaction
 }
 
@@ -31,9 +32,9 @@ export interface Received {
   readonly isRepeat: boolean
 }
 
-/** How far an upload has come. */
+/** The progress of an upload. */
 interface Begun {
-  /** Blobs that there may be. */
+  /** The number of blobs that may exist. */
   files: number
   commit: 'not asked for' | 'asked for' | 'done'
 }
@@ -46,7 +47,7 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
   const upload = inside.newId()
   const isStaged = canStage(inside, request)
   if (isStaged) await stage(inside, upload, mailbox)
-  // From here on there may be blobs.
+  // From here on, blobs may exist.
   let taken: TakenIn[] = []
   const begun: Begun = { files: 0, commit: 'not asked for' }
   try {
@@ -68,21 +69,22 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
     if (committed === 'unknown') throw error
     if (committed !== null) return { answer: committed, isRepeat: false }
     await discard(inside, upload, begun.files, isStaged)
-    // Two with one key at the same time: the other one was first.
+    // Of two concurrent requests with one key, the other one was first.
     const first = key !== null && isRepeated(error) ? await earlierOf(db, mailbox, key) : null
     if (first !== null) return { answer: sameOrRefused(first, printOf(taken)), isRepeat: true }
-    // The first of two with one key used the quota up while this one came: asked again, it gets that answer.
+    // The first of two requests with one key used up the quota while this one arrived. A retry gets the first
+    // response.
     if (key !== null && isQuota(error) && (await earlierOf(db, mailbox, key)) !== null)
       throw new Refusal('UNAVAILABLE', {
-        detail: 'another upload with this key has just come in',
-        fix: 'Send it again with the same key: it gets the answer of that one',
+        detail: 'another upload with this key has just arrived',
+        fix: 'Retry with the same key to get the response of that upload',
         retryAfter: 1,
       })
     throw error
   }
 }
 
-/** What the database had no room for, it has rolled back. */
+/** A full database has rolled back. */
 function isNeverThere({ commit }: Begun, error: unknown): boolean {
   return commit === 'not asked for' || (commit === 'asked for' && isFullDatabase(error))
 }
@@ -92,8 +94,8 @@ function isQuota(error: unknown): boolean {
 }
 
 /**
- * A staging row is committed before the first byte, on a connection of our own. SQLite has one writer, and that is the caller: blobs of a transaction that was rolled
- * back there have no row, and the look at every blob finds them.
+ * A staging row is committed before the first byte, on our own connection. On SQLite the caller is the only
+ * writer, so this is impossible: blobs of a rolled-back transaction are found by the orphan scan.
  */
 function canStage({ tables }: Inside, { within }: UploadRequest): boolean {
   return within === undefined || tables.type === 'postgres'
@@ -122,7 +124,7 @@ async function bring(
   })
 }
 
-/** A repeat is read and compared, and written nowhere. */
+/** A repeat is read and compared, and not stored. */
 async function compare({ limits, files }: UploadRequest, earlier: Earlier): Promise<Received> {
   const taken = await takeAll(files, { limits, used: null }, async (bytes) => {
     for await (const chunk of bytes) void chunk
@@ -144,13 +146,13 @@ async function takeAll(
   }
   if (taken.length > 0) return taken
   throw new Refusal('FILES_MISSING', {
-    detail: 'there is no part called files',
+    detail: 'no part is named files',
     field: 'files',
-    fix: 'Send each file as a part called files, with a filename',
+    fix: 'Send each file as a part named files, with a filename',
   })
 }
 
-/** What makes two requests the same. */
+/** The fingerprint that identifies a repeat. */
 function printOf(files: readonly TakenIn[]): string {
   const hash = createHash('sha256')
   for (const { name, type, size, sha256 } of files) hash.update(JSON.stringify([name, type, size, sha256]))
@@ -158,8 +160,9 @@ function printOf(files: readonly TakenIn[]): string {
 }
 
 /**
- * A commit whose reply was lost may have happened all the same, or be about to: the staging row tells, which the commit takes away, and which whoever marks it waits
- * for. Returns the answer of an upload that turns out to be there, null when it never will be.
+ * A commit with a lost response may have happened, or may still happen. The commit deletes the staging row,
+ * and marking that row waits for the commit. Returns the response of a committed upload, or null if it can
+ * never commit.
  */
 async function markOrAnswer(inside: Inside, upload: string): Promise<Answer | 'unknown' | null> {
   const { tables, onError } = inside
@@ -170,7 +173,7 @@ async function markOrAnswer(inside: Inside, upload: string): Promise<Answer | 'u
       .where('upload', '=', upload)
       .returning('upload')
       .executeTakeFirst()
-    // Gone: by the commit, or by a sweep that took this process for dead; then nothing can commit it any more.
+    // The row is gone: committed, or swept as stale, in which case it can no longer commit.
     return marked === undefined ? await committedAs(inside, upload) : null
   } catch (error) {
     leftBehind(onError, error, upload)
@@ -178,7 +181,10 @@ async function markOrAnswer(inside: Inside, upload: string): Promise<Answer | 'u
   }
 }
 
-/** Takes back what came. Blobs first: while the row is there, the sweep finds them; and where the disk is full, they are what gives the row its room. */
+/**
+ * Deletes the blobs, then the staging row: while the row exists, the sweep finds the blobs, and on a full
+ * disk they free the space for this write.
+ */
 async function discard(
   { tables, blobs, fault, onError }: Inside,
   upload: string,
@@ -197,9 +203,9 @@ async function discard(
   }
 }
 
-/** The sweep does it then. */
+/** The sweep cleans up later. */
 function leftBehind(onError: Inside['onError'], error: unknown, upload: string): void {
-  onError(error, `what is left of upload ${upload}`)
+  onError(error, `cleaning up upload ${upload}`)
 }
 
 async function committedAs({ tables }: Inside, upload: string): Promise<Answer | null> {

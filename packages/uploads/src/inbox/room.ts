@@ -1,22 +1,22 @@
-/** What has to be written when the disk is full too: how files go away. It comes to its room by giving up the reserve. */
+/** Lets deletions write on a full disk, by giving up the reserve. */
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { isFullDatabase } from '../fault-codes.ts'
 import { Refusal } from '../refusal.ts'
 
 export interface Room {
-  /** Again, when the database had no room and there was something to give up. */
+  /** Retries the action after giving up the reserve, if the database was full. */
   readonly forced: <T>(act: () => Promise<T>) => Promise<T>
   readonly makeWay: () => Promise<void>
-  /** Keeps the reserve, or gets it back; false when there is no room for it. */
+  /** Keeps or restores the reserve. Returns false if there is no space for it. */
   readonly keep: () => Promise<boolean>
-  /** Nothing comes in while there is no room in reserve. */
+  /** Refuses uploads while the reserve is missing. */
   readonly mustBeKept: () => Promise<void>
-  /** Whether there was anything to give up. */
+  /** Returns whether there was a reserve to give up. */
   readonly giveUpFor: (error: unknown) => Promise<boolean>
 }
 
-/** Only a SQLite file can be on the disk of the blobs and know it. */
+/** Only a SQLite file can share the disk of the blobs. */
 export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobStore): Room {
   const own = tables.type === 'sqlite' ? reserve : undefined
   const giveUpFor = async (error: unknown): Promise<boolean> =>
@@ -36,8 +36,8 @@ export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobSto
     async mustBeKept() {
       if (await keep()) return
       throw new Refusal('DISK_FULL', {
-        detail: 'the disk has no room in reserve',
-        fix: 'Make room, or send it again when files were acknowledged and swept',
+        detail: 'the disk is almost full',
+        fix: 'Free some space, or try again when files are acknowledged and swept',
         retryAfter: 60,
       })
     },

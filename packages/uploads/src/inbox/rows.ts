@@ -1,4 +1,4 @@
-/** The transaction that makes an upload visible: quota, files, notices, answer and jobs, or nothing of it. */
+/** The transaction that makes an upload visible: quota, files, notices, response and jobs. */
 import { type Kysely, sql } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
@@ -9,7 +9,7 @@ import type { MailboxLimits } from './limits.ts'
 import { checkQuota, usageOf } from './quota.ts'
 import type { TakenIn } from './take-in.ts'
 
-/** The tables inside a transaction of the caller's, and that transaction as the mill takes it. */
+/** The tables inside the transaction of the caller, and the transaction as the mill takes it. */
 export interface CallersTransaction {
   readonly db: Kysely<Schema>
   readonly tx: never
@@ -27,7 +27,7 @@ export interface NewUpload {
   readonly files: readonly TakenIn[]
 }
 
-/** `onCommit` hears right before it: whatever fails earlier has left nothing. */
+/** `onCommit` is called right before the commit. An earlier failure leaves nothing behind. */
 export async function writeRows(inside: Inside, given: NewUpload, onCommit: () => void): Promise<Answer> {
   const { tables, fault } = inside
   const { within } = given
@@ -41,7 +41,7 @@ export async function writeRows(inside: Inside, given: NewUpload, onCommit: () =
   async function write(db: Kysely<Schema>, tx: never): Promise<Answer> {
     const lastSeq = await enter(inside, db, given)
     if (given.isStaged) await unstage(db, given)
-    // Before the quota, which the first of two with one key may have used up.
+    // Check this before the quota, which the first of two requests with one key may have used up.
     if (given.key !== null && (await earlierOf(db, given.mailbox, given.key)) !== null) throw new Repeated()
     const bytes = given.files.reduce((sum, { size }) => sum + size, 0)
     checkQuota(await usageOf(db, given.mailbox), { files: given.files.length, bytes }, given.limits)
@@ -75,7 +75,7 @@ export async function writeRows(inside: Inside, given: NewUpload, onCommit: () =
   }
 }
 
-/** What fails leaves the caller's transaction as it was, and usable. */
+/** Runs in a savepoint, so that a failure leaves the caller's transaction usable. */
 async function inSavepoint<R>(
   { db, tx }: CallersTransaction,
   work: (db: Kysely<Schema>, tx: never) => Promise<R>,
@@ -92,7 +92,7 @@ async function inSavepoint<R>(
   }
 }
 
-/** Takes the numbers for the notices, and with them the mailbox: until the commit nobody else writes to it. */
+/** Reserves sequence numbers by updating the mailbox row, which serializes writers until the commit. */
 async function enter(
   { tables }: Inside,
   db: Kysely<Schema>,
@@ -105,7 +105,7 @@ async function enter(
     .where('deleted_at', 'is', null)
     .returning('last_seq')
     .executeTakeFirst()
-  // Removed while the files came, or the token revoked.
+  // The mailbox was removed, or the token revoked, during the upload.
   if (token === null && row === undefined) throw new Refusal('MAILBOX_UNKNOWN')
   if (row === undefined || (token !== null && !(await isValid(db, token)))) throw new Refusal('TOKEN_WRONG')
   return row.last_seq
@@ -128,9 +128,9 @@ async function unstage(db: Kysely<Schema>, { upload }: NewUpload): Promise<void>
     .where('swept_at', 'is', null)
     .returning('upload')
     .executeTakeFirst()
-  // The sweep took this process for dead, and its blobs are gone.
+  // The sweep considered this process dead and deleted its blobs.
   if (row === undefined)
-    throw new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller parts if the line is slow' })
+    throw new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller requests if the connection is slow' })
 }
 
 async function writeFiles(
@@ -162,7 +162,7 @@ async function writeFiles(
     )
     .returningAll()
     .execute()
-  // No database promises the order of what it returns.
+  // The order of returned rows is not guaranteed.
   return rows.toSorted((a, b) => a.n - b.n)
 }
 

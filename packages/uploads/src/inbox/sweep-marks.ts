@@ -1,17 +1,17 @@
 /**
- * Which files the sweep takes: each arm looks on an index of its own, and marks what it found if that still holds. On PostgreSQL somebody may acknowledge a file in
- * between, or be about to commit that: then it has its time from there on.
+ * Marks the files to sweep. Each reason has its own index. The update checks the condition again, because on
+ * PostgreSQL a file may be acknowledged in between, which restarts its retention.
  */
 import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
 import type { Inside } from './inside.ts'
 
-/** Acknowledged long enough ago; expired without; of a mailbox that was removed. */
+/** Acknowledged long enough ago; expired; in a removed mailbox. */
 export const MARKS = ['acked', 'expired', 'removed'] as const
 
 type Where = ExpressionBuilder<Schema, 'uploads_file'>
 
-/** How many there were: fewer than a batch are all. */
+/** Returns the number of candidates; fewer than a batch means that none are left. */
 export async function markFiles(
   { tables, limits }: Inside,
   mark: (typeof MARKS)[number],

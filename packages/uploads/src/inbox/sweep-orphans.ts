@@ -1,7 +1,7 @@
 /**
- * Blobs that no row knows: of a database that was put back from an older copy. Every blob has a staging row or a file row from before its first byte on, so one
- * that has neither is nobody's. Only those are looked at that are older than any file gets without an acknowledgement: by then whoever put back the wrong copy has
- * seen it. The age is in the id of the upload.
+ * Deletes blobs without rows, which exist after a restore of an older database copy. Every blob has a staging
+ * or file row before its first byte. Only uploads older than the expiry are considered, which leaves time to
+ * notice a wrong restore. The age is part of the upload id.
  */
 import { sql } from 'jobmill-tables'
 import type { Inside } from './inside.ts'
@@ -9,16 +9,16 @@ import { deleteBlobs } from './sweep-staging.ts'
 
 const BATCH = 200
 
-/** At every blob there is, which may take longer than a pass. */
+/** A scan of all blobs, which may span several passes. */
 export interface OrphanLook {
-  /** Until the end, or the signal. */
+  /** Runs until the end or the signal. */
   readonly goOn: (
     signal: AbortSignal,
     count: (blobs: number) => void,
     failed: (error: unknown) => void,
   ) => Promise<void>
   readonly isDone: () => boolean
-  /** Nobody goes on with it. */
+  /** Ends an abandoned scan. */
   readonly end: () => Promise<void>
 }
 
@@ -27,16 +27,16 @@ export function lookForOrphans(inside: Inside): OrphanLook {
   const list = (): AsyncIterator<string> => inside.blobs.uploads()[Symbol.asyncIterator]()
   let uploads = list()
   let isListed = false
-  /** Found to be nobody's, and not deleted yet. */
+  /** Orphans that are not deleted yet. */
   let found: string[] = []
 
-  /** The next of them that are old enough; none at the end. */
+  /** The next batch of uploads that are old enough; empty at the end. */
   async function next(signal: AbortSignal): Promise<string[]> {
     const before = (await nowOf(inside)) - limits.stagingForMs - limits.expireAfterMs
     const some: string[] = []
     while (some.length < BATCH && !isListed && !signal.aborted) {
       const one = await uploads.next().catch((error: unknown) => {
-        // A list that broke says afterwards that it is at its end.
+        // A failed listing would report its end next, so start a new one.
         uploads = list()
         throw error
       })
@@ -70,7 +70,7 @@ export function lookForOrphans(inside: Inside): OrphanLook {
   }
 }
 
-/** In milliseconds; ids of version 7 begin with it. Of others it is not known, and they are left alone. */
+/** In milliseconds, from a version 7 id. Other ids have no age and are left alone. */
 function madeAt(upload: string): number {
   return upload[14] === '7' ? Number.parseInt(upload.slice(0, 8) + upload.slice(9, 13), 16) : Infinity
 }
@@ -82,7 +82,7 @@ async function nowOf({ tables }: Inside): Promise<number> {
   return row.now
 }
 
-/** In one statement: an upload that commits between two would be in neither. */
+/** One statement, because an upload that commits between two would be in neither result. */
 async function unknown({ tables }: Inside, uploads: readonly string[]): Promise<string[]> {
   if (uploads.length === 0) return []
   const rows = await tables.db

@@ -1,13 +1,14 @@
 /**
- * The sweep as a duty: passes that end well before the deadline of a duty, whatever there is to do. What one has left goes with the next, which comes at once. The first
- * pass, and one of each hour, begins a look at every blob; one that is longer than a pass goes on where it was.
+ * The sweep as a duty: passes end well before the deadline of a duty, and the next one follows immediately if
+ * work is left. The first pass, and then one per hour, starts a scan of all blobs; a long scan continues in
+ * later passes.
  */
 import type { OwnDuty, Platform } from 'jobmill'
 import type { Inside } from './inside.ts'
 import { sweep } from './sweep.ts'
 import { lookForOrphans, type OrphanLook } from './sweep-orphans.ts'
 
-/** Of the 30 s that a duty has: a batch that has begun is finished. */
+/** A duty has 30 s, and a started batch is finished. */
 const PASS_MS = 15_000
 const THOROUGH_MS = 3_600_000
 
@@ -24,7 +25,7 @@ export function sweepDuty(inside: Inside, platform: Platform): OwnDuty['run'] {
       return counts
     } finally {
       timer.cancel()
-      // Told to stop, or another process does it from now on.
+      // This process is stopping, or another one takes over the duty.
       if (signal.aborted) await look?.end()
       if (signal.aborted || look?.isDone() === true) look = null
       if (over.signal.aborted && !signal.aborted) again()

@@ -1,4 +1,4 @@
-/** What is left when files are gone: keys of uploads that nobody will send again, and mailboxes that were removed. */
+/** Deletes old idempotency keys and removed mailboxes. */
 import { sql } from 'jobmill-tables'
 import type { Inside } from './inside.ts'
 
@@ -18,7 +18,7 @@ export async function sweepUploads({ tables, limits }: Inside, signal: AbortSign
   }
 }
 
-/** Those that have no file any more, and none on its way. */
+/** Removed mailboxes without files and without uploads in progress. */
 export async function sweepMailboxes({ tables }: Inside, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   const rows = await tables.db

@@ -1,10 +1,10 @@
-/** The last of a swept file: its row, in the transaction that remembers what has to be remembered of it. */
+/** Deletes the rows of swept files, and records unfetched files in the same transaction. */
 import { sql, type Transaction } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
 import type { Inside } from './inside.ts'
 import type { SweptOutcome } from './swept.ts'
 
-/** Of a file that is marked. */
+/** A marked file. */
 interface Marked {
   readonly mailbox: string
   readonly id: string
@@ -14,7 +14,10 @@ interface Marked {
   readonly swept_at: number | null
 }
 
-/** Which of them were there: so that two passes at once count each of them once. Mailboxes in one order, so that they never wait for each other. */
+/**
+ * Returns the files that existed, so that concurrent passes count each file once. Mailboxes are processed in
+ * a fixed order to avoid deadlocks.
+ */
 export async function deleteRows({ tables }: Inside, rows: readonly Marked[]): Promise<Set<string>> {
   const deleted = new Set<string>()
   if (rows.length === 0) return deleted
@@ -41,7 +44,7 @@ export async function deleteRows({ tables }: Inside, rows: readonly Marked[]): P
   return deleted
 }
 
-/** With the rows, in their transaction: nobody can ask them any more. */
+/** In the same transaction, because the rows are gone afterwards. */
 async function rememberUnfetched(
   db: Transaction<Schema>,
   mailbox: string,
@@ -61,7 +64,7 @@ async function rememberUnfetched(
 
 export function outcomeOf(row: Marked): SweptOutcome {
   if (row.acked_at !== null) return 'acked'
-  // Only a mailbox that was removed gives up what has not expired.
+  // An unexpired file is swept only if its mailbox was removed.
   if (row.expires_at > (row.swept_at ?? 0)) return 'mailbox_removed'
   return row.first_fetched_at === null ? 'expired_unfetched' : 'expired_fetched'
 }

@@ -1,4 +1,7 @@
-/** What uploads have left whose process died: found by their staging rows. Each is marked first, so that an upload that is only slow cannot commit any more. */
+/**
+ * Cleans up uploads of crashed processes, found by their staging rows. Marks a row first, so that a slow
+ * upload can no longer commit.
+ */
 import { sql } from 'jobmill-tables'
 import type { Inside } from './inside.ts'
 import { MOST_FILES } from './limits.ts'
@@ -44,7 +47,7 @@ export async function sweepStaging(
   }
 }
 
-/** So many at a time, by their age. */
+/** Marks a batch, by age. */
 async function mark({ tables, limits }: Inside): Promise<number> {
   const found = await tables.db
     .selectFrom('uploads_staging')
@@ -64,7 +67,7 @@ async function mark({ tables, limits }: Inside): Promise<number> {
   return uploads.length
 }
 
-/** How many it had is not written down: deleting what is not there costs little. */
+/** The number of blobs is not recorded; deleting a missing blob is cheap. */
 export async function deleteBlobs({ blobs }: Inside, upload: string): Promise<number> {
   let deleted = 0
   for (let n = 0; n < MOST_FILES; n += 1) if (await blobs.delete(`${upload}/${n}`)) deleted += 1

@@ -1,6 +1,6 @@
 /**
- * One pass of the sweep, in batches until nothing is left or it is told to stop. A file is marked first, and is gone for everybody from then on; then its blob is
- * deleted, then its row. Whatever a pass that died has left marked, the next one finishes.
+ * One pass of the sweep, in batches until nothing is left or the signal fires. A file is marked, which hides
+ * it; then its blob is deleted, then its row. The next pass finishes what a crashed one left marked.
  */
 import { isFullDatabase } from '../fault-codes.ts'
 import type { Inside } from './inside.ts'
@@ -12,12 +12,12 @@ import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
 const BATCH = 500
-/** Blobs that are deleted at a time. */
+/** Parallel blob deletions. */
 const AT_ONCE = 8
 
 /**
- * Rejects after it has done what it could, when something could not be deleted. `look`: at every blob too, as far as it gets. A pass that finds the database full looks
- * for blobs that are nobody's first, which writes nothing, and tries again with the room that was kept for it.
+ * Rejects at the end if anything could not be deleted. `look`: also scans for orphaned blobs. If the database
+ * is full, the pass first scans for orphans, which writes nothing, and then retries with the reserve.
  */
 export async function sweep(
   inside: Inside,
@@ -41,7 +41,7 @@ export async function sweep(
       if (look === null) await orphans.end()
     }
   } finally {
-    await inside.room.keep().catch((error: unknown) => inside.onError(error, 'room in reserve'))
+    await inside.room.keep().catch((error: unknown) => inside.onError(error, 'restoring the disk reserve'))
   }
   return counts
 }
@@ -77,7 +77,7 @@ async function pass(
     )
 }
 
-/** By their keys, so that those whose blobs stay do not come again and again. */
+/** Pages by key, so that files whose blobs cannot be deleted are not read repeatedly. */
 async function finishMarked(
   inside: Inside,
   signal: AbortSignal,
@@ -109,7 +109,7 @@ async function finishMarked(
     last = end
     const gone: typeof rows = []
     await eachOf(rows, async (row) => {
-      // Marked they are: the next pass finishes them.
+      // They are marked, so the next pass finishes them.
       if (signal.aborted) return
       await fault('sweep:blob')
       try {

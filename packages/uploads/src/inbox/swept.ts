@@ -1,4 +1,4 @@
-/** What the sweep took away since this process started, by why. */
+/** Counts what this process has swept, by reason. */
 export const OUTCOMES = [
   'acked',
   'expired_fetched',
@@ -15,7 +15,7 @@ export interface Swept {
   readonly totals: () => SweptCounts
 }
 
-/** `tell` hears of each, for a figure elsewhere. */
+/** `tell` is called for each count, to feed a metric. */
 export function swept(tell: (outcome: SweptOutcome, n: number) => void): Swept {
   const totals = noneSwept()
   return {

@@ -1,4 +1,4 @@
-/** One file on its way in: counted against everything that bounds it, hashed, and handed on a chunk at a time. */
+/** Checks one incoming file against all limits, hashes it, and passes it on chunk by chunk. */
 import { createHash } from 'node:crypto'
 import { cleanName } from '../clean/clean-name.ts'
 import { cleanType } from '../clean/clean-type.ts'
@@ -6,11 +6,11 @@ import { Refusal } from '../refusal.ts'
 import type { MailboxLimits } from './limits.ts'
 import { checkQuota, type Usage } from './quota.ts'
 
-/** As it comes from a request. Its bytes have to be read before the next one. */
+/** An incoming file. Read its bytes before requesting the next one. */
 export interface Incoming {
   readonly name: string
   readonly type: string
-  /** What whoever sends it says its size is, which may be wrong; null where that is not said. */
+  /** The size that the sender declared, which may be wrong; null for none. */
   readonly declared: number | null
   readonly bytes: AsyncIterable<Uint8Array>
 }
@@ -24,11 +24,11 @@ export interface TakenIn {
 
 export interface Bounds {
   readonly limits: MailboxLimits
-  /** What the mailbox had when the request came. Null for a repeat, which adds nothing. */
+  /** The usage of the mailbox when the request arrived. Null for a repeat, which adds nothing. */
   readonly used: Usage | null
 }
 
-/** `before` is what the same request has brought already. */
+/** `before` is the total of the earlier files of this request. */
 export async function takeIn(
   file: Incoming,
   before: Usage,
@@ -38,18 +38,13 @@ export async function takeIn(
   const name = cleanName(file.name)
   const { maxFileBytes } = limits
   if (file.declared !== null && file.declared > maxFileBytes)
-    throw tooLarge(
-      name,
-      `has ${file.declared} bytes, of ${maxFileBytes} that it may have`,
-      file.declared,
-      maxFileBytes,
-    )
+    throw tooLarge(name, `has ${file.declared} bytes (max ${maxFileBytes})`, file.declared, maxFileBytes)
   const hash = createHash('sha256')
   let size = 0
   async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of file.bytes) {
       size += chunk.length
-      // Whatever was said. How large it is nobody knows: it is not read to its end.
+      // Checked whatever was declared. The full size is unknown, because the file is not read to its end.
       if (size > maxFileBytes)
         throw tooLarge(name, `is larger than ${maxFileBytes} bytes`, size, maxFileBytes)
       if (used !== null) checkQuota(used, { files: before.files + 1, bytes: before.bytes + size }, limits)
@@ -60,20 +55,20 @@ export async function takeIn(
   await write(counted())
   if (size === 0)
     throw new Refusal('FILE_EMPTY', {
-      detail: `${name} has no bytes`,
+      detail: `${name} is empty`,
       field: 'files',
-      fix: 'Leave it out',
+      fix: 'Remove it from the request',
       file: name,
     })
   return { name, type: cleanType(file.type), size, sha256: hash.digest('hex') }
 }
 
-/** `size`: what was declared, or what had come by then. */
+/** `size`: the declared size, or the bytes received so far. */
 function tooLarge(name: string, words: string, size: number, max: number): Refusal {
   return new Refusal('FILE_TOO_LARGE', {
     detail: `${name} ${words}`,
     field: 'files',
-    fix: 'Send it in parts, or have the limit of the mailbox raised',
+    fix: 'Split the file, or raise the limit of the mailbox',
     file: name,
     size,
     max,

@@ -1,4 +1,7 @@
-/** Tokens of mailboxes: shown once, kept as a hash. Several at a time, so that one can take the place of another. */
+/**
+ * Tokens of mailboxes: shown once, stored as a hash. A mailbox can have several, so that tokens can be
+ * rotated.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
@@ -9,7 +12,7 @@ import type { Mailbox } from './mailboxes.ts'
 
 export interface NewToken {
   readonly id: string
-  /** For whoever uses it. Nobody can be told again. */
+  /** The token. It cannot be shown again. */
   readonly token: string
 }
 
@@ -21,7 +24,7 @@ export interface TokenInfo {
   readonly createdAt: number
 }
 
-/** Who asks, and the mailbox as it is now. */
+/** The authenticated caller, and the current state of its mailbox. */
 export interface Holder {
   /** The id of the token. */
   readonly token: string
@@ -36,21 +39,21 @@ export interface Holder {
 export interface NewTokenOptions {
   readonly label?: string
   readonly may?: May
-  /** One that your application made, of 32 to 200 visible characters of ASCII; left out: a new one. */
+  /** A token of your own, 32 to 200 visible ASCII characters. Omit it for a new one. */
   readonly token?: string
 }
 
 export interface Tokens {
   readonly add: (mailbox: string, options?: NewTokenOptions) => Promise<NewToken>
   readonly list: (mailbox: string) => Promise<TokenInfo[]>
-  /** False when there is none. */
+  /** Returns false if it does not exist. */
   readonly revoke: (id: string) => Promise<boolean>
-  /** Null for a token that nobody has, or has no longer. */
+  /** Null for an unknown or revoked token. */
   readonly holderOf: (token: string) => Promise<Holder | null>
 }
 
 const LONGEST_LABEL = 100
-/** Longer than any of ours: nothing else is worth a look. */
+/** Longer tokens are rejected without a query. */
 const LONGEST_TOKEN = 200
 
 export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tokens {
@@ -59,15 +62,15 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
     async add(given, { label = '', may = 'both', token: ownToken } = {}) {
       const mailbox = cleanId(given)
       if (!MAY.includes(may))
-        throw new JobmillError('OPTION_INVALID', 'is not what a token may do', {
+        throw new JobmillError('OPTION_INVALID', `must be one of ${MAY.join(', ')}`, {
           field: 'may',
           value: shown(may),
-          fix: `Say ${MAY.join(', ')}`,
+          fix: `Pass ${MAY.join(' or ')}`,
         })
       if (label.length > LONGEST_LABEL)
-        throw new JobmillError('NAME_INVALID', `is longer than ${LONGEST_LABEL} characters`, {
+        throw new JobmillError('NAME_INVALID', `must have at most ${LONGEST_LABEL} characters`, {
           field: 'label',
-          fix: 'Give a shorter one',
+          fix: 'Pass a shorter label',
         })
       const isThere =
         mailbox !== null &&
@@ -78,17 +81,17 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
           .where('deleted_at', 'is', null)
           .executeTakeFirst()) !== undefined
       if (!isThere)
-        throw new JobmillError('OPTION_INVALID', 'there is no such mailbox', {
+        throw new JobmillError('OPTION_INVALID', 'must be an existing mailbox', {
           field: 'mailbox',
           value: shown(given),
-          fix: 'List those there are with: jobmill-uploads mailboxes list',
+          fix: 'List the mailboxes with: jobmill-uploads mailboxes list',
         })
       const id = newId()
       const token = ownToken ?? `jmu_${randomBytes(32).toString('base64url')}`
       if (!(await addToken(db, tables.now, { id, mailbox, hash: givenHash(token), label, may })))
-        throw new JobmillError('OPTION_CONFLICT', 'this token is in use', {
+        throw new JobmillError('OPTION_CONFLICT', 'is already in use', {
           field: 'token',
-          fix: 'Pass another',
+          fix: 'Pass another token',
         })
       return { id, token }
     },
@@ -153,16 +156,16 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
   }
 }
 
-/** The hash of a token that can be used; an error names the field, and never the token. */
+/** The hash of a valid token. An error names the field and never contains the token. */
 export function givenHash(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]{32,200}$/.test(token)) return hashOf(token)
-  throw new JobmillError('OPTION_INVALID', 'is not 32 to 200 visible characters of ASCII', {
+  throw new JobmillError('OPTION_INVALID', 'must be 32 to 200 visible ASCII characters', {
     field: 'token',
-    fix: 'Pass one that cannot be guessed, such as 32 random bytes in base64url, or omit it for a new one',
+    fix: 'Pass a random token, such as 32 bytes in base64url, or omit it for a new one',
   })
 }
 
-/** False when the token is in use, also when it was revoked. */
+/** Returns false if the token exists, even a revoked one. */
 export async function addToken(
   db: Kysely<Schema>,
   now: Inside['tables']['now'],

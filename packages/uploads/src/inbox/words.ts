@@ -1,7 +1,7 @@
-/** What the library says of a wrong value, in our words. */
+/** Helpers for error messages. */
 export { JobmillError } from 'jobmill'
 
-/** What was given, short enough for a message. */
+/** The value, shortened for a message. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 42 ? `${text.slice(0, 41).toWellFormed()}…` : text

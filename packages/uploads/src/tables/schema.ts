@@ -1,31 +1,37 @@
-/** The tables as queries see them. Instants are milliseconds by the database's clock, ids are UUIDs in lower case. */
+/** The tables as queries see them. Times are milliseconds by the database clock, ids are lower-case UUIDs. */
 export interface Schema {
-  /** One row: which inbox this is, for places outside of the database that belong to it. */
+  /** One row with the id of this inbox, which marks its blob folder. */
   uploads_inbox: { n: 1; id: string }
   uploads_mailbox: {
     id: string
     name: string
-    /** Null: without bound. */
+    /** Null: unlimited. */
     quota_bytes: number | null
     quota_files: number | null
-    /** Null: as the inbox has it. */
+    /** Null: the limit of the inbox. */
     max_file_bytes: number | null
     max_request_bytes: number | null
     uploads_at_once: number | null
-    /** The number of its last notice. Whoever writes notices raises it first, so they are committed in the order of their numbers. */
+    /**
+     * The sequence number of the last notice. Writers of notices raise it first, so that notices commit in
+     * order.
+     */
     last_seq: number
     created_at: number
-    /** Kept when the files are long gone: when the last one came, and how many expired that nobody had fetched, the last of them when. */
+    /**
+     * Kept after the files are deleted: the last upload, and the number and time of files that expired
+     * without being fetched.
+     */
     last_upload_at: number | null
     unfetched_files: number
     unfetched_at: number | null
-    /** From then on nobody gets in, and the sweep takes away what it has. */
+    /** Access ends at this time, and the sweep deletes the contents. */
     deleted_at: number | null
   }
   uploads_token: {
     id: string
     mailbox: string
-    /** SHA-256 of the token, which nobody can be told again. */
+    /** The SHA-256 of the token, which is not stored. */
     hash: string
     label: string
     may: May
@@ -48,7 +54,7 @@ export interface Schema {
     name: string
     type: string
     size: number
-    /** The most it may have had when it came; null of those from before this was kept. */
+    /** The size limit when the file arrived; null for older rows. */
     max_size: number | null
     sha256: string
     created_at: number
@@ -57,17 +63,17 @@ export interface Schema {
     last_fetched_at: number | null
     fetches: number
     acked_at: number | null
-    /** Marked by the sweep: it is gone for everybody, and its blob and this row are about to be. */
+    /** Set by the sweep: the file is hidden, and its blob and row are about to be deleted. */
     swept_at: number | null
   }
   uploads_notice: { mailbox: string; seq: number; file: string; at: number }
-  /** An upload on its way: whatever blobs it has made are found by this row if it never ends. */
+  /** An upload in progress. If it never ends, its blobs are found through this row. */
   uploads_staging: { upload: string; mailbox: string; begun_at: number; swept_at: number | null }
-  /** Blobs, where they are kept in the database. */
+  /** Blobs, if they are stored in the database. */
   uploads_chunk: { blob: string; n: number; bytes: Uint8Array }
 }
 
-/** Columns with whole numbers beyond 32 bits, which some drivers return as text. */
+/** Integer columns beyond 32 bits, which some drivers return as text. */
 export const WHOLE: ReadonlySet<string> = new Set([
   'quota_bytes',
   'quota_files',
@@ -88,6 +94,6 @@ export const WHOLE: ReadonlySet<string> = new Set([
   'bytes',
 ])
 
-/** What the holder of a token may do. */
+/** What a token allows. */
 export const MAY = ['upload', 'consume', 'both'] as const
 export type May = (typeof MAY)[number]

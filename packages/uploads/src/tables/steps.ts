@@ -1,4 +1,4 @@
-/** How the tables are made. A step that was published is never changed. */
+/** The migrations of the tables. A published step is never changed. */
 import { sql, type Step } from 'jobmill-tables'
 
 const first: Step = async (db, { type, table }) => {
@@ -15,7 +15,7 @@ const first: Step = async (db, { type, table }) => {
       created_at bigint NOT NULL,
       deleted_at bigint
     )`,
-    // The sweep looks for mailboxes that were removed.
+    // For the sweep, to find removed mailboxes.
     sql`CREATE INDEX uploads_mailbox_deleted ON ${table('uploads_mailbox')} (deleted_at) WHERE deleted_at IS NOT NULL`,
     sql`CREATE TABLE ${table('uploads_token')} (
       id text PRIMARY KEY,
@@ -35,12 +35,13 @@ const first: Step = async (db, { type, table }) => {
       answer text NOT NULL,
       created_at bigint NOT NULL
     )`,
-    // Of two requests with one key, the first to commit is the upload.
+    // The first of two requests with one key to commit is the upload.
     sql`CREATE UNIQUE INDEX uploads_upload_key ON ${table('uploads_upload')} (mailbox, idempotency_key)
       WHERE idempotency_key IS NOT NULL`,
     sql`CREATE INDEX uploads_upload_created ON ${table('uploads_upload')} (created_at)`,
-    // No reference to the mailbox: files are evidence of receipt. They go by the sweep, never by a cascade. The mailbox comes first, so that looking for
-    // another mailbox's file is the same work as looking for one that never was.
+    // Without a foreign key to the mailbox, because files are evidence of receipt: the sweep deletes them,
+    // never a cascade. The mailbox comes first, so that a lookup of another mailbox's file costs the same as
+    // one of an unknown file.
     sql`CREATE TABLE ${table('uploads_file')} (
       mailbox text NOT NULL,
       id text NOT NULL,
@@ -59,13 +60,13 @@ const first: Step = async (db, { type, table }) => {
       swept_at bigint,
       PRIMARY KEY (mailbox, id)
     )`,
-    // Each arm of the sweep has its index.
+    // One index per sweep reason.
     sql`CREATE INDEX uploads_file_acked ON ${table('uploads_file')} (acked_at)
       WHERE acked_at IS NOT NULL AND swept_at IS NULL`,
     sql`CREATE INDEX uploads_file_pending ON ${table('uploads_file')} (expires_at)
       WHERE acked_at IS NULL AND swept_at IS NULL`,
     sql`CREATE INDEX uploads_file_swept ON ${table('uploads_file')} (mailbox, id) WHERE swept_at IS NOT NULL`,
-    // What a mailbox takes up, without reading its files.
+    // For the usage of a mailbox, without reading its files.
     sql`CREATE INDEX uploads_file_size ON ${table('uploads_file')} (mailbox, size) WHERE swept_at IS NULL`,
     sql`CREATE TABLE ${table('uploads_notice')} (
       mailbox text NOT NULL,
@@ -92,7 +93,7 @@ const first: Step = async (db, { type, table }) => {
   for (const statement of statements) await statement.execute(db)
 }
 
-/** What Mission Control tells of a mailbox after its files are gone. */
+/** What Mission Control shows of a mailbox after its files are gone. */
 const remembered: Step = async (db, { table }) => {
   const mailbox = table('uploads_mailbox')
   const statements = [
@@ -104,12 +105,12 @@ const remembered: Step = async (db, { table }) => {
   for (const statement of statements) await statement.execute(db)
 }
 
-/** For the look at every blob whether an upload has rows. */
+/** For the orphan scan, to check whether an upload has rows. */
 const byUpload: Step = async (db, { table }) => {
   await sql`CREATE INDEX uploads_file_upload ON ${table('uploads_file')} (upload)`.execute(db)
 }
 
-/** Whose folder of blobs it is. */
+/** The id of the inbox, which marks its blob folder. */
 const identity: Step = async (db, { table }) => {
   await sql`CREATE TABLE ${table('uploads_inbox')} (
     n integer PRIMARY KEY CHECK (n = 1),
@@ -117,20 +118,23 @@ const identity: Step = async (db, { table }) => {
   )`.execute(db)
 }
 
-/** What one mailbox may send at a time. */
+/** Parallel uploads of one mailbox. */
 const perMailbox: Step = async (db, { table }) => {
   await sql`ALTER TABLE ${table('uploads_mailbox')} ADD COLUMN uploads_at_once bigint CHECK (uploads_at_once > 0)`.execute(
     db,
   )
 }
 
-/** The caps once more: they differ by mailbox, so a row has its own. The numbers are those below which the sweep looks for blobs. */
+/**
+ * The limits at arrival, because they differ by mailbox. The bound on blob numbers is the one that the sweep
+ * relies on.
+ */
 const caps: Step = async (db, { table }) => {
   await sql`ALTER TABLE ${table('uploads_file')} ADD COLUMN max_size bigint
     CHECK (size <= max_size AND n >= 0 AND n < 64)`.execute(db)
 }
 
-/** For the count of requests that ask for a file of another mailbox. */
+/** To count requests for files of other mailboxes. */
 const byId: Step = async (db, { table }) => {
   await sql`CREATE INDEX uploads_file_id ON ${table('uploads_file')} (id)`.execute(db)
 }
