@@ -1,15 +1,15 @@
 # Three images: the runtime (workers, duties, the API and Mission Control of one config), the Telegram gateway and the
-# upload inbox. docs/guides/deploying.md says how to run them, and how an application of yours gets an image of its own.
+# upload inbox. See docs/operate/deployment.md for how to run them and how to build an image for your application.
 #   docker build -t jobmill .
 #   docker build -t jobmill-gateway --target gateway .
 #   docker build -t jobmill-inbox --target inbox .
 #   docker run -v jobmill:/data -e JOBMILL_TOKENS="me admin $(openssl rand -hex 24)" -p 127.0.0.1:8787:8787 jobmill
 
-# The Node that the tests run on. Debian and not Alpine: what is tested is the binary of SQLite for glibc. It takes a
-# digest too: --build-arg NODE=node:24.21.0-bookworm-slim@sha256:… (see "Pin the base images" in the guide).
+# The Node version of the tests. Debian instead of Alpine, because the tests use the glibc binary of SQLite. You can add a
+# digest: --build-arg NODE=node:24.21.0-bookworm-slim@sha256:… (see "Pin the base images" in the guide).
 ARG NODE=node:24.21.0-bookworm-slim
 
-# What comes out of the stages up to `inboxmodules` is the same for x64 and arm64, so they run on the machine that builds.
+# The stages up to `inboxmodules` give the same output for x64 and arm64, so they run on the build platform.
 FROM --platform=$BUILDPLATFORM ${NODE} AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -34,7 +34,7 @@ COPY packages/jobmill/tsconfig.json packages/jobmill/
 COPY packages/jobmill/src packages/jobmill/src
 RUN node_modules/.bin/tsc -p packages/jobmill
 
-# The gateway and the inbox compile against what jobmill and jobmill-tables declare.
+# The gateway and the inbox compile against the types of jobmill and jobmill-tables.
 FROM build AS tables
 COPY packages/tables/tsconfig.json packages/tables/
 COPY packages/tables/src packages/tables/src
@@ -50,8 +50,8 @@ COPY packages/uploads/tsconfig.json packages/uploads/
 COPY packages/uploads/src packages/uploads/src
 RUN node_modules/.bin/tsc -p packages/uploads
 
-# The modules of each image. The package of SQLite brings its binaries along, for x64 and arm64, and runs no script to
-# install them. Those of other systems, and its sources, are four fifths of it.
+# The modules of each image. The SQLite package includes binaries for x64 and arm64 and needs no install script. Its
+# sources and the binaries of other systems are four fifths of its size, so they are removed.
 FROM manifests AS modules
 RUN npm ci --omit=dev --workspace packages/jobmill \
   && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
@@ -67,8 +67,8 @@ RUN npm ci --omit=dev --workspace packages/uploads \
   && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
   && find node_modules/better-sqlite3/prebuilds -type f ! -name 'linux-*' -delete
 
-# What the three images share. tini is process 1: it forwards SIGTERM to Node, and reaps the processes that the commands
-# of jobs leave behind. There is no shell and no npm in between.
+# The common base of the three images. tini is process 1: it forwards SIGTERM to Node and reaps orphaned processes of
+# command jobs. There is no shell or npm in between.
 FROM ${NODE} AS base
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends tini \
@@ -85,12 +85,12 @@ COPY --from=build /app/packages/jobmill/dist /app/packages/jobmill/dist
 # The SQLite file is in this folder, unless DATABASE_URL names a database.
 WORKDIR /data
 VOLUME ["/data"]
-# By its number, so that Kubernetes can see that it is not root.
+# A numeric user, so that Kubernetes can verify that it is not root.
 USER 1000:1000
 STOPSIGNAL SIGTERM
 
 # The Telegram gateway. Mount its config at TELEGRAM_CONFIG, or pass its text in TELEGRAM_CONFIG_YAML. Mission Control is
-# reachable from outside of the container, so the gateway does not start without JOBMILL_TOKENS.
+# reachable from outside the container, so the gateway does not start without JOBMILL_TOKENS.
 FROM base AS gateway
 COPY --from=gatewaymodules /app/node_modules /app/node_modules
 COPY packages/tables/package.json /app/packages/tables/
@@ -107,7 +107,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/node_modules/jobmill-telegram/bin/jobmill-telegram.js"]
 CMD ["start"]
 
-# The upload inbox. Its files are in /data too, unless UPLOADS_BLOBS says otherwise. Mission Control is reachable from
+# The upload inbox. Its files are in /data too, unless UPLOADS_BLOBS is set. Mission Control is reachable from
 # outside of the container, so the inbox does not start without JOBMILL_TOKENS.
 FROM base AS inbox
 COPY --from=inboxmodules /app/node_modules /app/node_modules
@@ -124,12 +124,12 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/node_modules/jobmill-uploads/bin/jobmill-uploads.js"]
 CMD ["start"]
 
-# The runtime, last: it is what `docker build` makes without --target.
+# The runtime is last, because `docker build` without --target builds the last stage.
 FROM base AS jobmill
 COPY --from=modules /app/node_modules /app/node_modules
-# It says that configs are ES modules.
+# Declares that configs are ES modules.
 COPY examples/package.json /app/
-# Mount your own over it.
+# The demo config. Mount your own over it.
 COPY examples/demo.config.ts /app/jobmill.config.ts
 EXPOSE 8787
 # `jobmill work` needs --port 8787 for this; without a port, run it with --no-healthcheck.

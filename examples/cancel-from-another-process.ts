@@ -1,6 +1,6 @@
 /**
- * Cancelling a job that another process runs. This program starts itself a second time: the parent enqueues and cancels, the child
- * works. On a SQLite file that both use, or on the PostgreSQL server that DATABASE_URL names.
+ * Cancels a job that another process runs. This program starts itself a second time: the parent enqueues and
+ * cancels, the child works. It uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,8 +17,8 @@ const renderVideo = defineJob({
       await sleep(60_000, null, { signal })
     } catch (error) {
       const reason: unknown = signal.reason
-      if (isInterruption(reason)) console.log(`child    told to stop: ${reason.why}, "${reason.message}"`)
-      throw error // what it throws now ends the attempt as cancelled
+      if (isInterruption(reason)) console.log(`child    interrupted: ${reason.why}, "${reason.message}"`)
+      throw error // the attempt ends as cancelled
     }
   },
 })

@@ -1,6 +1,6 @@
 /**
- * Programs as jobs: `commandJob` runs those on its list, and nothing else, without a shell. Who enqueues a job chooses the arguments
- * and the input, and the variables that the options name.
+ * Runs programs as jobs. `commandJob` runs only the listed programs, without a shell. The payload sets the
+ * arguments, the input and the allowed variables.
  */
 import { commandJob, jobmill } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
@@ -17,7 +17,7 @@ await mill.start()
 const sorted = await mill.enqueue(command, { argv: ['sort', '-r'], stdin: 'a\nc\nb\n', timeout: '10s' })
 console.log(`sort     ${JSON.stringify((await sorted.result()).stdout)}`)
 
-// In the root; `cwd` may name a folder inside of it.
+// Runs in the root; `cwd` may name a subfolder.
 const listed = await mill.enqueue(command, { argv: ['ls'], env: { LC_ALL: 'C' } })
 console.log(
   `ls       ${(await listed.result()).stdout
@@ -26,11 +26,11 @@ console.log(
     .join()}`,
 )
 
-// A program that ends with anything but 0 has failed; the end of what it wrote on stderr is in the error.
+// A non-zero exit code fails the attempt. The error contains the end of stderr.
 const failing = await mill.enqueue(command, { argv: ['ls', '/no/such/folder'] })
 await failing.result().catch((error: unknown) => console.log(`failed   ${String(error)}`))
 
-// What is not on the list never runs: the job is dead at once.
+// A program that is not listed never runs: the job is dead immediately.
 const forbidden = await mill.enqueue(command, { argv: ['rm', '-rf', 'everything'] })
 await forbidden.result().catch((error: unknown) => console.log(`refused  ${String(error)}`))
 

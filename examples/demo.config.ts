@@ -1,11 +1,11 @@
 /**
- * What `npm start` runs: jobs that are done, that fail, that are throttled and that draw on a limit, enqueued by schedules so that there is always something
- * to see. On the SQLite file jobmill.db of this folder, or on the PostgreSQL server that DATABASE_URL names.
+ * The config of `npm start`: jobs that succeed, fail, are throttled or use a rate limit, enqueued by
+ * schedules. It uses the SQLite file jobmill.db, or PostgreSQL if DATABASE_URL is set.
  */
 import { defineJob, demoEcho, type JobContext, type MillOptions, Throttled } from 'jobmill'
 import * as z from 'zod'
 
-/** Half of them fail in their first attempts; some die. */
+/** Some jobs fail in their first attempts, and some die. */
 const flaky = defineJob({
   kind: 'demo.flaky',
   maxAttempts: 3,
@@ -18,7 +18,7 @@ const flaky = defineJob({
   },
 })
 
-/** Its upstream asks it to wait now and then, which cools its queue down. */
+/** Its upstream sometimes asks for a pause, which throttles the queue. */
 const throttled = defineJob({
   kind: 'demo.throttled',
   queue: 'upstream',
@@ -28,7 +28,7 @@ const throttled = defineJob({
   },
 })
 
-/** Draws on a limit of all processes together. */
+/** Uses a rate limit that all processes share. */
 const limited = defineJob({
   kind: 'demo.limited',
   async run({ limit, progress }: JobContext) {
@@ -45,7 +45,7 @@ const every = (name: string, job: { kind: string }, when: string, payload: unkno
   payload,
 })
 
-// A config may leave the store out: then it is DATABASE_URL, or the file jobmill.db.
+// A config may omit the store: the default is DATABASE_URL, or the file jobmill.db.
 export default {
   jobs: [demoEcho, flaky, throttled, limited],
   queues: { upstream: { workers: 2 } },

@@ -1,6 +1,6 @@
 /**
- * Hello, Jobmill: jobs that are done, retried, put off, ordered and deduplicated. On one SQLite file, or on the PostgreSQL server
- * that DATABASE_URL names. Kill it half-way and run it again: what it left behind is done then.
+ * Hello, Jobmill: jobs that succeed, retry, are delayed, prioritized and deduplicated. Uses a SQLite file, or
+ * PostgreSQL if DATABASE_URL is set. Kill it halfway and run it again: it finishes the rest.
  */
 import path from 'node:path'
 import { defineJob, type JobContext, jobmill } from 'jobmill'
@@ -38,7 +38,7 @@ mill.on('retried', ({ kind, attempt, delayMs, error }) =>
 )
 console.log(`store      ${store.name}`)
 
-// Enqueue. Each call resolves after the commit: from here on the job survives a crash. Nothing runs yet.
+// Enqueue. Each call resolves after the commit: from here on, the job survives a crash. Nothing runs yet.
 const emails = await mill.enqueueMany(sendEmail, [
   { payload: { to: 'team@example.com' } },
   { payload: { to: 'ops@example.com' }, priority: -1 }, // lower runs first
@@ -49,18 +49,18 @@ console.log(`${again.outcome}  the key welcome:ada is held by ${again.id}`)
 const report = await mill.enqueue(buildReport, { month: '2026-10' }, { delay: '1s' })
 const call = await mill.enqueue(callUpstream, null)
 
-// Work. A result can be awaited here or in any other process.
+// Work. You can await a result here or in any other process.
 await mill.start()
 const sent = await Promise.all(emails.map((email) => email.result()))
 console.log(`done       email.send ${JSON.stringify(sent)}`)
 console.log(`done       upstream.call in attempt ${(await call.result()).attempt}`)
 console.log(`done       report.build, delayed by 1 s, after ${(await report.result()).waitedMs} ms`)
 
-// Every state is counted, every attempt is kept.
+// Every state is counted, and every attempt is kept.
 for (const { attempt, outcome } of await mill.history(call.id))
   console.log(`history    upstream.call attempt ${attempt} ${outcome}`)
 for (const { queue, done, dead, scheduled, ready } of await mill.counts())
   console.log(`queue      ${queue}: ${done} done, ${dead} dead, ${scheduled + ready} waiting`)
 
 const { finished, interrupted } = await mill.stop()
-console.log(`stopped    ${finished} finished meanwhile, ${interrupted} interrupted`)
+console.log(`stopped    ${finished} finished, ${interrupted} interrupted`)

@@ -1,6 +1,6 @@
 /**
- * Limits: a rate on a queue, a rate in a handler with an upstream that says 429, and a number of permits. In memory, or on the
- * PostgreSQL server that DATABASE_URL names, where all processes share them.
+ * Limits: a rate limit on a queue, a rate limit in a handler whose upstream answers 429, and a concurrency
+ * limit. In memory, or on PostgreSQL if DATABASE_URL is set, where all processes share them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineJob, type JobContext, jobmill } from 'jobmill'
@@ -16,7 +16,7 @@ const callApi = defineJob({
     await limit.acquire('api')
     if (refusals === 0) return now()
     refusals -= 1
-    console.log('refused    the upstream said 429: nobody calls it for 1 s')
+    console.log('refused    the upstream said 429: calls pause for 1 s')
     await limit.drain('api', { retryAfter: '1s' })
     return snooze('1s')
   },
@@ -32,7 +32,7 @@ const readTable = defineJob({
     most = Math.max(most, running)
     await sleep(50)
     running -= 1
-    await permit.release() // it would go back at the end of the job anyway
+    await permit.release() // optional: the end of the job releases it too
   },
 })
 
@@ -54,12 +54,12 @@ const times = (many: number): { payload: null }[] => Array.from({ length: many }
 const apart = (instants: readonly number[]): string =>
   `${((Math.max(...instants) - Math.min(...instants)) / 1_000).toFixed(1)} s`
 
-// Attached to a queue: its jobs are not claimed until there is budget.
+// On a queue: its jobs are not claimed until the limit allows it.
 const mails = await mill.enqueueMany(sendMail, times(20))
 const sentAt = await Promise.all(mails.map((mail) => mail.result()))
 console.log(`queue      20 mails, 10 at once and 10 a second, took ${apart(sentAt)}`)
 
-// In a handler: a job that finds no budget comes back when there is, and loses no attempt.
+// In a handler: a job over the limit is retried when the limit allows it, and spends no attempt.
 const calls = await mill.enqueueMany(callApi, times(3))
 const calledAt = await Promise.all(calls.map((call) => call.result()))
 console.log(`handler    3 calls at 4 a second took ${apart(calledAt)} once the upstream was ready`)
@@ -68,10 +68,10 @@ const reads = await mill.enqueueMany(readTable, times(6))
 await Promise.all(reads.map((read) => read.result()))
 console.log(`permits    6 reads, at most ${most} at once`)
 
-// Outside of handlers it is the same budget, and an operator can change it while everything runs.
+// The same limit outside handlers. An operator can change it at run time.
 const permit = await mill.limit('db').acquire({ timeout: '5s' })
 const db = (await mill.limits.list()).find(({ name }) => name === 'db')
-console.log(`outside    ${db?.held} of the permits for the database is out`)
+console.log(`outside    ${db?.held} permit of the limit db is held`)
 await permit.release()
 await mill.limits.change('smtp', { rate: 1_000 })
 await Promise.all((await mill.enqueueMany(sendMail, times(20))).map((mail) => mail.result()))

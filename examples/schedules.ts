@@ -1,6 +1,7 @@
 /**
- * Schedules: what code says, what an operator does while everything runs, and what a change of the clock means. On one SQLite file, or on the PostgreSQL
- * server that DATABASE_URL names. Run it in two terminals on one database: every instant still has one job.
+ * Cron schedules: defined in code, changed by an operator at run time, and across clock changes. Uses a
+ * SQLite file, or PostgreSQL if DATABASE_URL is set. Run it in two terminals on one database: each tick still
+ * enqueues one job.
  */
 import { defineJob, isJobmillError, type JobContext, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
@@ -29,13 +30,13 @@ const mill = jobmill({
   log: 'silent',
 })
 
-// What an expression means, before anything is written. On 28 March 2027 there is no 02:30 in Paris.
+// Describe an expression before creating a schedule. On 28 March 2027 there is no 02:30 in Paris.
 console.log(`means    ${await mill.schedules.describe('30 2 * * *', 'Europe/Paris')}`)
 const start = '2027-03-27T00:00:00Z'
 for (const at of await mill.schedules.nextRuns({ when: '30 2 * * *', zone: 'Europe/Paris', start }, 3))
   console.log(`next     ${new Date(at).toISOString()}`)
 
-// What cannot be read is refused.
+// An invalid expression is refused.
 try {
   await mill.schedules.create({ name: 'typo', job: report, when: '0 25 * * *' })
 } catch (error) {
@@ -47,18 +48,18 @@ await mill.start()
 await ranThrice.promise
 const history = await mill.schedules.history('collect')
 const instants = new Set(history.map(({ at }) => at))
-console.log(`history  ${history.length - instants.size} instants were served twice`)
+console.log(`history  ${history.length - instants.size} ticks ran twice`)
 
-// An operator's change stays, whatever the next deploy says; the view tells where the two differ.
+// An override by an operator survives deploys; the view lists where it differs from code.
 const changed = await mill.schedules.change('report', { when: '@monthly' })
-console.log(`changed  report: ${changed.text}; not as in code: ${changed.differs.join(', ')}`)
+console.log(`changed  report: ${changed.text}; differs from code: ${changed.differs.join(', ')}`)
 
-// One job now, by hand.
+// Enqueue one job now.
 const { outcome, job } = await mill.schedules.trigger('report')
 await mill.job(job).result()
 console.log(`trigger  ${outcome}, and done`)
 
-// Created, and deleted, without a deploy.
+// Create and delete a schedule without a deploy.
 const { text } = await mill.schedules.create({ name: 'extra', job: 'report.build', when: 'every 6h' })
 console.log(`created  extra: ${text}; deleted: ${await mill.schedules.delete('extra')}`)
 

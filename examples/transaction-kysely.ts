@@ -1,6 +1,6 @@
 /**
- * Jobs in a transaction of a query builder or ORM: one line turns it into the function that jobmill needs, here for Kysely. Needs
- * DATABASE_URL.
+ * Enqueues jobs in a transaction of a query builder or ORM: one function adapts it for jobmill, here for
+ * Kysely. Needs DATABASE_URL.
  */
 import { defineJob, type JobContext, jobmill } from 'jobmill'
 import { postgres, type Tx } from 'jobmill/postgres'
@@ -21,7 +21,7 @@ const db = new Kysely<Tables>({
 })
 await db.schema.createTable('example_account').ifNotExists().addColumn('email', 'text').execute()
 
-/** The line. */
+/** The adapter. */
 const asTx =
   (trx: Transaction<Tables>): Tx =>
   (text, values) =>
@@ -38,7 +38,9 @@ async function signUp(email: string, isAllowed: boolean) {
   return db.transaction().execute(async (trx) => {
     await trx.insertInto('example_account').values({ email }).execute()
     const job = await mill.enqueue(sendWelcome, { to: email }, { tx: asTx(trx) })
-    console.log(`enqueued     ${email}, seen by nobody else: ${JSON.stringify(await mill.get(job.id))}`)
+    console.log(
+      `enqueued     ${email}, not visible before the commit: ${JSON.stringify(await mill.get(job.id))}`,
+    )
     if (!isAllowed) throw new Error(`${email} may not sign up`)
     return job
   })
@@ -52,7 +54,7 @@ await signUp('blocked@example.com', false).catch((error: unknown) =>
   console.log(`rolled back  ${String(error)}`),
 )
 const blocked = db.selectFrom('example_account').selectAll().where('email', '=', 'blocked@example.com')
-console.log(`never was    accounts: ${(await blocked.execute()).length}`)
+console.log(`not stored   accounts: ${(await blocked.execute()).length}`)
 
 await mill.stop()
 await db.destroy()

@@ -1,6 +1,6 @@
 /**
- * Jobs in a transaction of your own, with pg: an order and the job that confirms it are written together or not at all, and so are
- * the receipt and the end of that job. Needs DATABASE_URL.
+ * Enqueues jobs in your own pg transaction: an order and its confirmation job are written atomically, and so
+ * are the receipt and the completion of that job. Needs DATABASE_URL.
  */
 import { defineJob, type JobContext, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
@@ -46,22 +46,22 @@ const mill = jobmill({ store: postgres(url), jobs: [confirmOrder], log: 'silent'
 mill.on('retried', ({ attempt, error }) => console.log(`retry        attempt ${attempt}: ${error}`))
 await mill.start()
 
-// Rolled back: neither the order nor the job ever was.
+// Rolled back: neither the order nor the job exists.
 let refused = ''
 await transaction(async (tx) => {
   await tx.query('INSERT INTO example_order VALUES ($1)', [`unpaid-${Date.now()}`])
   refused = (await mill.enqueue(confirmOrder, { order: 'unpaid' }, { tx })).id
   throw new Error('the card was refused')
 }).catch((error: unknown) => console.log(`rolled back  ${String(error)}`))
-console.log(`never was    the job is ${JSON.stringify(await mill.get(refused))}`)
+console.log(`not stored   the job is ${JSON.stringify(await mill.get(refused))}`)
 
-// Committed: both are there, and the job runs.
+// Committed: both exist, and the job runs.
 const order = `paid-${Date.now()}`
 const job = await transaction(async (tx) => {
   await tx.query('INSERT INTO example_order VALUES ($1)', [order])
   return mill.enqueue(confirmOrder, { order }, { tx })
 })
-mill.wake() // faster: without it, workers hear of the commit within about 100 ms
+mill.wake() // optional: without it, workers notice the commit within about 100 ms
 await job.result()
 const { rows } = await pool.query('SELECT order_id FROM example_receipt WHERE order_id = $1', [order])
 console.log(`committed    the job is ${(await mill.get(job.id))?.state ?? 'gone'}, receipts: ${rows.length}`)

@@ -1,6 +1,7 @@
 /**
- * Jobs in a transaction of your own, on SQLite: an order and the job that confirms it are written together or not at all, and so are
- * the receipt and the end of that job. The transaction is your handle of better-sqlite3, or of node:sqlite, on the same file.
+ * Enqueues jobs in your own SQLite transaction: an order and its confirmation job are written atomically, and
+ * so are the receipt and the completion of that job. Pass your better-sqlite3 or node:sqlite handle on the
+ * same file.
  */
 import Database from 'better-sqlite3'
 import { defineJob, type JobContext, jobmill } from 'jobmill'
@@ -28,8 +29,8 @@ const mill = jobmill({ store: sqlite('shop.db'), jobs: [confirmOrder], log: 'sil
 mill.on('retried', ({ attempt, error }) => console.log(`retry        attempt ${attempt}: ${error}`))
 await mill.start()
 
-// On SQLite the job is written when the call returns, so there is nothing to await before the commit. The driver refuses
-// a transaction that returns a promise; inside of an object it gets out.
+// On SQLite the job is written when the call returns, so there is nothing to await before the commit.
+// The driver refuses a transaction that returns a promise, so return it inside an object.
 const place = db.transaction((order: string, isPaid: boolean) => {
   db.prepare('INSERT INTO shop_order VALUES (?)').run(order)
   const enqueued = mill.enqueue(confirmOrder, { order }, { tx: db })
@@ -45,7 +46,7 @@ try {
 }
 
 const job = await place('paid', true).enqueued
-mill.wake() // only you know that you have committed; without this it is found within a second
+mill.wake() // optional: without it, workers notice the commit within a second
 await job.result()
 console.log(`committed    orders: ${rows('shop_order') - before.orders}`)
 console.log(

@@ -1,6 +1,6 @@
 /**
- * Payloads with a schema: its types flow to enqueue, run and result without a cast, and what does not fit is refused before
- * anything is written. Any Standard Schema will do; this is zod.
+ * Payloads with a schema: types flow to enqueue, run and result without a cast, and invalid payloads are
+ * refused before anything is written. Any Standard Schema works; this uses zod.
  */
 import { defineJob, isJobmillError, type JobContext, jobmill } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
@@ -11,7 +11,7 @@ const sendInvoice = defineJob({
   payload: z.object({
     to: z.email(),
     cents: z.int().positive(),
-    // Stored as the text that was enqueued; the handler gets a Date.
+    // Stored as text; the handler gets a Date.
     dueAt: z.iso.datetime().transform((text) => new Date(text)),
     copies: z.int().default(1),
   }),
@@ -21,7 +21,7 @@ const sendInvoice = defineJob({
   }),
 })
 
-// Without a schema the type of the payload is your word for it.
+// Without a schema, the type of the payload is not checked at run time.
 const countWords = defineJob({
   kind: 'words.count',
   run: ({ payload }: JobContext<{ text: string }>) => payload.text.split(' ').length,
@@ -37,7 +37,7 @@ console.log(`done     ${line}, copies: ${copies}`)
 const words = await (await mill.enqueue(countWords, { text: 'one two three' })).result()
 console.log(`done     ${words.toFixed(0)} words`)
 
-// The compiler accepts this one; the schema does not, because an address is more than a text.
+// The compiler accepts this payload; the schema refuses it.
 try {
   await mill.enqueue(sendInvoice, { ...invoice, to: 'nobody', cents: -1 })
 } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Handlers in another language: `workerPool` keeps children alive and gives each one job at a time, as a line of JSON. Here they run
- * worker.py; where there is no Python, worker.mjs, which speaks the same protocol.
+ * Handlers in another language: `workerPool` keeps child processes alive and gives each one job at a time, as
+ * a line of JSON. Runs worker.py, or worker.mjs if there is no Python.
  */
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
@@ -9,7 +9,9 @@ import { sqlite } from 'jobmill/sqlite'
 
 const beside = (name: string): string => path.join(import.meta.dirname, name)
 const hasPython = spawnSync('python3', ['--version']).status === 0
-console.log(hasPython ? 'children   python3 worker.py' : 'children   no python3 here, so node worker.mjs')
+console.log(
+  hasPython ? 'children   python3 worker.py' : 'children   python3 not found, using node worker.mjs',
+)
 
 const countWords = workerPool<{ text?: string }, { words: number }>({
   kind: 'text.count',
@@ -28,7 +30,7 @@ const jobs = await mill.enqueueMany(
 const counts = await Promise.all(jobs.map((job) => job.result()))
 console.log(`done       ${counts.map(({ words }) => words).join(', ')} words`)
 
-// The child answers that no further attempt can help.
+// The child reports that a retry cannot help.
 const empty = await mill.enqueue(countWords, {})
 await empty.result().catch((error: unknown) => console.log(`dead       ${String(error)}`))
 

@@ -1,11 +1,11 @@
-// A child of a pool in JavaScript, with no dependency: what worker.py does, for where there is no Python. One line of
-// JSON in for every request, one line of JSON out for every answer; anything else goes to stderr.
+// A worker pool child in JavaScript without dependencies, equivalent to worker.py. It reads one JSON line per
+// request and writes one JSON line per answer; everything else goes to stderr.
 import { createInterface } from 'node:readline'
 
 /** @param {{ text?: string }} payload */
 function handle({ text }) {
   if (text === undefined)
-    return { status: 'dead', message: 'payload.text: is missing. Give the text to count' }
+    return { status: 'dead', message: 'payload.text: is missing. Pass the text to count' }
   return { status: 'ok', result: { words: text.split(/\s+/).length } }
 }
 

@@ -60,8 +60,8 @@ const EXAMPLES: readonly Example[] = [
       'means    at 02:30 every day, Europe/Paris time',
       'next     2027-03-28T01:00:00.000Z',
       'at character 3',
-      'history  0 instants were served twice',
-      'not as in code: when',
+      'history  0 ticks ran twice',
+      'differs from code: when',
       'trigger  enqueued, and done',
       'deleted: true',
       'stopped',
@@ -81,7 +81,7 @@ const EXAMPLES: readonly Example[] = [
     on: ['postgres'],
     shows: [
       'rolled back  Error: the card was refused',
-      'never was    the job is null',
+      'not stored   the job is null',
       'retry        attempt 1: Error: failed after complete(tx)',
       'committed    the job is done, receipts: 1',
     ],
@@ -90,10 +90,10 @@ const EXAMPLES: readonly Example[] = [
     file: 'transaction-kysely.ts',
     on: ['postgres'],
     shows: [
-      'enqueued     ada@example.com, seen by nobody else: null',
+      'enqueued     ada@example.com, not visible before the commit: null',
       'committed    {"sent":"ada@example.com"}',
       'rolled back  Error: blocked@example.com may not sign up',
-      'never was    accounts: 0',
+      'not stored   accounts: 0',
     ],
   },
   {
@@ -243,7 +243,7 @@ test(
   async () => {
     const ended = await run('worker-pool.ts', 'sqlite', { PATH: freshFolder() })
     expectToShow(ended, [
-      'no python3 here, so node worker.mjs',
+      'python3 not found, using node worker.mjs',
       'done       1, 2, 3 words',
       'payload.text: is missing',
     ])

@@ -1,4 +1,7 @@
-/** The alert on files that nobody fetches, by what a real inbox tells: it fires when files expire unfetched and none is acknowledged, and only then. */
+/**
+ * The alert on unfetched files, driven by the metrics of a real inbox: it fires only if files expire
+ * unfetched and none is acknowledged.
+ */
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -28,7 +31,7 @@ let fetched: Told
 const told = async (): Promise<Told> =>
   [...readExposition(await given().mill.prometheus()).values()].flatMap(({ samples }) => samples)
 
-/** One thing after the other in one inbox: what was told is a counter, so each is seen between two of them. */
+/** Runs all steps in one inbox. The metric is a counter, so each step is the difference of two scrapes. */
 beforeAll(async () => {
   const scene = given()
   const box = await mailbox(scene)
@@ -52,14 +55,14 @@ beforeAll(async () => {
 const from = (job: string, instance: string, samples: Told): Told =>
   samples.map((one) => ({ ...one, labels: { ...one.labels, job, instance } }))
 
-/** What fires half an hour after the first of them, or when it is asked. */
+/** The alerts that fire at this time, by default half an hour after the first scrape. */
 function fires(scrapes: readonly Told[], atMs = 30 * MINUTE_MS) {
   const list = scrapes.map((samples, n) => ({ atMs: n * 10 * MINUTE_MS, samples }))
   return evaluate(expr, list, atMs)
 }
 const one = (...list: Told[]): Told[] => list.map((samples) => from('inbox', 'a', samples))
 
-test('E44 fires when files expire that nobody fetched, from the first one on, and says how many', () => {
+test('E44 fires from the first file that expires unfetched, and says how many', () => {
   expect(fires(one(fresh, unfetched))).toEqual([{ labels: { job: 'inbox' }, value: 2 }])
 })
 
@@ -68,7 +71,7 @@ test.each([
   ['what is swept was acknowledged', () => one(unfetched, acked)],
   ['what expired was fetched', () => one(acked, fetched)],
   ['files expire, and others are acknowledged', () => one(fresh, unfetched, acked)],
-  ['a process begins again, and has swept nothing since', () => one(unfetched, fresh)],
+  ['a process restarts, and has swept nothing since', () => one(unfetched, fresh)],
 ])('E44 does not fire when %s', (_name, scrapes) => {
   expect(fires(scrapes())).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** What Mission Control reads of the inbox: mailboxes, their files by state, and what nobody fetched in time. */
+/** The API for Mission Control: mailboxes, their files by state, and unfetched files. */
 import { beforeEach, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { type Box, mailbox, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
@@ -17,13 +17,13 @@ describe.each(STORES)('the app on %s', (store) => {
   }
   const one = async (box: Box) => (await look(`/mailboxes/${box.id}`)).body
   const files = async (box: Box, query = '') => (await look(`/mailboxes/${box.id}/files${query}`)).body
-  /** It is written down after the last byte was handed over. */
+  /** The fetch is recorded after the last byte was sent. */
   async function fetched(box: Box, file: string): Promise<void> {
     await (await box.ask(`/uploads/${file}/content`)).arrayBuffer()
     await expect.poll(async () => (await files(box)).files?.find(({ id }) => id === file)?.fetches).toBe(1)
   }
 
-  test('tells what a mailbox has, by state, and no token of it', async () => {
+  test('shows the files of a mailbox by state, and never its tokens', async () => {
     const box = await mailbox(made, { quotaBytes: 1_000 })
     expect((await one(box)).mailbox).toMatchObject({
       lastUploadAt: null,
@@ -54,7 +54,7 @@ describe.each(STORES)('the app on %s', (store) => {
       expect(JSON.stringify((await look(`/mailboxes${path}`)).body)).not.toMatch(/jmu_|token|hash"/)
   })
 
-  test('remembers what expired unfetched when the files are gone, each once, and warns for a week', async () => {
+  test('remembers unfetched files after they are deleted, each once, and warns for a week', async () => {
     const box = await mailbox(made, { name: 'forgotten' })
     const [, read = ''] = await box.sent('never', 'fetched', 'never too')
     await fetched(box, read)

@@ -41,7 +41,7 @@ describe('B4 the rule for names', () => {
     expect(cleanName(given)).toBe(clean)
   })
 
-  test('whatever comes, it can stand in a path and in a header, and cleaning it again changes nothing', () => {
+  test('any cleaned name is safe in paths and headers, and cleaning is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (given) => {
         const clean = cleanName(given)
@@ -84,7 +84,7 @@ describe('B5 Content-Disposition', () => {
     expect(disposition(name)).toBe(header)
   })
 
-  test('whatever the name, a server takes the header', () => {
+  test('any name gives a valid header', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), (name) => {
         expect(new Headers({ 'content-disposition': disposition(name) }).get('content-disposition')).toMatch(
@@ -116,7 +116,7 @@ describe('B5 ranges', () => {
     expect(byteRange(header, 10)).toEqual(range)
   })
 
-  test('whatever is asked for lies within the file', () => {
+  test('every range is within the file', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -136,7 +136,7 @@ describe('B5 ranges', () => {
   })
 })
 
-test('E40 ids are compared in one case', () => {
+test('E40 ids are case-insensitive', () => {
   expect(cleanId('01A1E2EB-4065-7599-A3B2-83DFCF0F580C')).toBe('01a1e2eb-4065-7599-a3b2-83dfcf0f580c')
   for (const bad of [
     '',
@@ -148,13 +148,13 @@ test('E40 ids are compared in one case', () => {
     expect(cleanId(bad)).toBeNull()
 })
 
-test('only what the inbox has made is the id of a blob', () => {
+test('only ids from the inbox are blob ids', () => {
   expect(partsOf('01a1e2eb-4065-7599-a3b2-83dfcf0f580c/12')).toEqual([
     '01a1e2eb-4065-7599-a3b2-83dfcf0f580c',
     '12',
   ])
   for (const bad of ['../../etc/passwd', 'a/1', '01a1e2eb-4065-7599-a3b2-83dfcf0f580c/../1', ''])
-    expect(() => partsOf(bad)).toThrow('the id of no blob')
+    expect(() => partsOf(bad)).toThrow('invalid blob id')
 })
 
 test.each([

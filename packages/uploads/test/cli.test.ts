@@ -1,4 +1,4 @@
-/** `jobmill-uploads` as it is typed: what it says, and how it ends. In this process, but for what runs until it is stopped. */
+/** The command line: output and exit codes. Runs in this process, except for `start`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { VERSION } from '../src/version.ts'
 import { addressOf, formOf } from './support/inboxes.ts'
 import { type } from './support/type.ts'
 
-/** A folder with nothing in it, and what keeps everything inside of it. */
+/** An empty folder, and the variables that keep everything inside it. */
 function place() {
   const database = freshFile()
   const folder = path.dirname(database)
@@ -36,7 +36,7 @@ function started(folder: string, args: readonly string[], env: Record<string, st
 const text = (pattern: RegExp): string => expect.stringMatching(pattern) as string
 const AWAY = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
 
-test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
+test('a typo gets a suggestion and exit code 2', async () => {
   const { folder, env } = place()
   const cases: [readonly string[], RegExp][] = [
     [['strat'], /^error {3}unknown command "strat"\. Did you mean "start"\? Run jobmill-uploads --help\n$/],
@@ -55,30 +55,30 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
       ['start', '--admin-bind', '0.0.0.0'],
       /^error {3}--admin-bind: refusing to serve Mission Control .* Set JOBMILL_TOKENS/,
     ],
-    [['start', '--admin-port', '8788'], /^error {3}--admin-port: the mailboxes already listen on port 8788/],
-    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*address of no database/],
+    [['start', '--admin-port', '8788'], /^error {3}--admin-port: port 8788 is already used by the mailboxes/],
+    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a database address/],
     [
       ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
-      /^error {3}--quota-bytes: is no size \(got "lots"\)/,
+      /^error {3}--quota-bytes: must be a size \(got "lots"\)/,
     ],
     [
       ['mailboxes', 'add', 'x', '--quota-files', 'few'],
       /^error {3}--quota-files: must be a whole number \(got "few"\)/,
     ],
-    [['mailboxes', 'list'], /^error {3}DATABASE_URL: there is no file .*jobs\.db\. Name the database/],
-    [['sweep', '--db', 'nowhere.db'], /^error {3}--db: there is no file nowhere\.db\. Name the database/],
+    [['mailboxes', 'list'], /^error {3}DATABASE_URL: file .*jobs\.db does not exist\. Pass the database/],
+    [['sweep', '--db', 'nowhere.db'], /^error {3}--db: file nowhere\.db does not exist\. Pass the database/],
     [
       ['mailboxes', 'add', 'x', '--max-file', '2MiB', '--max-request', '1MiB'],
-      /^error {3}--max-file: no request could bring such a file \(got 2097152\)\. Give at most 1048576/,
+      /^error {3}--max-file: must not exceed the request limit \(got 2097152\)\. Pass at most 1048576/,
     ],
-    [[], /jobmill-uploads: an inbox for files/],
+    [[], /jobmill-uploads: a file upload inbox/],
   ]
   for (const [args, pattern] of cases)
     expect([args, await type(args, env)]).toEqual([args, { code: 2, out: '', err: text(pattern) }])
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('--version and --help say what they should', async () => {
+test('--version and --help', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
@@ -89,7 +89,7 @@ test('--version and --help say what they should', async () => {
   expect(help.out).toContain('4 cannot reach the database or the inbox')
 })
 
-test('check says what counts as it would be written, looks at everything, and makes nothing', async () => {
+test('check shows the effective settings, checks everything, and creates nothing', async () => {
   const { folder, env } = place()
   const { code, out, err } = await type(['check'], {
     ...env,
@@ -98,7 +98,7 @@ test('check says what counts as it would be written, looks at everything, and ma
   })
   expect([code, err]).toEqual([0, ''])
   expect(out).toMatch(
-    /^database {10}.*jobs\.db \(made at the start\)\nblobs {13}.*blobs \(made at the start\)\n/,
+    /^database {10}.*jobs\.db \(created at the start\)\nblobs {13}.*blobs \(created at the start\)\n/,
   )
   for (const line of [
     'maxFileBytes      100MiB',
@@ -119,7 +119,7 @@ test('check says what counts as it would be written, looks at everything, and ma
   expect(wrong).toEqual({
     code: 2,
     out: '',
-    err: 'error   /nowhere.yaml: there is no such file. Name another with --config\n',
+    err: 'error   /nowhere.yaml: file does not exist. Pass another with --config\n',
   })
   const all = await type(['check'], { ...env, UPLOADS_ADMIN_BIND: '0.0.0.0' })
   const more = await type(['check'], {
@@ -128,12 +128,12 @@ test('check says what counts as it would be written, looks at everything, and ma
     UPLOADS_MAX_FILES: 'all',
     UPLOADS_PROT: '1',
   })
-  // With what was said wrongly, and what nobody reads.
+  // Together with invalid settings and unused variables.
   expect([more.code, more.err.split('\n').slice(0, 2), more.err.endsWith(all.err)]).toEqual([
     2,
     [
-      'warning UPLOADS_PROT: is set, and nothing reads it. Did you mean UPLOADS_PORT?',
-      'error   UPLOADS_MAX_FILES: give a whole number of 1 to 64',
+      'warning UPLOADS_PROT: is set, but not used. Did you mean UPLOADS_PORT?',
+      'error   UPLOADS_MAX_FILES: must be a whole number from 1 to 64',
     ],
     true,
   ])
@@ -144,19 +144,19 @@ test('check says what counts as it would be written, looks at everything, and ma
   expect(all.err).toContain('the file is not a SQLite database')
   expect(readdirSync(folder).toSorted()).toEqual(['blobs', 'jobs.db'])
   expect((await type(['check'], { ...place().env, UPLOADS_BLOBS: 'postgres' })).err).toMatch(
-    /^error {3}UPLOADS_BLOBS: files are kept in a database by PostgreSQL only\. Name a folder/,
+    /^error {3}UPLOADS_BLOBS: storing files in the database requires PostgreSQL\. Use a folder/,
   )
-  // On the server nothing is made either.
+  // Nothing is created on the server either.
   const url = inject('postgresUrl')
   expect(
     await type(['check'], { DATABASE_URL: `${url}?schema=nobody_made`, UPLOADS_BLOBS: 'postgres' }),
   ).toMatchObject({
     code: 0,
-    out: text(/^database .*\(made at the start\)\nblobs {13}in the database\n/),
+    out: text(/^database .*\(created at the start\)\nblobs {13}in the database\n/),
   })
 })
 
-test('check sees that a folder belongs to another database, and start says the same', async () => {
+test('check and start refuse a folder that belongs to another database', async () => {
   const [mine, other] = [place(), place()]
   for (const { env } of [mine, other]) expect((await type(['mailboxes', 'add', 'x'], env)).code).toBe(0)
   const before = readdirSync(mine.folder)
@@ -165,7 +165,7 @@ test('check sees that a folder belongs to another database, and start says the s
   const server = { ...place().env, DATABASE_URL: addressOf('postgres') }
   await type(['mailboxes', 'add', 'x'], server)
   expect(await type(['check'], server)).toMatchObject({ code: 0, err: '' })
-  const told = /the folder \S+ belongs to the inbox \S{36} of another database\. Name a folder of its own/
+  const told = /folder \S+ belongs to inbox \S{36} of another database\. Use another folder/
   const url = inject('postgresUrl')
   const others = [other, place()].map(({ env }) => env.DATABASE_URL)
   for (const database of [...others, server.DATABASE_URL, `${url}?schema=nobody_made`]) {
@@ -176,19 +176,19 @@ test('check sees that a folder belongs to another database, and start says the s
   expect((await type(['start'], env)).err).toMatch(told)
 })
 
-test('the database that is not there is told with where it was named', async () => {
+test('a missing database is reported with the place that names it', async () => {
   const { folder } = place()
   const config = path.join(folder, 'x.yaml')
   writeFileSync(config, 'port: 1\ndatabase: nowhere.db\n')
   expect((await type(['sweep', '--config', config])).err).toMatch(
-    /x\.yaml:2 database: there is no file nowhere\.db/,
+    /x\.yaml:2 database: file nowhere\.db does not exist/,
   )
   expect((await type(['sweep'])).err).toMatch(
-    /^error {3}database: there is no file uploads\.db, which is the usual one\. Name .* with --db/,
+    /^error {3}database: file uploads\.db does not exist \(the default\)\. Pass .* with --db/,
   )
 })
 
-test('what cannot be reached, or is taken, is told in one line with the fix', async () => {
+test('an unreachable database or a port in use is one line with the fix', async () => {
   const { folder, env } = place()
   const away = text(
     /^error {3}the database cannot be reached: [^\n]*Check the address, and that the server is running\.\n$/,
@@ -221,7 +221,7 @@ test('what cannot be reached, or is taken, is told in one line with the fix', as
   )
 })
 
-test('every command says what it did, and 3 is what there is not', async () => {
+test('every command reports what it did, and exits with 3 for unknown ids', async () => {
   const { env } = place()
   const { id } = JSON.parse((await type(['mailboxes', 'add', 'laptop', '--json'], env)).out) as { id: string }
   const made = await type(['mailboxes', 'token', 'add', id.toUpperCase(), '--may', 'consume'], env)
@@ -229,30 +229,27 @@ test('every command says what it did, and 3 is what there is not', async () => {
   expect(await type(['mailboxes', 'token', 'add', id, '--may', 'dance'], env)).toEqual({
     code: 2,
     out: '',
-    err: 'error   --may: is not what a token may do (got "dance"). Say upload, consume, both.\n',
+    err: 'error   --may: must be one of upload, consume, both (got "dance"). Pass upload or consume or both.\n',
   })
   const said: [string[], object][] = [
-    [
-      ['mailboxes', 'token', 'revoke', token],
-      { code: 0, out: `revoked token ${token}; it works no longer\n` },
-    ],
-    [['mailboxes', 'token', 'revoke', token], { code: 3, err: text(/there is no token "/) }],
+    [['mailboxes', 'token', 'revoke', token], { code: 0, out: `revoked token ${token}\n` }],
+    [['mailboxes', 'token', 'revoke', token], { code: 3, err: text(/unknown token "/) }],
     [
       ['mailboxes', 'remove', id],
-      { code: 0, out: `removed mailbox ${id}; its files are gone with the next sweep\n` },
+      { code: 0, out: `removed mailbox ${id}; the next sweep deletes its files\n` },
     ],
-    [['mailboxes', 'remove', id], { code: 3, err: text(/there is no mailbox "/) }],
-    [['mailboxes', 'token', 'add', id], { code: 3, err: text(/there is no mailbox "/) }],
+    [['mailboxes', 'remove', id], { code: 3, err: text(/unknown mailbox "/) }],
+    [['mailboxes', 'token', 'add', id], { code: 3, err: text(/unknown mailbox "/) }],
     [
       ['mailboxes', 'list'],
-      { code: 0, out: 'no mailboxes; make one with: jobmill-uploads mailboxes add NAME\n' },
+      { code: 0, out: 'no mailboxes; create one with: jobmill-uploads mailboxes add NAME\n' },
     ],
     [['mailboxes', 'list', '--json'], { code: 0, out: '[]\n' }],
   ]
   for (const [args, answer] of said) expect(await type(args, env)).toMatchObject(answer)
 })
 
-test('A B10 makes a mailbox, takes a file in, hands it out, stops when it is told to, and sweeps by hand', async () => {
+test('A B10 creates a mailbox, receives and serves a file, stops on a signal, and sweeps by hand', async () => {
   const { folder, env } = place()
   const added = await type(
     ['mailboxes', 'add', 'letters', '--quota-files', '5', '--uploads-at-once', '3', '--json'],
@@ -282,7 +279,7 @@ test('A B10 makes a mailbox, takes a file in, hands it out, stops when it is tol
     await fetch(`${adminUrl}/api/apps`, { headers: { connection: 'close' } })
   ).json()) as object
   expect(JSON.stringify(apps)).toContain('"Uploads"')
-  // S2 what is put in front of the mailboxes does not lead to Mission Control.
+  // S2: a proxy in front of the mailboxes must not expose Mission Control.
   for (const hidden of ['/', '/api/apps', '/metrics'])
     expect((await fetch(`${url}${hidden}`, { headers: { connection: 'close' } })).status).toBe(404)
   child.kill('SIGTERM')
@@ -290,7 +287,7 @@ test('A B10 makes a mailbox, takes a file in, hands it out, stops when it is tol
   expect(said.err).toMatch(/started/)
   expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([
     0,
-    // Starts and stops are logged; no level below info is.
+    // Starts and stops are logged at info.
     expect.stringMatching(/^warning no authentication: [^\n]*\n(?:jobmill info [^\n]*\n)+$/),
     true,
   ])
@@ -299,7 +296,7 @@ test('A B10 makes a mailbox, takes a file in, hands it out, stops when it is tol
   const listed = await type(['mailboxes', 'list'], env)
   expect(listed.out).toMatch(
     new RegExp(
-      `^${id}  letters\\n  holds 1 files of 5, 5B of 10GiB; acknowledged ones count until they are swept\\n  takes files of 100MiB, requests of 256MiB with 64 files, 3 uploads at once\\n  token `,
+      `^${id}  letters\\n  holds 1 files of 5, 5B of 10GiB; acknowledged files count until they are swept\\n  accepts files up to 100MiB, requests up to 256MiB with 64 files, 3 parallel uploads\\n  token `,
     ),
   )
   expect(JSON.parse((await type(['mailboxes', 'list', '--json'], env)).out)).toMatchObject([
@@ -315,7 +312,7 @@ test('A B10 makes a mailbox, takes a file in, hands it out, stops when it is tol
   expect(JSON.parse((await type(['sweep', '--json'], env)).out)).toMatchObject({ mailbox_removed: 1 })
 })
 
-test('a size is told as it could be given', () => {
+test('a size is printed as it can be entered', () => {
   for (const bytes of [0, 1, 1_000, 1_024, 1_500_000, 104_857_600, 10 * 1_024 ** 3, 12_345])
     expect(bytesOf(sizeText(bytes))).toBe(bytes)
   expect([sizeText(104_857_600), sizeText(5_000_000), sizeText(12_345)]).toEqual(['100MiB', '5MB', '12345B'])

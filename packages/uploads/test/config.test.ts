@@ -1,4 +1,4 @@
-/** The config: YAML and the environment above it, every problem at once with its place. */
+/** The config: YAML overridden by the environment, with all problems at once and their places. */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ function problemsOf(file: string | undefined, env: Record<string, string> = {}):
 const make = (options: object) => () => uploads(options as never)
 
 describe('a config', () => {
-  test('is read from YAML, and the environment counts more', () => {
+  test('is read from YAML, and the environment overrides it', () => {
     const file = fileOf(`
 database: files.db
 maxFileBytes: 10MiB
@@ -56,15 +56,15 @@ job: { kind: file.received, queue: files }
     expect(new Set(NAMES.map(variableOf)).size).toBe(NAMES.length)
   })
 
-  test('A says how much is logged, and a level that there is not is refused', () => {
+  test('A sets the log level, and an unknown level is refused', () => {
     expect(readConfig(fileOf('logLevel: warn'), {}).config).toEqual({ logLevel: 'warn' })
     expect(readConfig(fileOf('logLevel: warn'), { UPLOADS_LOG_LEVEL: 'debug' }).config.logLevel).toBe('debug')
     expect(problemsOf(undefined, { UPLOADS_LOG_LEVEL: 'loud' })).toEqual([
-      'UPLOADS_LOG_LEVEL: give debug, info, warn, error, silent',
+      'UPLOADS_LOG_LEVEL: must be one of debug, info, warn, error, silent',
     ])
   })
 
-  test('A an inbox that is given too little says every option that is missing', () => {
+  test('A uploads() names every missing option', () => {
     expect(make({})).toThrow(
       expect.objectContaining({
         code: 'OPTIONS_INVALID',
@@ -80,73 +80,71 @@ job: { kind: file.received, queue: files }
         ],
       }),
     )
-    expect(make({ tables: 'uploads.db', blobs: {} })).toThrow(
-      /tables: cannot be used[^]*blobs: cannot be used/,
-    )
+    expect(make({ tables: 'uploads.db', blobs: {} })).toThrow(/tables: is invalid[^]*blobs: is invalid/)
     expect(make({ table: {} })).toThrow('Did you mean "tables"?')
   })
 
-  test('tells everything that is wrong at once, each with its place and what to do', () => {
+  test('reports all problems at once, each with its place and fix', () => {
     const file = fileOf(
       'port: 99999\nackRetention: -1s\nquotaBytes: lots\nfoo: 1\njob: { queue: x }\nprot: 1\n',
     )
     expect(problemsOf(file, { UPLOADS_MAX_FILES: '65', UPLOADS_SWEEP_EVERY: 'soon' })).toEqual([
-      'inbox.yaml:1 port: give a whole number of 0 to 65535',
-      'UPLOADS_MAX_FILES: give a whole number of 1 to 64',
-      "inbox.yaml:3 quotaBytes: give bytes, or a text such as '100MiB'",
-      "inbox.yaml:2 ackRetention: give a length of time in ms, s, m, h and d, such as '90s', '1h30m' or '24h'; 0 is at once",
-      "UPLOADS_SWEEP_EVERY: give a length of time in ms, s, m, h and d, such as '90s', '1h30m' or '24h', of at least 1 s",
-      'inbox.yaml job.kind: give a text',
-      `inbox.yaml:4 foo: there is no such name. Known are ${NAMES.join(', ')}`,
-      `inbox.yaml:6 prot: there is no such name. Did you mean port? Known are ${NAMES.join(', ')}`,
+      'inbox.yaml:1 port: must be a whole number from 0 to 65535',
+      'UPLOADS_MAX_FILES: must be a whole number from 1 to 64',
+      "inbox.yaml:3 quotaBytes: must be a number of bytes or a size such as '100MiB'",
+      "inbox.yaml:2 ackRetention: must be a duration in ms, s, m, h and d, such as '90s', '1h30m' or '24h'; 0 means immediately",
+      "UPLOADS_SWEEP_EVERY: must be a duration in ms, s, m, h and d, such as '90s', '1h30m' or '24h', of at least 1 s",
+      'inbox.yaml job.kind: must be a text',
+      `inbox.yaml:4 foo: is an unknown setting. Use one of ${NAMES.join(', ')}`,
+      `inbox.yaml:6 prot: is an unknown setting. Did you mean port? Use one of ${NAMES.join(', ')}`,
     ])
   })
 
-  test('knows of every value where it was given', () => {
+  test('knows the place of every value', () => {
     const file = fileOf('database: a.db\nbind: ::1\nport: 1\n')
     const { placeOf } = readConfig(file, { UPLOADS_BIND: '127.0.0.1' }, { port: ['--port', '2'] })
     const names = ['database', 'bind', 'port', 'blobs'] as const
     expect(names.map(placeOf)).toEqual([`${file}:1 database`, 'UPLOADS_BIND', '--port', null])
   })
 
-  test('has no files that are larger than a request', () => {
+  test('refuses files larger than a request', () => {
     const file = fileOf('maxFileBytes: 2MiB\nmaxRequestBytes: 1MiB\n')
     const told =
-      'inbox.yaml:1 maxFileBytes: no request could bring such a file: maxRequestBytes is 1MiB. Give at most that, or raise maxRequestBytes'
+      'inbox.yaml:1 maxFileBytes: must not exceed maxRequestBytes (1MiB). Lower it, or raise maxRequestBytes'
     expect(problemsOf(file)).toEqual([told])
     expect(problemsOf(file, { UPLOADS_MAX_REQUEST_BYTES: '2MiB' })).toEqual([])
     expect(problemsOf(undefined, { UPLOADS_MAX_FILE_BYTES: '257MiB' })).toEqual([
-      expect.stringMatching(/^UPLOADS_MAX_FILE_BYTES: no request could bring such a file: .* is 256MiB/),
+      expect.stringMatching(/^UPLOADS_MAX_FILE_BYTES: must not exceed maxRequestBytes \(256MiB\)/),
     ])
     expect(() => resolveLimits({ maxFileBytes: 11, maxRequestBytes: 10 })).toThrow(
-      /^maxFileBytes: no request/,
+      /^maxFileBytes: must not exceed/,
     )
-    // Where nobody said, a file may be as large as a request.
+    // By default, a file may be as large as a request.
     expect(resolveLimits({ maxRequestBytes: 10 })).toMatchObject({ maxFileBytes: 10, maxRequestBytes: 10 })
   })
 
-  test('is not said by variables that nobody reads', () => {
+  test('reports unused variables', () => {
     const env = { UPLOADS_PROT: '1', UPLOADS_MAXFILEBYTES: '1', UPLOADS_NONSENSE: '1', UPLOADS_EMPTY: ' ' }
     const known = { UPLOADS_URL: 'x', UPLOADS_TOKEN_FILE: 'x', UPLOADS_PORT: '1', OTHER_PROT: '1' }
     expect(unreadVariables({ ...env, ...known }).map(({ place, message }) => `${place}: ${message}`)).toEqual(
       [
-        'UPLOADS_PROT: is set, and nothing reads it. Did you mean UPLOADS_PORT?',
-        'UPLOADS_MAXFILEBYTES: is set, and nothing reads it. Did you mean UPLOADS_MAX_FILE_BYTES?',
+        'UPLOADS_PROT: is set, but not used. Did you mean UPLOADS_PORT?',
+        'UPLOADS_MAXFILEBYTES: is set, but not used. Did you mean UPLOADS_MAX_FILE_BYTES?',
         expect.stringMatching(
-          /^UPLOADS_NONSENSE: is set, and nothing reads it\. Take it away; known are UPLOADS_BLOBS, /,
+          /^UPLOADS_NONSENSE: is set, but not used\. Unset it, or use one of UPLOADS_BLOBS, /,
         ),
       ],
     )
   })
 
-  test('that is no YAML, no list of names, or not there, says so', () => {
-    // Once, with its place, whatever else it looks like.
+  test('reports a file that is missing, invalid YAML, or not a map', () => {
+    // One error with its place, without follow-up errors.
     expect(problemsOf(fileOf('b: 1\na: [1\nc'))).toEqual([
-      expect.stringMatching(/^inbox\.yaml \(line 3, column 1\): is no YAML: .*[^:]\. Look at /),
+      expect.stringMatching(/^inbox\.yaml \(line 3, column 1\): is not valid YAML: .*[^:]\. Check the /),
     ])
-    expect(problemsOf(fileOf('- 1'))[0]).toContain('is not a list of names and values')
+    expect(problemsOf(fileOf('- 1'))[0]).toContain('must be a list of settings')
     expect(problemsOf('nowhere.yaml')).toEqual([
-      'nowhere.yaml: there is no such file. Name another with --config',
+      'nowhere.yaml: file does not exist. Pass another with --config',
     ])
   })
 })

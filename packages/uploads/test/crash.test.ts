@@ -1,6 +1,7 @@
 /**
- * Kill -9 at every point between two steps, on both stores, where PostgreSQL has the bytes too or a folder has them: whatever was answered is true afterwards, whoever sends again gets no second copy, no row is without its
- * blob, and the next sweep leaves nothing that belongs to nobody.
+ * Kills the inbox at every fault point, on both stores, with blobs in PostgreSQL or in a folder: every
+ * response stays true, a retry creates no duplicates, every row has its blob, and the next sweep leaves no
+ * orphans.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -42,7 +43,7 @@ async function die(args: readonly string[]): Promise<{ told: Told[]; signal: str
   return { told: lines.map((line) => JSON.parse(line) as Told), signal }
 }
 
-// Each is a process, which takes its time to begin on a busy machine.
+// Each test is a process, which starts slowly on a busy machine.
 describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
   const test = inTurns(place, PLACES)
   let address = ''
@@ -74,7 +75,7 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
     return rows.map(({ blob }) => blob)
   }
 
-  /** A pass that finds what there is by its rows alone: the list of all blobs is empty. */
+  /** A pass that finds leftovers by their rows alone: the blob listing is empty. */
   async function onlyRows(): Promise<void> {
     const blobs = { ...store, async *uploads() {} }
     await uploads({ tables, blobs, ackRetention: 0 }).sweep()
@@ -100,7 +101,7 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
     const { told, signal } = await die([address, hasFolder(place) ? folder : '', point, id, token])
     expect(signal).toBe(point === 'never' ? null : 'SIGKILL')
 
-    // What is visible is whole, and what was answered is there, unless it was acknowledged and may have been swept.
+    // Visible files are complete, and acknowledged uploads exist unless they may have been swept.
     const uploaded = told.flatMap((one) => ('uploaded' in one ? one.uploaded : []))
     const fetched = told.flatMap((one) => ('fetched' in one ? [one.fetched] : []))
     const { files } = (await (await ask('/uploads?state=all')).json()) as {
@@ -113,7 +114,7 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
     const kept = uploaded.filter((file) => point === 'ack:before' || !fetched.includes(file))
     expect(files.map((file) => file.id)).toEqual(expect.arrayContaining(kept))
 
-    // Sent again with its key: the same files, and never more.
+    // A retry with its key gives the same files, and no more.
     const form = new FormData()
     for (const content of CONTENTS) form.append('files', new Blob([content]), 'a.bin')
     const again = await ask('/uploads', { method: 'POST', body: form, headers: { 'idempotency-key': KEY } })
@@ -124,7 +125,8 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
     const rows = await tables.db.selectFrom('uploads_file').select('id').execute()
     expect(rows.map((row) => row.id).filter((one) => !answered.includes(one))).toEqual([])
 
-    // When its staging is over, the next pass leaves no blob without a row, without a look at all of them; but for the one that no row ever knew.
+    // After the staging time, the next pass leaves no blob without a row, even without the orphan scan;
+    // except the one that never had a row.
     aheadMs = 2 * HOUR_MS
     await onlyRows()
     const known = await tables.db.selectFrom('uploads_file').select(['upload', 'n']).execute()
@@ -133,7 +135,7 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
       named.toSorted(),
     )
 
-    // A day later nothing is left of anything.
+    // A day later, nothing is left.
     aheadMs = 25 * HOUR_MS
     await inbox.sweep()
     for (const table of ['uploads_file', 'uploads_notice', 'uploads_staging', 'uploads_chunk'] as const)
@@ -141,7 +143,7 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
     expect(filesIn(folder)).toEqual([])
   }
 
-  // Two of three points are left to the night, when each is tried in all places.
+  // The nightly run covers all points in all places; other runs cover a third.
   const points = ([...FAULT_POINTS, 'never'] as const).filter((_, at) => inFull(true, at % 3 === 0))
   for (const point of points) test(`at ${point}`, () => dieAt(point))
 })

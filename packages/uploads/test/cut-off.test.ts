@@ -1,6 +1,7 @@
 /**
- * Every connection of an inbox to PostgreSQL is cut, in the middle of a statement and between any two steps: what can be answered is, the rest is 503 with when to come
- * back, the next request works, nothing is lost, nothing is there twice, and the next sweep leaves nothing.
+ * Cuts all connections of an inbox to PostgreSQL, during statements and between steps: requests get a
+ * response or a 503 with Retry-After, the next request works, nothing is lost or duplicated, and the next
+ * sweep leaves nothing.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemPlatform } from 'jobmill'
@@ -13,7 +14,7 @@ const CONTENTS = ['one', 'x'.repeat(300_000)]
 
 const cuts = cutsForAll()
 let at: FaultPoint | 'chunk' | null = null
-/** An answer may be there before what follows it is done. */
+/** A response may arrive before the cut has finished. */
 let cutting: Promise<void> | null = null
 async function passes(point: FaultPoint | 'chunk'): Promise<void> {
   if (at !== point) return
@@ -69,7 +70,7 @@ const send = (key = 'once'): Promise<Response> =>
     { headers: { 'idempotency-key': key } },
   )
 
-/** 200, or what a client can act on. */
+/** Returns whether the response was a success or asked for a retry. */
 async function told(response: Response): Promise<'ok' | 'come back'> {
   if (response.status === 200) {
     await response.arrayBuffer()
@@ -80,7 +81,7 @@ async function told(response: Response): Promise<'ok' | 'come back'> {
   return 'come back'
 }
 
-/** The whole way, at once after a cut. */
+/** Runs the whole path right after a cut. */
 async function goesOn(key?: string): Promise<void> {
   expect(await told(await send(key))).toBe('ok')
   const { files } = await pending(box)
@@ -163,12 +164,12 @@ describe('between two steps', () => {
     await goesOn()
   })
 
-  test('of the bytes of a file: what came goes on where it was', async () => {
+  test('of the bytes of a file: a range request resumes it', async () => {
     const [file] = await box.sent('x'.repeat(600_000))
     at = 'chunk'
     const response = await box.ask(`/uploads/${file}/content`)
     expect(response.status).toBe(200)
-    // The next connection may be there in time.
+    // The next connection may be ready in time.
     await response.text().catch(() => {})
     const rest = await box.ask(`/uploads/${file}/content`, { headers: { range: 'bytes=262144-' } })
     expect([rest.status, (await rest.text()).length]).toEqual([206, 600_000 - 262_144])
@@ -176,7 +177,7 @@ describe('between two steps', () => {
     await goesOn()
   })
 
-  test('while somebody waits for the feed: he hears of the next upload', async () => {
+  test('during a long poll: it still reports the next upload', async () => {
     const waiting = box.ask(`/uploads?wait=${WAIT_MS}ms`)
     await isWaiting.promise
     await cuts().cut()

@@ -1,4 +1,6 @@
-/** What is answered is on the disk: in which order files, their names and the folders around them are flushed, before anybody is told. */
+/**
+ * Durability: the order in which files, their names and their folders are flushed before a response is sent.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,7 +45,7 @@ test('E35 every file is flushed before it has its name, and its folders before t
   ])
 })
 
-test('E35 a folder for blobs that is new is known to the ones above it before anything is in it', async () => {
+test('E35 a new blob folder is flushed in its parents before it has content', async () => {
   const above = mkdtempSync(path.join(tmpdir(), 'jobmill-above-'))
   onTestFinished(() => rmSync(above, { recursive: true, force: true }))
   const { log: asked } = await watchDisk()
@@ -57,7 +59,7 @@ test('E35 a folder for blobs that is new is known to the ones above it before an
   expect(asked).toHaveLength(before)
 })
 
-test('E36 B7 a puller acknowledges what is flushed, with its name and its entry in the index', async () => {
+test('E36 B7 a puller acknowledges a file after its name and index entry are flushed', async () => {
   const box = await mailbox(given())
   const [id = ''] = await box.sent('one')
   const above = freshFolder()
@@ -73,7 +75,7 @@ test('E36 B7 a puller acknowledges what is flushed, with its name and its entry 
   expect(acked).toBeGreaterThan(0)
   expect(before.filter((line) => line.includes(above) && !line.includes('/lock'))).toEqual([
     `flush ${above}`,
-    // Once for what it has for itself, and once for what it took away.
+    // Once for its own subfolder, and once for the partial files it removed.
     `flush ${folder}`,
     `flush ${folder}`,
     `flush ${own}`,
@@ -84,7 +86,7 @@ test('E36 B7 a puller acknowledges what is flushed, with its name and its entry 
   ])
 })
 
-test('E42 a folder has one puller also where the disk has no second names', async () => {
+test('E42 a folder has one puller, even without hard links', async () => {
   const file = path.join(freshFolder(), 'lock')
   const disk = await watchDisk()
   disk.instead('link', () => Promise.reject(Object.assign(new Error('ENOTSUP: link'), { code: 'ENOTSUP' })))
@@ -95,7 +97,7 @@ test('E42 a folder has one puller also where the disk has no second names', asyn
   await (
     await hold(file, 'here')
   )()
-  // One that is being written is somebody's; one that nobody went on with is not.
+  // An empty lock is being written; it is stale only when its writer is gone.
   writeFileSync(file, '')
   await expect(hold(file, 'here')).rejects.toMatchObject({ code: 'FOLDER_BUSY' })
   utimesSync(file, new Date(), new Date(Date.now() - 31_000))
@@ -118,7 +120,7 @@ async function fetched(
   const folder = freshFolder()
   const disk = await watchDisk()
   const { link } = disk.real
-  // The lock is another matter.
+  // The lock keeps using the real call.
   disk.instead('link', (from, to) => (to.endsWith('/lock') ? link(from, to) : how(to, () => link(from, to))))
   const renameReal = disk.real.rename
   if (rename !== undefined) disk.instead('rename', (from, to) => rename(to, () => renameReal(from, to)))
@@ -140,7 +142,7 @@ describe('B7 the name of a file that was fetched', () => {
   const taken = { troubles: ['NAME_TAKEN'], content: 'mine', names: [], isAcked: false }
 
   test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])(
-    'is given by a rename where the disk has no second names (%s), and flushed like any other',
+    'is given by a rename without hard links (%s), and flushed',
     async (code) => {
       const { log: asked, ...found } = await fetched(() => Promise.reject(none(code)))
       expect(found).toEqual(whole)
@@ -148,7 +150,7 @@ describe('B7 the name of a file that was fetched', () => {
     },
   )
 
-  test('is never taken from what got it between the look and the link', async () => {
+  test('never replaces a file that took it before the link', async () => {
     const found = await fetched(async (name, link) => {
       writeFileSync(name, 'mine')
       await link()
@@ -156,7 +158,7 @@ describe('B7 the name of a file that was fetched', () => {
     expect(found).toMatchObject(taken)
   })
 
-  test('is never taken from what got it before the rename, where there are no links', async () => {
+  test('never replaces a file that took it before the rename, without hard links', async () => {
     const found = await fetched(async (name) => {
       writeFileSync(name, 'mine')
       throw none('EPERM')
@@ -164,7 +166,7 @@ describe('B7 the name of a file that was fetched', () => {
     expect(found).toMatchObject(taken)
   })
 
-  test('is taken before the rename, where there are no links: who comes in between finds it taken', async () => {
+  test('is claimed before the rename, without hard links: another writer finds it taken', async () => {
     const late: unknown[] = []
     const found = await fetched(
       () => Promise.reject(none('EPERM')),
@@ -178,7 +180,7 @@ describe('B7 the name of a file that was fetched', () => {
     expect(late).toMatchObject([{ code: 'EEXIST' }])
   })
 
-  test('is given by the next attempt where one ended between the two, and the disk says taken before it says no links', async () => {
+  test('is given by the next attempt after a failure between claim and rename', async () => {
     let renames = 0
     const found = await fetched(
       async (name, link) => (existsSync(name) ? link() : Promise.reject(none('EPERM'))),

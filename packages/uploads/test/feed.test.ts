@@ -1,4 +1,6 @@
-/** The feed: listed again until it is acknowledged, in order, waited for, and heard as it comes, also from another process. */
+/**
+ * The feed: order, repeated listing until acknowledgement, long polling and events, also across processes.
+ */
 import { type Platform, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
@@ -48,7 +50,7 @@ const ack = (box: Box, file: string): Promise<Response> => box.ask(`/uploads/${f
 
 describe.each(STORES)('the feed on %s', (store) => {
   const test = inTurns(store, STORES)
-  /** How often somebody began to wait for half a minute. */
+  /** How often a long poll started to wait. */
   let waits = 0
   const platform: Platform = {
     ...systemPlatform,
@@ -59,13 +61,13 @@ describe.each(STORES)('the feed on %s', (store) => {
   }
   const given = sceneForAll(store, { platform })
 
-  test('E32 a file that was fetched and never acknowledged is listed again from the beginning', async () => {
+  test('E32 a fetched but unacknowledged file is listed again from the beginning', async () => {
     const box = await mailbox(given())
     const [a = '', b = ''] = await box.sent('a', 'b')
     const first = await pending(box)
     expect(ids(first)).toEqual([a, b])
     await (await box.ask(`/uploads/${a}/content`)).text()
-    // The cursor has passed it, as it does for whoever failed.
+    // The cursor is past the file, as after a failed fetch.
     expect(ids(await pending(box, `?after=${first.cursor}`))).toEqual([])
     expect(ids(await pending(box))).toEqual([a, b])
     await ack(box, b)
@@ -73,7 +75,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect((await pending(box, '?state=all')).files.map(({ state }) => state)).toEqual(['pending', 'acked'])
   })
 
-  test('B7 pages follow each other, in the order of coming in, also while more comes', async () => {
+  test('B7 pages are in order of arrival, even while more files arrive', async () => {
     const box = await mailbox(given())
     const sent = [...(await box.sent('a', 'b', 'c')), ...(await box.sent('d'))]
     const first = await pending(box, '?limit=2')
@@ -87,7 +89,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect(ids(await pending(box, `?after=${first.files[0]?.cursor}`))).toEqual(sent.slice(1))
   })
 
-  test('what others send at the same time is not passed over', async () => {
+  test('concurrent uploads are not skipped', async () => {
     const box = await mailbox(given())
     const seen: string[] = []
     let cursor: string | null = null
@@ -104,7 +106,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect(seen.toSorted()).toEqual((await sending).flat().toSorted())
   })
 
-  test('F a cursor that this mailbox never gave out is 410 with the way out, and one that is none is 400', async () => {
+  test('F a cursor from another mailbox is 410 with the fix, and an invalid one is 400', async () => {
     const scene = given()
     const [box, other] = [await mailbox(scene), await mailbox(scene)]
     await box.sent('a')
@@ -113,7 +115,7 @@ describe.each(STORES)('the feed on %s', (store) => {
       status: 410,
       code: 'CURSOR_GONE',
       field: 'after',
-      fix: 'Leave it out to begin at the beginning: whatever is not acknowledged is listed again',
+      fix: 'Omit it to list all unacknowledged files from the beginning',
     })
     // The database is an older copy.
     await scene.tables.db
@@ -144,19 +146,19 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect(await refusal(await box.ask(`/uploads?${query}`))).toMatchObject({ status: 400, field })
   })
 
-  test('waits for what comes, and answers at once then', async () => {
+  test('waits for new files, and then responds immediately', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const { cursor } = await pending(box)
     const waiting = pending(box, `?after=${cursor}&wait=30s`)
     const [file = ''] = await box.sent('a')
     expect(ids(await waiting)).toEqual([file])
-    // Something there is no reason to wait.
+    // With a pending file it does not wait.
     expect(ids(await pending(box, '?wait=30s'))).toEqual([file])
     expect(ids(await pending(box, `?after=${(await pending(box)).cursor}&wait=10ms`))).toEqual([])
   })
 
-  test('whoever stops waiting is forgotten', async () => {
+  test('a disconnected long poll is forgotten', async () => {
     const box = await mailbox(given())
     const leaving = new AbortController()
     const waiting = box.ask('/uploads?wait=60s', { signal: leaving.signal })
@@ -164,7 +166,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     await expect(waiting).rejects.toThrow('abort')
   })
 
-  test('events: what is pending, then what comes; after a break, what came since', async () => {
+  test('events: pending files, then new ones; after a reconnect, those since', async () => {
     const box = await mailbox(given())
     const [a = '', b = ''] = await box.sent('a', 'b')
     await ack(box, b)
@@ -181,7 +183,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect((await hear(after, 2)).map(({ data }) => data.id)).toEqual([c, d])
   })
 
-  test('whoever listens with a token that is revoked hears nothing more', async () => {
+  test('an event stream ends when its token is revoked', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const { id, token } = await scene.inbox.tokens.add(box.id)
@@ -191,7 +193,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect(await response.text()).not.toContain('event: file')
   })
 
-  test('whoever reads what is pending with a token that is revoked meanwhile gets no further page', async () => {
+  test('a revoked token gets no further page of pending files', async () => {
     const scene = given()
     const box = await mailbox(scene)
     for (let n = 0; n < 2; n += 1) await box.sent(...Array.from({ length: 60 }, () => 'x'))
@@ -210,7 +212,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect((await reader.read()).done).toBe(true)
   })
 
-  test('whoever waits with a token that is revoked meanwhile is told so, and nothing of what came', async () => {
+  test('a long poll whose token is revoked is refused, without new files', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const { id, token } = await scene.inbox.tokens.add(box.id)
@@ -227,7 +229,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     ])
   })
 
-  test('B4 nobody hears of an upload that was refused, or before it is committed', async () => {
+  test('B4 no event for a refused upload, or before the commit', async () => {
     const box = await mailbox(given())
     const hearing = hear(await box.ask('/events'), 1)
     expect((await box.upload([{ bytes: 'x' }, { bytes: '' }])).status).toBe(400)
@@ -237,7 +239,7 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect((await box.ask(`/uploads/${file}/content`)).status).toBe(200)
   })
 
-  test('E46 what another process took in is heard and waited for, though it told nobody', async () => {
+  test('E46 uploads to another process reach events and long polls, without a notification', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const elsewhere = await other(scene)
@@ -298,13 +300,13 @@ describe.each(STORES)('news of the same process on %s, when it never looks for t
     platform,
     async fault(point) {
       if (point !== 'receive:rows') return
-      // Whoever is told too early has looked by now, and looks no more.
+      // A waiter that was notified too early has read by now, and does not read again.
       if (store === 'postgres') for (let n = 0; n < 3; n += 1) await pending(box)
       wokenBefore = counts.woken
     },
   })
 
-  test('B4 E46 ends a wait, and comes as an event, at once after the commit and not before', async () => {
+  test('B4 E46 ends a long poll, and is sent as an event, right after the commit and not before', async () => {
     box = await mailbox(given())
     const [events, waiting] = [await box.ask('/events'), pending(box, `?wait=${WAIT_MS}ms`)]
     const heard = hear(events, 1)
@@ -316,7 +318,7 @@ describe.each(STORES)('news of the same process on %s, when it never looks for t
   })
 })
 
-test('a process that stops lets everybody go', async () => {
+test('a stopping process ends all waiting requests', async () => {
   const made = await scene('sqlite')
   const box = await mailbox(made)
   const waiting = pending(box, '?wait=60s')
@@ -345,7 +347,7 @@ test('A event streams and long polls are capped for each mailbox and for the pro
   expect(await refusal(full)).toMatchObject({ status: 503, code: 'BUSY', max: 3 })
   const [file = ''] = await other.sent('a')
   expect(ids(await pending(other, '?wait=30s'))).toEqual([file])
-  // A cursor that cannot be used takes no place, and a stream that was closed gives its own back.
+  // An invalid cursor takes no slot, and a closed stream releases its own.
   for (const events of [first, second, third]) await events.body?.cancel()
   const statusOf = async (path: string): Promise<number> => {
     const response = await box.ask(path)
@@ -354,7 +356,7 @@ test('A event streams and long polls are capped for each mailbox and for the pro
   }
   await expect.poll(() => statusOf('/uploads?wait=1ms')).toBe(200)
   for (let n = 0; n < 4; n += 1) expect(await statusOf('/events?after=nonsense')).toBe(400)
-  // Of three that wait at once for what comes, the last one is refused, and answered first.
+  // Of three concurrent long polls, the last one is refused immediately.
   const polls = [1, 2, 3].map(() => statusOf('/uploads?wait=30s'))
   expect(await Promise.race(polls)).toBe(429)
   await box.sent('b')

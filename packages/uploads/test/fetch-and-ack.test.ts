@@ -1,4 +1,7 @@
-/** Fetching and acknowledging: every row of the tables B.3, B.5 and B.6, and what was wrong with them, on both stores over a socket. */
+/**
+ * Fetching and acknowledging: every row of the tables B.3, B.5 and B.6, and fixed defects, on both stores
+ * over a socket.
+ */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -30,7 +33,7 @@ const post = (box: Box, file: string, body?: unknown): Promise<Response> =>
 const get = (box: Box, file: string, headers: Record<string, string> = {}): Promise<Response> =>
   box.ask(`/uploads/${file}/content`, { headers })
 
-/** Without a socket it ends when everything was done that belongs to it, and not with the last byte. */
+/** Without a socket, it ends when the fetch is recorded, not with the last byte. */
 const whole = async ({ inbox }: Scene, box: Box, file: string, headers: Record<string, string> = {}) => {
   const request = new Request(`http://here/mailboxes/${box.id}/uploads/${file}/content`, {
     headers: { authorization: `Bearer ${box.token}`, ...headers },
@@ -47,7 +50,7 @@ async function sentOne(scene: Scene, content = '0123456789'): Promise<{ box: Box
   return { box, file }
 }
 
-/** All that comes back on one connection on which the same is asked several times at once. */
+/** The complete response of one connection with several pipelined requests. */
 async function answersTo({ url }: Scene, line: string, token: string, times: number): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -59,7 +62,7 @@ async function answersTo({ url }: Scene, line: string, token: string, times: num
   return text
 }
 
-/** What is not there yet never comes. */
+/** A stream whose remaining bytes never arrive. */
 function stuckAfter(bytes: AsyncIterable<Uint8Array>): Readable {
   const chunks = bytes[Symbol.asyncIterator]()
   return new Readable({
@@ -82,7 +85,7 @@ const [expired, marked] = [changed({ expires_at: 1 }), changed({ swept_at: 1 })]
 describe.each(PLACES)('a file on %s', (place) => {
   const test = inTurns(place, PLACES)
   const statements: string[] = []
-  /** What becomes of a blob after its first 100,000 bytes. */
+  /** What happens to a blob after its first 100,000 bytes. */
   let reading: 'well' | 'short' | 'broken' | 'stuck' = 'well'
   const wrap: SceneOptions['wrap'] = (blobs) => ({
     ...blobs,
@@ -99,8 +102,8 @@ describe.each(PLACES)('a file on %s', (place) => {
   })
   const given = sceneForAll(place, { wrap, onStatement: (tree) => void statements.push(tree) })
 
-  describe('B5 the door', () => {
-    test('E47 401 comes before everything else, in the same words for everybody who is not known', async () => {
+  describe('B5 authentication', () => {
+    test('E47 401 comes first, and is the same for every unknown caller', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       const other = await mailbox(scene)
@@ -122,7 +125,7 @@ describe.each(PLACES)('a file on %s', (place) => {
           expect(response.headers.get('www-authenticate')).toBe('Bearer')
           words.add(await response.text())
         }
-      // The token of another mailbox, here and where there is no mailbox at all.
+      // The token of another mailbox, for this mailbox and for one that does not exist.
       for (const path of [`${box.id}/uploads`, `${randomUUID()}/uploads`]) {
         const response = await fetch(`${scene.url}/mailboxes/${path}`, {
           headers: { authorization: `Bearer ${other.token}` },
@@ -149,13 +152,13 @@ describe.each(PLACES)('a file on %s', (place) => {
         )
         const at = `http://inbox/mailboxes/${box.id}/uploads`
         const answer = await scene.inbox.fetch(new Request(at, { method, body, duplex: 'half' }))
-        // What reads on behind the answer would have begun by now.
+        // A read after the response would have started by now.
         await new Promise((resolve) => setImmediate(resolve))
         expect([method, answer?.status, chunks]).toEqual([method, 401, 0])
       }
     })
 
-    test('a bad id of a mailbox is 400 for somebody who is known', async () => {
+    test('an invalid mailbox id is 400 for an authenticated caller', async () => {
       const scene = given()
       const { token } = await mailbox(scene)
       const response = await fetch(`${scene.url}/mailboxes/x/uploads`, {
@@ -164,7 +167,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect(await refusal(response)).toMatchObject({ status: 400, code: 'ID_INVALID', field: 'mailbox' })
     })
 
-    test('a token may be for one thing only, several work at once, and a revoked one does not', async () => {
+    test('a token may be restricted, several work at once, and a revoked one does not', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       const sender = await scene.inbox.tokens.add(box.id, { may: 'upload', label: 'sender' })
@@ -190,7 +193,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect(JSON.stringify(kept)).not.toContain(sender.token)
     })
 
-    test('what is not there is 404, and what cannot be done is 405 with what can: nothing is deleted by a caller', async () => {
+    test('unknown routes are 404, other methods are 405 with Allow: a caller can delete nothing', async () => {
       const { box, file } = await sentOne(given())
       for (const path of ['', '/x', '/uploads/a/b/c', `/uploads/${file}/content/x`])
         expect(await refusal(await box.ask(path))).toMatchObject({ status: 404, code: 'ROUTE_UNKNOWN' })
@@ -231,7 +234,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect(await upper.json()).toEqual({ acked: true })
     })
 
-    test("E33 another mailbox's file is one that never was: the same words, by the same statements, and untouched", async () => {
+    test("E33 another mailbox's file looks like an unknown one: same response, same statements, unchanged", async () => {
       const scene = given()
       const { file } = await sentOne(scene)
       const other = await mailbox(scene)
@@ -241,14 +244,14 @@ describe.each(PLACES)('a file on %s', (place) => {
         const response = await asked
         const { date: _date, ...headers } = Object.fromEntries(response.headers)
         const text = await response.text()
-        // None finds the file first and looks whose it is then.
+        // No statement finds the file first and checks its owner later.
         expect(statements.filter((tree) => tree.includes(id) && !tree.includes(other.id))).toEqual([])
         return {
           status: response.status,
           headers,
           text,
           statements: statements
-            // A fetch of a test before may be counted only now.
+            // A fetch of an earlier test may be recorded only now.
             .filter((tree) => !tree.includes('last_fetched_at') || tree.includes(id))
             .map((tree) => tree.replaceAll(id, 'ID').replace(/\b1[0-9]{12}\b/g, 'NOW')),
         }
@@ -269,7 +272,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     testEverywhere(
-      'B10 again before the acknowledgement gives the same bytes, and afterwards too, until it is swept',
+      'B10 a repeat gives the same bytes, before and after the acknowledgement, until the sweep',
       async () => {
         const scene = given()
         const { box, file } = await sentOne(scene)
@@ -288,7 +291,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       },
     )
 
-    test('E36 the ETag is the hash: what somebody has is not sent again', async () => {
+    test('E36 the ETag is the hash: If-None-Match avoids a repeat', async () => {
       const { box, file } = await sentOne(given())
       const etag = `"${sha256('0123456789')}"`
       expect((await get(box, file)).headers.get('etag')).toBe(etag)
@@ -299,12 +302,12 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect((await get(box, file, { 'if-none-match': '"x"' })).status).toBe(200)
     })
 
-    test('E36 who wants it only with a hash is refused for another, and hears which it has', async () => {
+    test('E36 If-Match with another hash is refused, with the actual ETag', async () => {
       const { box, file } = await sentOne(given())
       const etag = `"${sha256('0123456789')}"`
       for (const header of [etag, '*', `"x", ${etag}`])
         expect(await (await get(box, file, { 'if-match': header })).text()).toBe('0123456789')
-      // A weak one is never sure to be the same bytes.
+      // A weak ETag does not guarantee identical bytes.
       for (const header of ['"x"', `W/${etag}`, ''])
         expect(await refusal(await get(box, file, { 'if-match': header, range: 'bytes=1-2' }))).toMatchObject(
           {
@@ -314,7 +317,7 @@ describe.each(PLACES)('a file on %s', (place) => {
             detail: `the file has the ETag ${etag}`,
           },
         )
-      // It counts before the other.
+      // If-Match takes precedence.
       const both = { 'if-match': '"x"', 'if-none-match': etag }
       expect((await get(box, file, both)).status).toBe(412)
       expect((await get(box, file, { 'if-match': etag, 'if-none-match': etag })).status).toBe(304)
@@ -323,7 +326,7 @@ describe.each(PLACES)('a file on %s', (place) => {
         headers: { 'if-match': '"x"' },
       })
       expect([head.status, await head.text()]).toEqual([412, ''])
-      // Each is counted after its last byte.
+      // Each fetch is counted after its last byte.
       await expect.poll(async () => (await rowOf(given(), file)).fetches).toBe(3)
     })
 
@@ -344,7 +347,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       ])
       for (const other of ['"old"', `W/"${sha256('0123456789')}"`, 'Mon, 16 Nov 2026 12:00:00 GMT'])
         expect(await ranged('bytes=1-2', { 'if-range': other })).toEqual([200, null, '0123456789'])
-      // What cannot be had is not asked for, where the file is another.
+      // An unsatisfiable range is ignored if If-Range does not match.
       expect(await ranged('bytes=10-', { 'if-range': '"old"' })).toEqual([200, null, '0123456789'])
       const beyond = await get(box, file, { range: 'bytes=10-' })
       expect(beyond.headers.get('content-range')).toBe('bytes */10')
@@ -368,7 +371,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       }
     })
 
-    test('HEAD says all of it, and sends and counts nothing', async () => {
+    test('HEAD sends the headers only, and is not counted', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       const head = await box.ask(`/uploads/${file}/content`, { method: 'HEAD' })
@@ -380,7 +383,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect((await rowOf(scene, file)).fetches).toBe(0)
     })
 
-    test('E43 the first and the last fetch are known, and how many there were; half of one is none', async () => {
+    test('E43 the first and last fetch and their number are recorded; a partial fetch does not count', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       for (const headers of [{ range: 'bytes=0-3' }, { range: 'bytes=4-8' }, { 'if-none-match': '*' }]) {
@@ -399,7 +402,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     testEverywhere(
-      'E43 B5 a blob that is cut short, or breaks, breaks the connection, is told, and is no fetch',
+      'E43 B5 a short or broken blob breaks the connection, is logged, and does not count',
       async () => {
         const scene = given()
         const { box, file } = await sentOne(scene, 'x'.repeat(600_000))
@@ -413,13 +416,13 @@ describe.each(PLACES)('a file on %s', (place) => {
           expect(response.status).toBe(200)
           await expect(response.arrayBuffer()).rejects.toThrow('terminated')
           expect(String(scene.errors.splice(0))).toContain(words)
-          // Whoever asks twice on one connection must not take the second answer for the rest of the first.
+          // A client must not take the second response for the rest of the first.
           const path = `/mailboxes/${box.id}/uploads/${file}/content`
           const answers = await answersTo(scene, `GET ${path}`, box.token, 2)
           expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
         }
         scene.errors.length = 0
-        // A range that lies before it is whole.
+        // A range before the cut is complete.
         reading = 'short'
         expect(await (await get(box, file, { range: 'bytes=0-99999' })).text()).toHaveLength(100_000)
         reading = 'well'
@@ -429,7 +432,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       },
     )
 
-    testEverywhere('B5 whoever goes away in the middle of a read is no error of the inbox', async () => {
+    testEverywhere('B5 a client that disconnects during a read causes no error', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene, 'x'.repeat(600_000))
       scene.errors.length = 0
@@ -449,7 +452,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect((await rowOf(scene, file)).fetches).toBe(0)
     })
 
-    test('E47 whatever its type, a browser neither guesses nor runs it', async () => {
+    test('E47 a browser neither guesses the type nor runs the content', async () => {
       const box = await mailbox(given())
       const { files } = (await (
         await box.upload([{ name: 'x.html', type: 'text/html', bytes: '<script>alert(1)</script>' }])
@@ -476,7 +479,7 @@ describe.each(PLACES)('a file on %s', (place) => {
   })
 
   describe('B6 acknowledging', () => {
-    test('E34 is done once, however often it is said', async () => {
+    test('E34 is idempotent', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       expect(await (await post(box, file)).json()).toEqual({ acked: true })
@@ -487,7 +490,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect((await rowOf(scene, file)).acked_at).toBe(acked_at)
     })
 
-    test('E36 with another hash is 409 and changes nothing, in any case of letters the right one is taken', async () => {
+    test('E36 with another hash is 409 and changes nothing; hashes are case-insensitive', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       const right = sha256('0123456789')
@@ -527,7 +530,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect((await post(box, file, {})).status).toBe(200)
     })
 
-    test('B6 that races with the sweep says so', async () => {
+    test('B6 reports a race with the sweep', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
       await post(box, file)
@@ -594,13 +597,13 @@ describe.each(PLACES)('a file on %s', (place) => {
         const said = (await (await post(box, file)).json()) as Record<string, unknown>
         const { acked: isAcked, alreadyAcked, raced, status, code } = said
         expect({ acked: isAcked, alreadyAcked, raced, status, code }).toEqual(answer)
-        // With a hash as without, and never as another's.
+        // The same with a hash, and never with another one.
         const other = await post(box, file, { sha256: 'a'.repeat(64) })
         expect(other.status).toBe(answer === UNKNOWN ? 404 : 409)
       })
   })
 
-  test('A D1 a table that is missing is 503 without the words of the database, and the file is as it was', async () => {
+  test('A D1 a missing table is 503 without the database error, and the file is unchanged', async () => {
     const scene = given()
     const { box, file } = await sentOne(scene)
     const rename = (from: string, to: string) =>
@@ -622,11 +625,11 @@ describe.each(PLACES)('a file on %s', (place) => {
     expect((await pending(box)).files).toHaveLength(1)
   })
 
-  test('B5 a stamp that fails is told to the log, and the answer is what it was', async () => {
+  test('B5 a failed fetch record is logged, and the response is unchanged', async () => {
     const scene = given()
     const { box, file } = await sentOne(scene)
     const { db } = scene.tables
-    // Only the stamp names this column.
+    // Only the fetch record uses this column.
     await db.schema.alterTable('uploads_file').renameColumn('fetches', 'gone').execute()
     try {
       expect(await (await get(box, file)).text()).toBe('0123456789')

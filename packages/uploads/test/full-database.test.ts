@@ -1,6 +1,6 @@
 /**
- * The database has no room left: 507, nothing stays behind, and it goes on when there is room again. SQLite can be told how large it may get. Of PostgreSQL each
- * write is refused by itself, by a trigger that says what the server says when its disk is full.
+ * A full database: 507, nothing is left behind, and it recovers when there is space. SQLite has a page limit.
+ * On PostgreSQL, a trigger raises the error of a full disk for single writes.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,13 +24,13 @@ const MOST_FILES = 64
 const PAGES = 2 ** 30
 const NOTHING = { files: 0, notices: 0, uploads: 0, staging: 0, blobs: 0 }
 
-/** While it is true, the database has no room but for what is kept in reserve. */
+/** While true, the database is full except for the reserve. */
 let isDiskFull = false
 const fault: SceneOptions['fault'] = (point) => {
   if (isDiskFull && ['ack:before', 'sweep:marked'].includes(point) && existsSync(reserveOf(given())))
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
 }
-/** False: nothing can be kept. */
+/** False: the reserve cannot be kept. */
 let hasRoom = true
 const wrap: SceneOptions['wrap'] = ({ reserve, ...blobs }) => ({
   ...blobs,
@@ -39,9 +39,9 @@ const wrap: SceneOptions['wrap'] = ({ reserve, ...blobs }) => ({
   }),
 })
 const given = sceneForAll('sqlite', { fault, wrap })
-const reserveOf = ({ store }: Scene): string => path.join(store.name.replace('the folder ', ''), '.reserve')
+const reserveOf = ({ store }: Scene): string => path.join(store.name.replace('folder ', ''), '.reserve')
 
-/** No page more than it has. */
+/** Allows no more pages than it has. */
 async function fill({ tables }: Scene): Promise<void> {
   const most = (pages: number) => sql`PRAGMA max_page_count = ${sql.lit(pages)}`.execute(tables.db)
   const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(tables.db)
@@ -63,7 +63,7 @@ async function refused(response: Response): Promise<void> {
 }
 
 describe('a database that is full', () => {
-  test('E38 refuses an upload whose rows do not fit, keeps nothing of it, and takes it when there is room', async () => {
+  test('E38 refuses an upload whose rows do not fit, leaves nothing, and accepts it when there is space', async () => {
     const scene = given()
     const box = await mailbox(scene)
     await fill(scene)
@@ -78,7 +78,7 @@ describe('a database that is full', () => {
     expect(await leftOf(scene, box)).toEqual(NOTHING)
   })
 
-  test('E38 refuses before a byte is kept where not even the beginning fits', async () => {
+  test('E38 refuses before storing a byte if not even the staging row fits', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const { db, now } = scene.tables
@@ -94,7 +94,7 @@ describe('a database that is full', () => {
             .execute()
       })(),
     ).rejects.toThrow('full')
-    // And what is left of the last page.
+    // Fill the rest of the last page too.
     await expect(
       (async () => {
         for (let n = 0; n < 10_000; n += 1)
@@ -113,7 +113,7 @@ describe('a database that is full', () => {
     expect(await leftOf(scene, box)).toEqual(NOTHING)
   })
 
-  test('E38 B8 is emptied by its own sweep, and takes as much again', async () => {
+  test('E38 B8 is emptied by its own sweep, and accepts as much again', async () => {
     const scene = given()
     const box = await mailbox(scene)
     expect((await many(box)).status).toBe(200)
@@ -136,8 +136,8 @@ describe('a database that is full', () => {
   })
 })
 
-describe('a disk that files have filled, with the database on it', () => {
-  test('E38 B8 acknowledgements and the sweep use what is kept in reserve, and it is kept again', async () => {
+describe('a disk full of files, shared with the database', () => {
+  test('E38 B8 acknowledgements and the sweep use the reserve, and it is restored', async () => {
     const scene = given()
     scene.later(2 * DAY_MS)
     await scene.inbox.sweep()
@@ -157,7 +157,7 @@ describe('a disk that files have filled, with the database on it', () => {
     expect(existsSync(reserveOf(scene))).toBe(true)
   })
 
-  test('E38 takes nothing in while there is nothing in reserve', async () => {
+  test('E38 refuses uploads while the reserve is missing', async () => {
     const scene = given()
     const box = await mailbox(scene)
     hasRoom = false
@@ -170,7 +170,7 @@ describe('a disk that files have filled, with the database on it', () => {
     await scene.inbox.sweep()
   })
 
-  test('the reserve is made where there is room for it twice, and makes way at the start where there is hardly any', async () => {
+  test('the reserve is created if twice its size is free, and given up at the start if space is short', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-reserve-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const mib = 1_024 * 1_024
@@ -179,7 +179,7 @@ describe('a disk that files have filled, with the database on it', () => {
     expect([await reserve.keep(), await reserve.giveUp()]).toEqual([false, false])
     free += 1
     expect([await reserve.keep(), await reserve.keep()]).toEqual([true, true])
-    // Half of one, as a process leaves it that died, is none.
+    // A partial reserve of a crashed process does not count.
     truncateSync(path.join(folder, '.reserve'), mib)
     expect([await reserve.giveUp(), await reserve.keep()]).toEqual([false, true])
     free = 8 * mib
@@ -188,12 +188,12 @@ describe('a disk that files have filled, with the database on it', () => {
     free -= 1
     await reserve.makeWay()
     expect(readdirSync(folder)).toEqual([])
-    // A folder that is not there yet has nothing to give.
+    // A folder that does not exist has nothing to give up.
     await reserveIn(path.join(folder, 'none')).makeWay()
   })
 })
 
-/** From now on for these writes, until what it returns is called. */
+/** Makes these writes fail until the returned function is called. */
 async function fillFor(
   { address, tables }: Scene,
   ...writes: readonly string[]
@@ -233,25 +233,22 @@ describe('a server of PostgreSQL whose disk is full', () => {
     'INSERT ON uploads_notice WHEN NEW.seq % 2 = 0',
     'INSERT ON uploads_upload',
     'COMMIT OF uploads_upload',
-  ])(
-    'E38 B4 refuses an upload for %s, keeps nothing of it, and takes it when there is room',
-    async (write) => {
-      const scene = given()
-      const box = await mailbox(scene)
-      const empty = await fillFor(scene, write)
-      const answer = await two(box)
-      await empty()
-      await refused(answer)
-      expect(await leftOf(scene, box)).toEqual(NOTHING)
-      expect((await two(box)).status).toBe(200)
-      expect((await pending(box)).files).toHaveLength(2)
-      scene.later(2 * DAY_MS)
-      await scene.inbox.sweep()
-      expect(await leftOf(scene, box)).toEqual(NOTHING)
-    },
-  )
+  ])('E38 B4 refuses an upload for %s, leaves nothing, and accepts it when there is space', async (write) => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const empty = await fillFor(scene, write)
+    const answer = await two(box)
+    await empty()
+    await refused(answer)
+    expect(await leftOf(scene, box)).toEqual(NOTHING)
+    expect((await two(box)).status).toBe(200)
+    expect((await pending(box)).files).toHaveLength(2)
+    scene.later(2 * DAY_MS)
+    await scene.inbox.sweep()
+    expect(await leftOf(scene, box)).toEqual(NOTHING)
+  })
 
-  test('E38 takes back what came before its row, which is left to the sweep where it cannot be written', async () => {
+  test('E38 deletes the blobs before the staging row, which is left to the sweep if it cannot be written', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const empty = await fillFor(scene, 'INSERT ON uploads_file', 'UPDATE OR DELETE ON uploads_staging')
@@ -266,13 +263,13 @@ describe('a server of PostgreSQL whose disk is full', () => {
     expect(await leftOf(scene, box)).toEqual(NOTHING)
   })
 
-  test('E38 B5 B6 hands files out, and counts and acknowledges them when there is room', async () => {
+  test('E38 B5 B6 serves files, and counts and acknowledges them when there is space', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const [file = ''] = await box.sent('here')
     const fetches = async (): Promise<unknown> =>
       ((await (await box.ask(`/uploads/${file}`)).json()) as { fetches: number }).fetches
-    // Without a socket it ends when it is counted, and not with the last byte.
+    // Without a socket, it ends when the fetch is recorded, not with the last byte.
     const content = async () => {
       const headers = { authorization: `Bearer ${box.token}` }
       const url = `http://here/mailboxes/${box.id}/uploads/${file}/content`
@@ -303,7 +300,7 @@ describe('a server of PostgreSQL whose disk is full', () => {
     'UPDATE OF swept_at ON uploads_staging',
     'DELETE ON uploads_staging',
     'DELETE ON uploads_upload',
-  ])('E38 B8 says that a sweep was refused for %s, and the next one does all of it once', async (write) => {
+  ])('E38 B8 reports a sweep that was refused for %s, and the next one completes it', async (write) => {
     const scene = given()
     const box = await mailbox(scene)
     await box.sent('a', 'b')

@@ -1,4 +1,7 @@
-/** Hostile bytes wherever the inbox takes some: no answer of 500 or more, none that never comes, nothing outside of its folder, and nothing left over. JOBMILL_FUZZ=500 draws more. */
+/**
+ * Hostile bytes in every input: no 5xx response, no hang, nothing outside the folder, and nothing left over.
+ * JOBMILL_FUZZ=500 draws more cases.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
@@ -82,7 +85,7 @@ const headers = fc.dictionary(
     .map((text) => text.replaceAll(/[^\x20-\x7e]/g, '?').trim()),
 )
 
-/** Within its time, and never a fault of ours. */
+/** Responds in time, and never with a server fault. */
 async function expectFair(asking: Promise<Response>): Promise<number> {
   const response = await asking
   await response.body?.cancel()

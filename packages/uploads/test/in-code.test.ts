@@ -1,11 +1,14 @@
-/** The inbox in code: put, get and ack without HTTP and in the caller's transaction, ids and tokens of the host, and reaches for other mailboxes. On both stores. */
+/**
+ * The inbox in code: put, get and ack without HTTP and in the caller's transaction, ids and tokens of the
+ * host, and requests for other mailboxes. On both stores.
+ */
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test as testEverywhere } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { mailbox, pending, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
-/** A transaction on a connection of the caller's own. */
+/** A transaction on the caller's own connection. */
 async function begin({
   address,
 }: Scene): Promise<{ tx: unknown; end: (how: 'COMMIT' | 'ROLLBACK') => Promise<void> }> {
@@ -43,10 +46,10 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     maxFileBytes: 100,
     log: (_level, message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
   })
-  // Metrics are read from the store, which a mill opens at the first use: for all tests, and not within one of them.
+  // A mill opens its store at the first use. Open it once for all tests.
   beforeAll(() => given().mill.open())
 
-  test('A put, get and ack do what HTTP does, with limits and keys, and name what is wrong', async () => {
+  test('A put, get and ack match HTTP, with limits, keys and named errors', async () => {
     const { inbox } = given()
     const box = await mailbox(given(), { quotaFiles: 2 })
     const files = [{ name: '../a b.txt', type: 'text/plain', bytes: 'hello' }]
@@ -82,14 +85,14 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
   })
 
   testEverywhere(
-    'A put and ack in the caller’s transaction count when it commits, and never happened when it rolls back',
+    'A put and ack in the caller’s transaction apply when it commits, and not when it rolls back',
     async () => {
       const { inbox } = given()
       const box = await mailbox(given(), { quotaFiles: 2 })
       for (const how of ['ROLLBACK', 'COMMIT'] as const) {
         const { tx, end } = await begin(given())
         await inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx })
-        // What is refused leaves the transaction usable.
+        // A refusal leaves the transaction usable.
         const two = [
           { name: 'b', bytes: 'b' },
           { name: 'c', bytes: 'c' },
@@ -114,7 +117,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     },
   )
 
-  test('A a mailbox takes the id and the token of the host application, each checked by its name', async () => {
+  test('A a mailbox accepts the id and token of the host application, each validated by name', async () => {
     const { inbox, url } = given()
     const id = crypto.randomUUID()
     const token = crypto.randomUUID()
@@ -137,7 +140,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     })
   })
 
-  test('A a reach for another mailbox, or for its file, is counted and logged, and answered as if there was none', async () => {
+  test('A a request for another mailbox or its file is counted and logged, and answered as unknown', async () => {
     const scene = given()
     const [box, other] = [await mailbox(scene), await mailbox(scene)]
     const [file = ''] = await other.sent('a')
@@ -154,7 +157,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     expect(await statusOf(box.ask('/uploads/00000000-0000-7000-8000-000000000000'))).toBe(404)
     await expect.poll(() => count('file')).toBe((before[1] ?? 0) + 1)
     expect(await count('mailbox')).toBe((before[0] ?? 0) + 1)
-    // One line in ten seconds, whatever is sent.
+    // At most one line in ten seconds.
     expect(lines.filter((line) => line.includes(box.id))).toHaveLength(1)
   })
 })

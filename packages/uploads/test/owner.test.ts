@@ -1,4 +1,4 @@
-/** A folder of blobs belongs to the inbox of one database. */
+/** A blob folder belongs to the inbox of one database. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { openTables } from 'jobmill-tables'
@@ -38,7 +38,7 @@ describe.each(STORES)('a folder of blobs on %s', (store) => {
     return { address, folder }
   }
 
-  test('is its own from the first start on, also for the next process, and for several at once', async () => {
+  test('belongs to its inbox from the first start, across restarts and concurrent starts', async () => {
     const { address, folder } = place()
     const all = await Promise.all([1, 2, 3].map(() => startOn(address, folder)))
     const { id } = await startOn(address, folder)
@@ -47,7 +47,7 @@ describe.each(STORES)('a folder of blobs on %s', (store) => {
     expect(readdirSync(folder).filter((name) => name !== '.reserve')).toEqual([MARKER])
   })
 
-  test('is refused to another database, by the name of the field and with the fix, and nothing in it changes', async () => {
+  test('is refused to another database with the field and the fix, and stays unchanged', async () => {
     const { address, folder } = place()
     const { id } = await startOn(address, folder)
     const blob = path.join(folder, '01', '00000000-0000-7000-8000-000000000001', '0')
@@ -56,26 +56,26 @@ describe.each(STORES)('a folder of blobs on %s', (store) => {
     const other = place().address
     const refused: unknown = await startOn(other, folder).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'OPTION_CONFLICT', field: 'blobs' })
-    expect(String(refused)).toContain(`belongs to the inbox ${id} of another database`)
-    expect(String(refused)).toContain(`delete ${path.join(folder, MARKER)} only when`)
+    expect(String(refused)).toContain(`belongs to inbox ${id} of another database`)
+    expect(String(refused)).toContain(`Delete ${path.join(folder, MARKER)} only if`)
     expect(ownerOf(folder)).toBe(`${id}\n`)
     expect(existsSync(blob)).toBe(true)
   })
 
-  test('of two databases that come at the same time belongs to one', async () => {
+  test('goes to one of two databases that start at the same time', async () => {
     const { address, folder } = place()
     const other = place().address
     const both = await Promise.allSettled([startOn(address, folder), startOn(other, folder)])
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('that is nobody’s is taken, also with blobs in it from before there were markers; one whose marker says nothing is not', async () => {
+  test('without a marker is claimed, even with old blobs in it; one with an empty marker is not', async () => {
     const { address, folder } = place()
     mkdirSync(path.join(folder, '01'), { recursive: true })
     const { id } = await startOn(address, folder)
     expect(ownerOf(folder)).toBe(`${id}\n`)
     writeFileSync(path.join(folder, MARKER), '')
-    await expect(startOn(address, folder)).rejects.toThrow('blobs: the folder')
+    await expect(startOn(address, folder)).rejects.toThrow('blobs: folder')
     rmSync(path.join(folder, MARKER))
     await startOn(address, folder)
     expect(ownerOf(folder)).toBe(`${id}\n`)

@@ -1,4 +1,7 @@
-/** What the database itself holds to: caps as constraints, and an index for every statement that a table grows under. B.2, B.10. */
+/**
+ * What the database enforces: limits as constraints, and an index for every statement on a growing table.
+ * B.2, B.10.
+ */
 import { sql } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, uploads, type UploadsOptions } from 'jobmill-uploads'
 import { describe, expect } from 'vitest'
@@ -33,7 +36,7 @@ const rowOf = (box: Box, values: Partial<Row>): Row => ({
   ...values,
 })
 
-/** The same tables, and every statement that was sent to them. */
+/** The same tables, with a record of every statement. */
 function listening(tables: Tables): { tables: Tables; statements: Map<string, Compiled> } {
   const statements = new Map<string, Compiled>()
   const executor = tables.db.getExecutor()
@@ -53,7 +56,7 @@ function listening(tables: Tables): { tables: Tables; statements: Map<string, Co
   }
 }
 
-/** 20,000 files of 200 mailboxes, a few of which the sweep would take. */
+/** 20,000 files in 200 mailboxes, a few of which are due for the sweep. */
 async function fill({ tables }: Scene): Promise<void> {
   const { type, db, table } = tables
   const numbers =
@@ -79,7 +82,7 @@ async function fill({ tables }: Scene): Promise<void> {
     await sql`ANALYZE ${table(`uploads_${name}`)}`.execute(db)
 }
 
-/** As the database tells it, in one text. */
+/** The query plan as one text. */
 async function planOf({ type, db }: Tables, compiled: Compiled): Promise<string> {
   const explain = type === 'postgres' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'
   const { rows } = await db.executeQuery<Record<string, unknown>>({
@@ -89,20 +92,20 @@ async function planOf({ type, db }: Tables, compiled: Compiled): Promise<string>
   return rows.map((row) => String(row['QUERY PLAN'] ?? row['detail'])).join('\n')
 }
 
-/** A table that grows, read from end to end. What is marked has an index of its own, which has nothing else in it. */
+/** A full scan of a growing table. Marked files have their own small index, which may be scanned. */
 const WHOLE =
   /Seq Scan on uploads_(?:file|notice|upload)\b|SCAN uploads_(?:file|notice|upload)\b(?! USING (?:COVERING )?INDEX uploads_file_swept)/
 
-/** An index of times that is read from end to end, because nobody said until when. */
+/** A full scan of a time index, without a bound. */
 const TIMELESS =
   /(?:using|Scan on) uploads_(?:file_acked|file_pending|upload_created|staging_begun)\b.*$(?!\n\s+Index Cond)/m
 
 describe.each(STORES)('the database on %s', (store) => {
   const test = inTurns(store, STORES)
-  // As it is asked in earnest: a planner treats a clock unlike a number.
+  // The real clock, because a planner treats a clock unlike a constant.
   const given = sceneForAll(store, { clock: 'of the database' })
 
-  test('B10 holds to the caps by itself: as many bytes as a file may have and no more, and numbers that the sweep finds', async () => {
+  test('B10 enforces the limits: the file size, and the blob numbers that the sweep relies on', async () => {
     const scene = given()
     const box = await mailbox(scene, { maxFileBytes: CAP })
     const { db } = scene.tables
@@ -171,7 +174,7 @@ describe.each(STORES)('the database on %s', (store) => {
     )
     expect(plans.filter(({ plan }) => WHOLE.test(plan))).toEqual([])
     expect(plans.filter(({ plan }) => TIMELESS.test(plan))).toEqual([])
-    // Each of those that it was made for.
+    // Each index that was made for one of them.
     const planned = plans.map(({ plan }) => plan).join('\n')
     for (const index of [
       'file_acked',

@@ -1,4 +1,6 @@
-/** README.md says what the code does: every command and option, every route, every option of the client and what it tells. */
+/**
+ * README.md matches the code: every command and option, every route, every client option and problem code.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { commonOptions } from '../src/cli/command.ts'
@@ -8,14 +10,14 @@ import { ROUTES } from '../src/http/routes.ts'
 const read = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 const page = read('README.md')
 
-/** The first cells of a table, without their backticks. */
+/** The first cells of a table, without backticks. */
 const rowsOf = (heading: string, text = page): string[] => {
   const [, part = ''] = text.split(heading)
   const [table = ''] = part.split('\n\n').filter((one) => one.includes('|---|'))
   return [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell = '']) => cell)
 }
 
-test('every command, with what it takes and its own options', () => {
+test('every command with its arguments and options', () => {
   expect(rowsOf('## Commands')).toEqual(
     COMMANDS.map(({ words, takes }) => (takes === undefined ? words : `${words} ${takes}`)),
   )
@@ -35,7 +37,7 @@ test('every route', () => {
   expect(rowsOf('## HTTP').toSorted()).toEqual(known.toSorted())
 })
 
-test('every code of trouble, and every option of the client with a default', () => {
+test('every problem code, and every client option with a default', () => {
   const codes = [...read('src/client/trouble.ts').matchAll(/^ {2}\| '([A-Z_]+)'/gm)].map(
     ([, code = '']) => code,
   )

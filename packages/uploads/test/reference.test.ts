@@ -1,4 +1,4 @@
-/** docs/reference/uploads.md says what the code does: every refusal, option, default and figure. */
+/** docs/reference/uploads.md matches the code: every refusal, option, default and metric. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { REFUSALS } from 'jobmill-uploads'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { refusalOf } from '../src/http/problems.ts'
 import { smallBody } from '../src/http/small-body.ts'
 
-/** Of which this comes, and then nothing. */
+/** A request with this text and no end. */
 function unending(text: string): { readonly request: Request; readonly isEnded: () => boolean } {
   let isEnded = false
   const body = new ReadableStream({
@@ -17,7 +17,7 @@ function unending(text: string): { readonly request: Request; readonly isEnded: 
   }
 }
 
-test('a small body that does not end is refused after ten seconds, and nobody waits for the rest', async () => {
+test('a small body that does not end is refused after ten seconds, without waiting for the rest', async () => {
   const platform = testPlatform()
   const { request, isEnded } = unending('{')
   const asked = smallBody(request, platform).catch((error: unknown) => error)
@@ -28,7 +28,7 @@ test('a small body that does not end is refused after ten seconds, and nobody wa
   expect(isEnded()).toBe(true)
 })
 
-test('what is whole, empty, too long or no object is told apart, and leaves no timer', async () => {
+test('complete, empty, oversized and non-object bodies are distinguished, and leave no timer', async () => {
   const platform = testPlatform()
   const read = (text: string) =>
     smallBody(new Request('http://inbox', { method: 'POST', body: text }), platform)
@@ -41,7 +41,7 @@ test('what is whole, empty, too long or no object is told apart, and leaves no t
 
 const told = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
 
-test('A D1 only an error in the data is a defect (500); everything else that a database or the mill says is 503', () => {
+test('A D1 only an error in the data is a defect (500); every other error of the database or the mill is 503', () => {
   const transient =
     '08006 25006 25P04 26000 28000 3F000 40001 40P01 42501 42P01 42883 53200 53300 55P03 57014 57P01 58030 XX000 JM001 ZZ999 SQLITE_BUSY SQLITE_LOCKED ' +
     'SQLITE_IOERR_READ SQLITE_ERROR SQLITE_CORRUPT SQLITE_READONLY_DBMOVED STORE_BUSY STORE_UNAVAILABLE OUTCOME_UNKNOWN ECONNRESET EPIPE'

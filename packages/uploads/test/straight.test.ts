@@ -1,4 +1,7 @@
-/** The straight path on both stores, over a real socket: an upload is listed, fetched, acknowledged and swept, and nothing of it is left. */
+/**
+ * The happy path on both stores over a real socket: upload, list, fetch, acknowledge, sweep, and nothing is
+ * left.
+ */
 import { describe, expect, test } from 'vitest'
 import { leftOf, mailbox, pending, sceneForAll, sha256, STORES } from './support/inboxes.ts'
 

@@ -1,4 +1,4 @@
-/** Nothing is in memory as a whole, a full disk leaves nothing, and files become jobs in the same transaction: on both stores. */
+/** Streaming without buffering, full disks, and jobs for files in the same transaction. On both stores. */
 import type { Socket } from 'node:net'
 import { type AnyJob, defineJob, systemPlatform } from 'jobmill'
 import { describe, expect, test } from 'vitest'
@@ -52,9 +52,9 @@ describe.each(STORES)('a disk that is full on %s', (store) => {
   )
 })
 
-// The rows are written when the bytes are: the store has no part in it.
+// Rows are written after the bytes, so the store does not matter here.
 describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['sqlite']))('bytes on %s', (store) => {
-  test('E35 a blob store that is slow keeps the sender waiting: little of a large file is on its way', async () => {
+  test('E35 a slow blob store applies backpressure to the sender', async () => {
     const steps: { step: () => void; taken: () => number } = { step: () => {}, taken: () => 0 }
     const made = await scene(store, {
       wrap(blobs) {
@@ -79,7 +79,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['sqlite']))('b
     for (let n = 0; n < 24; n += 1) socket.write(piece)
     socket.write(`\r\n${END}`)
     await expect.poll(() => steps.taken()).toBeGreaterThan(0)
-    // What neither the kernel nor we could take still waits at the sender's.
+    // The bytes that neither the kernel nor the inbox could take are still at the sender.
     expect(socket.writableLength).toBeGreaterThan(8 * MIB)
     expect(steps.taken()).toBeLessThan(MIB)
     const stepping = setInterval(() => steps.step(), 0)
@@ -104,7 +104,7 @@ describe.each(STORES)('E46 the bridge on %s', (store) => {
     quotaFiles: 2,
   })
 
-  test('makes a job of every file, and none of an upload that is refused', async () => {
+  test('enqueues a job for every file, and none for a refused upload', async () => {
     const made = given()
     const box = await mailbox(made)
     expect((await box.upload([{ bytes: 'a' }, { bytes: 'b' }, { bytes: 'c' }])).status).toBe(429)
@@ -127,7 +127,7 @@ describe.each(STORES)('E46 the bridge on %s', (store) => {
   })
 })
 
-test('too many at once are told to come again', async () => {
+test('too many parallel uploads are refused with Retry-After', async () => {
   const made = await scene('sqlite', { uploadsAtOnce: 1 })
   const box = await mailbox(made)
   const socket = await openUpload({
@@ -147,7 +147,7 @@ test('too many at once are told to come again', async () => {
 })
 
 test.each(STORES)(
-  'E38 on %s a mailbox has so many uploads at once, of its own or as the inbox has it, and the others go on',
+  'E38 on %s parallel uploads are limited per mailbox, and other mailboxes continue',
   async (store) => {
     const made = await scene(store, { uploadsPerMailbox: 2 })
     const [box, other, own] = [
@@ -179,7 +179,7 @@ test.each(STORES)(
     }
     await other.sent('x')
     for (const socket of sockets) socket.destroy()
-    // One after the other: what has ended makes room, each time.
+    // One after the other: each finished upload frees a slot.
     for (const one of [box, own]) {
       await expect.poll(async () => (await one.upload([{ bytes: 'x' }])).status).toBe(200)
       for (let n = 0; n < 3; n += 1) await one.sent('y')
@@ -188,7 +188,7 @@ test.each(STORES)(
   },
 )
 
-test('an upload that does not end is broken off before the sweep would meet it', async () => {
+test('an upload that does not end is aborted before the sweep would clean it up', async () => {
   const made = await scene('sqlite', { stagingFor: '1s' })
   const box = await mailbox(made)
   const socket = await openUpload({
@@ -204,10 +204,10 @@ test('an upload that does not end is broken off before the sweep would meet it',
   await made.close()
 })
 
-test('S wrong tokens are rate-limited by address before the database is asked, and right ones are not held back', async () => {
+test('S wrong tokens are rate-limited by address before any query, and right ones are not', async () => {
   const statements: string[] = []
   const made = await scene('sqlite', {
-    // No time passes, so nothing is given back.
+    // The clock does not move, so no permit is returned.
     platform: { ...systemPlatform, monotonic: () => 0 },
     onStatement: (tree) => void statements.push(tree),
   })
@@ -224,7 +224,7 @@ test('S wrong tokens are rate-limited by address before the database is asked, a
   statements.length = 0
   expect(await ask('one-more-guess', 'proxy')).toBe(429)
   expect(statements).toEqual([])
-  // A token that has worked does, also behind the same proxy; one that has not waits.
+  // A token that has worked is accepted behind the same proxy; a new one waits.
   expect(await ask(box.token, 'proxy')).toBe(200)
   expect(await ask(other.token, 'proxy', other)).toBe(429)
   expect(await ask(other.token, 'elsewhere', other)).toBe(200)
@@ -233,7 +233,7 @@ test('S wrong tokens are rate-limited by address before the database is asked, a
   await made.close()
 })
 
-test('Mission Control reads mailboxes and their files behind its door', async () => {
+test('Mission Control reads mailboxes and their files behind its access control', async () => {
   const made = await scene('sqlite')
   const [box, other] = [await mailbox(made, { name: 'first' }), await mailbox(made, { name: 'second' })]
   const [file = ''] = await box.sent('abc', 'de')
@@ -271,10 +271,10 @@ test('Mission Control reads mailboxes and their files behind its door', async ()
   await made.close()
 })
 
-describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) => {
+describe.each(STORES)('an upload on %s with a lost commit response', (store) => {
   const test = inTurns(store, STORES)
   let isCut = false
-  /** What the next upload waits for before it looks at its quota. */
+  /** Holds up the next upload before it checks its quota. */
   let held: (() => Promise<void>) | null = null
   const given = sceneForAll(store, {
     quotaBytes: 150_000,
@@ -288,7 +288,7 @@ describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) =>
     },
   })
 
-  test('P16 is there with its bytes, and is answered as what it is', async () => {
+  test('P16 exists with its bytes, and is reported as successful', async () => {
     const made = given()
     const box = await mailbox(made)
     isCut = true
@@ -300,19 +300,19 @@ describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) =>
     expect(await leftOf(made, box)).toMatchObject({ files: 1, staging: 0, blobs: 1 })
   })
 
-  test('E37 four with one key at once near the quota are one upload, and get one answer', async () => {
+  test('E37 four concurrent uploads with one key near the quota are one upload with one response', async () => {
     const box = await mailbox(given())
     const bytes = new Uint8Array(100_000).fill(3)
     const send = () => box.upload([{ name: 'a', bytes }], { headers: { 'idempotency-key': 'k' } })
     const all = await Promise.all([send(), send(), send(), send()])
-    // Who is told to come again gets it then.
+    // A request that got 503 retries.
     const again = await Promise.all(all.map(async (one) => (one.status === 503 ? send() : one)))
     expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const answers = await Promise.all(again.map((one) => one.text()))
     expect(new Set(answers).size).toBe(1)
   })
 
-  test('E37 who is sent twice at once, and finds that the first has used up the quota, is told to come again, and not that there is no room', async () => {
+  test('E37 a concurrent repeat that finds the quota used up by the first gets a retry, not a quota error', async () => {
     const box = await mailbox(given())
     const send = (key: string) =>
       box.upload([{ name: 'a', bytes: new Uint8Array(100_000).fill(3) }], {

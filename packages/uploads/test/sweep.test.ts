@@ -1,4 +1,4 @@
-/** The sweep: which rows it takes and which it leaves, in what order, what it counts, and what the mill makes of it. B.3, B.8, B.9. */
+/** The sweep: which rows it deletes and keeps, in what order, its counts, and its duty. B.3, B.8, B.9. */
 import { jobmill, type Platform, systemPlatform } from 'jobmill'
 import { openTables, sql } from 'jobmill-tables'
 import {
@@ -41,7 +41,7 @@ async function* bytes(isCutOff: boolean): AsyncGenerator<Uint8Array, void, undef
   if (isCutOff) throw new Error('gone')
 }
 
-/** Two blobs as a dead process leaves them: one that is whole, and half of one. */
+/** The blobs of a dead process: one complete, one partial. */
 async function orphans(made: Scene, upload: string): Promise<string[]> {
   const { signal } = new AbortController()
   await made.store.write(`${upload}/0`, bytes(false), signal)
@@ -49,7 +49,7 @@ async function orphans(made: Scene, upload: string): Promise<string[]> {
   return made.blobs()
 }
 
-/** One in which the time of a pass is over as soon as it has deleted anything, and how often it was listed. */
+/** A store that ends the time of a pass with the first deletion, and counts its listings. */
 function countingBlobs(blobs: BlobStore, over: () => void): { blobs: BlobStore; listed: () => number } {
   let listed = 0
   return {
@@ -69,13 +69,13 @@ function countingBlobs(blobs: BlobStore, over: () => void): { blobs: BlobStore; 
   }
 }
 
-/** As ids of that time begin. */
+/** An upload id of that time. */
 function idAt(ms: number): string {
   const time = Math.round(ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000001`
 }
 
-/** One that has begun, and waits to be told to end. */
+/** A started upload that waits for a signal to end. */
 async function slowUpload(made: Scene, box: Box): Promise<{ end: () => Promise<number | undefined> }> {
   const holding = Promise.withResolvers<void>()
   const body = new ReadableStream<Uint8Array>({
@@ -132,9 +132,9 @@ async function mill(fails: () => boolean) {
 
 describe.each(PLACES)('the sweep on %s', (place) => {
   const test = inTurns(place, PLACES)
-  /** What a wrapped store refuses to delete. */
+  /** The blob that a wrapped store refuses to delete. */
   let stuck = ''
-  /** What every deletion waits for. */
+  /** Holds up every deletion. */
   let held: ((id: string) => Promise<void>) | null = null
   const wrap = (blobs: BlobStore): BlobStore => ({
     ...blobs,
@@ -144,11 +144,11 @@ describe.each(PLACES)('the sweep on %s', (place) => {
       return blobs.delete(id)
     },
   })
-  /** What is done at a point of the sweep. */
+  /** Called at each fault point of the sweep. */
   let between: ((point: FaultPoint) => Promise<void>) | null = null
   const given = sceneForAll(place, { wrap, fault: (point) => between?.(point) })
 
-  test('B3 a file that is neither acknowledged nor expired survives, and an acknowledged one until its time is over', async () => {
+  test('B3 a file that is neither acknowledged nor expired survives, and an acknowledged one until its retention ends', async () => {
     const made = given()
     const box = await mailbox(made)
     const [a = '', b = ''] = await box.sent('a', 'b')
@@ -171,7 +171,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     await expectGone(made, box)
   })
 
-  test('E44 both arms in one pass, expired ones told apart by whether anybody ever fetched them, each counted once', async () => {
+  test('E44 all reasons in one pass, with expired files split into fetched and unfetched, each counted once', async () => {
     const made = given()
     const box = await mailbox(made)
     const [a = '', b = ''] = await box.sent('a', 'b', 'c', 'd')
@@ -200,7 +200,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     const box = await mailbox(made)
     await box.sent('a', 'b', 'c', 'd', 'e')
     made.later(DAY_MS)
-    // Nobody deletes before both have seen all of them.
+    // No deletion before both passes have seen all files.
     const [marked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let calls = 0
     held = () => {
@@ -217,7 +217,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     await expectGone(made, box)
   })
 
-  test('what a pass that died has left marked is finished by the next, though nothing else is due', async () => {
+  test('the next pass finishes the files that a crashed pass marked', async () => {
     const made = given()
     const box = await mailbox(made)
     const [file = ''] = await box.sent('a')
@@ -227,7 +227,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     await expectGone(made, box)
   })
 
-  test('E44 more than a batch of 500 goes in one pass; one that is told to stop leaves the rest to the next', async () => {
+  test('E44 one pass deletes more than a batch of 500; an aborted pass leaves the rest to the next', async () => {
     const made = given()
     const box = await mailbox(made)
     const { tables } = made
@@ -262,7 +262,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   testEverywhere(
-    'E44 a blob that cannot be deleted keeps its row, stops no other, fails the pass, and goes with a later one',
+    'E44 a blob that cannot be deleted keeps its row, blocks no other, fails the pass, and is deleted later',
     async () => {
       const made = given()
       const box = await mailbox(made)
@@ -278,7 +278,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   )
 
   testEverywhere(
-    'E35 what an upload has left whose process died is found by its staging row, after an hour and not before',
+    'E35 the leftovers of a crashed upload are found by its staging row, after an hour and not before',
     async () => {
       const made = given()
       const box = await mailbox(made)
@@ -297,7 +297,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   )
 
   testEverywhere(
-    'blobs that no row knows, as after a database was put back, are collected when they are old; those of files stay',
+    'orphaned blobs, as after a restore, are deleted when they are old; those of files stay',
     async () => {
       const made = given()
       const box = await mailbox(made)
@@ -310,7 +310,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
         .executeTakeFirstOrThrow()
       const old = idAt(now - 26 * HOUR_MS)
       await orphans(made, old)
-      // Of one in the database the first chunk may be what is missing.
+      // For a blob in the database, the first chunk may be the missing one.
       if (!hasFolder(place))
         await sql`UPDATE ${made.tables.table('uploads_chunk')} SET n = n + 3 WHERE blob LIKE ${`${old}/%`}`.execute(
           made.tables.db,
@@ -318,7 +318,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
       await orphans(made, idAt(now - 20 * HOUR_MS))
       expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
       expect((await made.blobs()).filter((blob) => !kept.includes(blob))).toHaveLength(2)
-      // Of the younger, and of the file: it is older than that too by now, but for its row.
+      // The younger one and the file are old enough by now, but the file has a row.
       made.later(6 * HOUR_MS)
       expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
       expect(await made.blobs()).toEqual(kept)
@@ -328,7 +328,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     },
   )
 
-  test('B8 E44 a pass of the duty ends with its time, leaves the rest to the next, which it asks for, and goes on where it was', async () => {
+  test('B8 E44 a pass of the duty ends in time, requests the next one, and resumes the scan', async () => {
     const made = given()
     const box = await mailbox(made)
     let over: (() => void) | null = null
@@ -358,7 +358,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     const counts: number[] = []
     do counts.push(sum(await pass()))
     while (asked === counts.length)
-    // Some in each, all of them in the end, and nothing that was left is looked for once more.
+    // Some per pass, all in the end, and no repeated listing.
     expect(counts.length).toBeGreaterThan(3)
     expect(counts.every((count) => count < 12)).toBe(true)
     expect(counts.reduce((a, b) => a + b, 0)).toBe(16)
@@ -366,7 +366,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     await expectGone(made, box)
   })
 
-  test('an upload that the sweep took for dead cannot commit', async () => {
+  test('an upload that the sweep considered dead cannot commit', async () => {
     const made = given()
     const box = await mailbox(made)
     const upload = await slowUpload(made, box)
@@ -376,7 +376,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     await expectGone(made, box)
   })
 
-  testEverywhere('nor can one that the sweep has marked, and not yet deleted', async () => {
+  testEverywhere('nor can one that is marked and not yet deleted', async () => {
     const made = given()
     const box = await mailbox(made)
     const upload = await slowUpload(made, box)
@@ -393,7 +393,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     await expectGone(made, box)
   })
 
-  testEverywhere('nor one whose token was revoked while it came: 401, and nothing is left', async () => {
+  testEverywhere('nor one whose token was revoked during the upload: 401, and nothing is left', async () => {
     const made = given()
     const box = await mailbox(made)
     const upload = await slowUpload(made, box)
@@ -404,7 +404,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   testEverywhere.runIf(place === 'postgres')(
-    'B3 B6 an acknowledgement that is about to commit when its file expires has its hour',
+    'B3 B6 an acknowledgement that commits while its file expires keeps its retention',
     async () => {
       const made = given()
       const box = await mailbox(made)
@@ -429,7 +429,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     },
   )
 
-  test('E47 a mailbox that is removed is closed at once, and the next sweep takes all it had, and only that', async () => {
+  test('E47 a removed mailbox closes immediately, and the next sweep deletes its files only', async () => {
     const made = given()
     const [box, other] = [await mailbox(made), await mailbox(made)]
     const [file = ''] = await box.sent('a', 'b')
@@ -468,12 +468,12 @@ test('B3 ackRetention: 0 is the next sweep, unset is an hour, negative is refuse
   for (const wrong of [{ expireAfter: 'soon' }, { maxFiles: 65 }, { quotaBytes: -1 }, { sweepEvery: 5 }])
     expect(() => uploads({ tables, blobs, ...wrong })).toThrow(Object.keys(wrong)[0] ?? '')
   await expect(uploads({ tables, blobs }).start()).rejects.toThrow(
-    'blobs: files are kept in a database by PostgreSQL only',
+    'blobs: storing files in the database requires PostgreSQL',
   )
   await made.close()
 })
 
-test('an option that there is not is refused by its name, with the nearest; and jobs for files without a mill', async () => {
+test('an unknown option is refused with a suggestion; and so is job without a mill', async () => {
   const made = await scene('sqlite')
   const { tables, store: blobs } = made
   const wrong = (more: object) => () => uploads({ tables, blobs, ...more })
@@ -483,11 +483,11 @@ test('an option that there is not is refused by its name, with the nearest; and 
     /^job\.queu: is not an option.*Did you mean "queue"/,
   )
   const inbox = uploads({ tables, blobs, job: { kind: 'photo.shrink' } })
-  await expect(inbox.start()).rejects.toThrow('job: files would come in without their jobs')
+  await expect(inbox.start()).rejects.toThrow('job: needs a mill to enqueue jobs for files')
   await made.close()
 })
 
-test('a start that failed can be tried again', async () => {
+test('a failed start can be retried', async () => {
   const made = await scene('sqlite')
   let isAway = true
   const blobs: BlobStore = {
@@ -502,7 +502,7 @@ test('a start that failed can be tried again', async () => {
 })
 
 describe('the duty of a mill', () => {
-  test('B8 sweeps at once at the start, E44 counts with every series from zero, and tells what is pending', async () => {
+  test('B8 sweeps at the start, E44 counts with every series from zero, and reports pending files', async () => {
     const { made, inbox, tables, ask } = await mill(() => false)
     const form = new FormData()
     for (const name of ['a', 'b']) form.append('files', new Blob(['xyz']), name)
@@ -529,7 +529,7 @@ describe('the duty of a mill', () => {
     await tables.close()
   })
 
-  test('B9 E45 a pass that fails is counted by the duty and made again; the counters of rows know nothing of it', async () => {
+  test('B9 E45 a failed pass is counted by the duty and retried; the file counters are unaffected', async () => {
     let isBroken = true
     const { made, inbox, tables, ask } = await mill(() => isBroken)
     const form = new FormData()
@@ -550,7 +550,7 @@ describe('the duty of a mill', () => {
     await tables.close()
   })
 
-  test('by mailbox, where that is asked for', async () => {
+  test('per mailbox, if enabled', async () => {
     const made = await scene('sqlite', { metricsByMailbox: true })
     const [box, other] = [await mailbox(made), await mailbox(made)]
     await box.sent('a', 'bc')

@@ -14,14 +14,14 @@ test('no more bodies are read at once than there are turns, and the next is read
   a.end()
   await third
   expect(reading.running()).toBe(2)
-  // One that has its turn goes on without asking.
+  // A body that has its turn continues without waiting.
   await c.mine()
   b.end()
   c.end()
   expect(reading.running()).toBe(0)
 })
 
-test('who goes away while waiting takes no turn along', async () => {
+test('a body that ends while waiting takes no turn', async () => {
   const reading = turns(systemPlatform, 1)
   const [a, gone, c] = [reading.newTurn('a'), reading.newTurn('a'), reading.newTurn('a')]
   await a.mine()
@@ -32,7 +32,7 @@ test('who goes away while waiting takes no turn along', async () => {
   expect(reading.running()).toBe(1)
   a.end()
   await third
-  // Called and ended in the same turn of the loop.
+  // Requested and ended in the same event loop turn.
   const d = reading.newTurn('a')
   const fourth = d.mine()
   c.end()
@@ -41,7 +41,7 @@ test('who goes away while waiting takes no turn along', async () => {
   expect(reading.running()).toBe(0)
 })
 
-test('a turn is over after a quarter of a second when others wait, however steadily its body comes', async () => {
+test('a turn ends after a quarter of a second if others are waiting, even for a steady sender', async () => {
   const platform = testPlatform()
   const reading = turns(platform, 1)
   const [steady, other] = [reading.newTurn('a'), reading.newTurn('a')]
@@ -59,7 +59,7 @@ test('a turn is over after a quarter of a second when others wait, however stead
   steady.end()
 })
 
-test('mailboxes have the next turn one after the other, however many bodies one has waiting', async () => {
+test('mailboxes take turns, however many bodies one has waiting', async () => {
   const reading = turns(systemPlatform, 1)
   const first = reading.newTurn('many')
   await first.mine()
@@ -70,7 +70,7 @@ test('mailboxes have the next turn one after the other, however many bodies one 
     read.push(name)
     turn.end()
   })
-  // Who goes away takes its mailbox out of the line.
+  // The last body that ends removes its mailbox from the rotation.
   const gone = reading.newTurn('gone')
   waiting.push(gone.mine())
   gone.end()
@@ -80,7 +80,7 @@ test('mailboxes have the next turn one after the other, however many bodies one 
   expect(reading.running()).toBe(0)
 })
 
-test('uploads whose senders are silent hold nobody up, and end when they go on', async () => {
+test('silent senders delay no other upload, and finish when they continue', async () => {
   const here = await scene('sqlite', { uploadsPerMailbox: 100 })
   try {
     const box = await mailbox(here)

@@ -1,4 +1,4 @@
-/** What becomes of an upload: every row of the tables B.3 and B.4, and what was wrong with them, on both stores over a socket. */
+/** Uploads: every row of the tables B.3 and B.4, and fixed defects, on both stores over a socket. */
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, expect, test as testEverywhere } from 'vitest'
@@ -32,7 +32,7 @@ async function blobsWithoutRow({ tables, blobs }: Scene): Promise<string[]> {
   return (await blobs()).map((path) => path.split('/').slice(-2).join('/')).filter((id) => !known.has(id))
 }
 
-/** A body by hand, of these parts. */
+/** Sends a hand-written body of these parts. */
 const send = (box: Box, body: string, headers: Record<string, string> = {}): Promise<Response> =>
   box.ask('/uploads', {
     method: 'POST',
@@ -66,12 +66,12 @@ describe.each(PLACES)('an upload on %s', (place) => {
       ['an empty multipart', (box) => send(box, ''), { status: 400 }],
       ['what is no multipart inside', (box) => send(box, 'hello'), { status: 400, code: 'MULTIPART_BROKEN' }],
       [
-        'one that breaks off inside of a file',
+        'one that ends inside a file',
         (box) => send(box, partOf('files', 'a', 'hel').slice(0, -2)),
         { status: 400, code: 'MULTIPART_BROKEN' },
       ],
       [
-        'a part without any header, at which a parser could wait for ever',
+        'a part without any header, which could hang a parser',
         (box) => send(box, `\r\n--${BOUNDARY}\r\n\r\n${END}`),
         { status: 400, code: 'MULTIPART_BROKEN' },
       ],
@@ -111,7 +111,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
         { status: 400, code: 'FILES_TOO_MANY', max: 64 },
       ],
       [
-        'E39 a file of one byte more than it may have',
+        'E39 a file of one byte too many',
         (box) => box.upload([{ bytes: 'x' }, { name: 'big.bin', bytes: bytes(64 * KB + 1) }]),
         { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
       ],
@@ -126,7 +126,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
         { status: 413, code: 'REQUEST_TOO_LARGE', file: null, size: 300 * KB, max: 256 * KB },
       ],
       [
-        'E39 a file whose part declares more than it may have, before it is read',
+        'E39 a file whose part declares too many bytes, before it is read',
         (box) => send(box, partOf('files', 'big.bin', 'x', `Content-Length: ${64 * KB + 1}\r\n`) + END),
         { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
       ],
@@ -156,7 +156,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       })
   })
 
-  testEverywhere('B4 64 files, and exactly as many bytes as one may have', async () => {
+  testEverywhere('B4 64 files, and a file of exactly the maximum size', async () => {
     const box = await mailbox(given())
     const many = await box.upload(
       Array.from({ length: 64 }, (_, n) => ({ name: `${n}.txt`, bytes: `file ${n}` })),
@@ -169,7 +169,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     expect((await pending(box)).files).toHaveLength(66)
   })
 
-  test('B4 what browsers write for a quote or the end of a line in a name is read as that', async () => {
+  test('B4 the escapes of browsers for quotes and line ends in names are decoded', async () => {
     const box = await mailbox(given())
     const names = ['a%22b.txt', 'c%0D%0Ad', '100%25%41']
     const response = await send(box, names.map((name) => partOf('files', name, 'x')).join('') + END)
@@ -204,7 +204,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     ])
   })
 
-  test('E39 a body that is larger than it said, or did not say, is too large', async () => {
+  test('E39 a body that exceeds its Content-Length, or has none, is too large', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
@@ -215,13 +215,13 @@ describe.each(PLACES)('an upload on %s', (place) => {
     const { status, body } = await answer
     const said = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) as { size: number }
     expect({ status, ...said }).toMatchObject({ status: 413, code: 'REQUEST_TOO_LARGE', max: 256 * KB })
-    // What had come by then.
+    // The bytes received so far.
     expect(said.size).toBeGreaterThan(256 * KB)
     expect(said.size).toBeLessThanOrEqual(5 * 61 * KB)
     await expectNothingOf(scene, box)
   })
 
-  test('E39 whoever was refused before the body was read can go on with the same connection', async () => {
+  test('E39 a connection stays usable after a refusal before the body was read', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -241,13 +241,13 @@ describe.each(PLACES)('an upload on %s', (place) => {
       return [response.statusCode ?? 0, asked.socket]
     }
     const [refused, first] = await ask('POST', '/uploads', partOf('files', 'a', 'x'.repeat(900 * KB)) + END)
-    // Long enough for a server that would close it by and by.
+    // Long enough for a server that would close it with a delay.
     const [status, second] = await ask('GET', '/uploads?wait=700ms')
     expect([refused, status, second === first]).toEqual([413, 200, true])
     agent.destroy()
   })
 
-  testEverywhere('E35 whoever goes away half-way leaves nothing', async () => {
+  testEverywhere('E35 a disconnect halfway leaves nothing', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
@@ -260,7 +260,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   testEverywhere(
-    'A B4 E46 when a row cannot be written, nothing is: no file, no notice, no blob, and it works again afterwards',
+    'A B4 E46 if a row cannot be written, nothing is: no file, no notice, no blob, and it recovers afterwards',
     async () => {
       const scene = given()
       const box = await mailbox(scene)
@@ -295,7 +295,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       expect(await blobsWithoutRow(scene)).toEqual([])
     })
 
-    test('with other files is refused; in another mailbox it is another key', async () => {
+    test('with different files is refused; another mailbox has its own keys', async () => {
       const scene = given()
       const [box, other] = [await mailbox(scene), await mailbox(scene)]
       await keyed(box, 'k', 'one')
@@ -304,7 +304,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       expect((await pending(box)).files).toHaveLength(1)
     })
 
-    test('of several at once lets one through, and all get its answer', async () => {
+    test('of several concurrent requests lets one through, and all get its response', async () => {
       const scene = given()
       const box = await mailbox(scene)
       const all = await Promise.all([1, 2, 3, 4].map(() => keyed(box, 'k', 'one')))
@@ -316,13 +316,13 @@ describe.each(PLACES)('an upload on %s', (place) => {
       expect((await leftOf(scene, box))['staging']).toBe(0)
     })
 
-    test('of an upload that was refused can be used again', async () => {
+    test('of a refused upload can be reused', async () => {
       const box = await mailbox(given())
       expect((await keyed(box, 'k', '')).status).toBe(400)
       expect((await keyed(box, 'k', 'one')).status).toBe(200)
     })
 
-    test('is forgotten after its time', async () => {
+    test('expires', async () => {
       const scene = given()
       const box = await mailbox(scene)
       await keyed(box, 'k', 'one')
@@ -333,7 +333,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   describe('E38 a quota', () => {
-    test('of files: one more is 429, and says when to come again', async () => {
+    test('of files: one more is 429 with Retry-After', async () => {
       const scene = given()
       const box = await mailbox(scene, { quotaFiles: 2 })
       await box.sent('a')
@@ -344,22 +344,22 @@ describe.each(PLACES)('an upload on %s', (place) => {
       expect((await pending(box)).files).toHaveLength(2)
     })
 
-    test('that a request exceeds by itself is not told to wait', async () => {
+    test('that a single request exceeds has no Retry-After', async () => {
       const box = await mailbox(given(), { quotaFiles: 2, quotaBytes: 10 })
       const files = await box.upload(['a', 'b', 'c'].map((bytes) => ({ bytes })))
       expect(files.headers.get('retry-after')).toBeNull()
       expect(await refusal(files)).toMatchObject({
         code: 'QUOTA_FILES',
-        fix: 'Send fewer at once, or raise its quota',
+        fix: 'Send fewer files at once, or raise the quota',
       })
       expect(await refusal(await box.upload([{ bytes: '12345678901' }]))).toMatchObject({
         code: 'QUOTA_BYTES',
-        detail: 'the mailbox has 0 bytes of 10, and this would be 11 more',
-        fix: 'Send less at once, or raise its quota',
+        detail: 'the mailbox has 0 of 10 bytes, and this upload adds 11',
+        fix: 'Send less at once, or raise the quota',
       })
     })
 
-    test('of bytes: one more is 507; what was swept makes room', async () => {
+    test('of bytes: one more is 507; the sweep frees space', async () => {
       const scene = given()
       const box = await mailbox(scene, { quotaBytes: 10 })
       const [file = ''] = await box.sent('12345678')
@@ -377,7 +377,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       expect(await blobsWithoutRow(scene)).toEqual([])
     })
 
-    test('holds when many come at once', async () => {
+    test('holds under concurrency', async () => {
       const scene = given()
       const box = await mailbox(scene, { quotaFiles: 3 })
       const all = await Promise.all(Array.from({ length: 8 }, () => box.upload([{ bytes: 'x' }])))
@@ -408,7 +408,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       })
     })
 
-    test('and no file may be larger than the request that counts', async () => {
+    test('and no file may exceed the request limit', async () => {
       const scene = given()
       const add = (caps: object) => scene.inbox.mailboxes.add({ name: 'x', ...caps })
       for (const caps of [{ maxFileBytes: 256 * KB + 1 }, { maxFileBytes: 11, maxRequestBytes: 10 }])

@@ -26,7 +26,7 @@ export function byOption(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.code !== 'OPTION_INVALID' || error.field === null) return error
   const option = OPTIONS[error.field]
   if (option === undefined) return error
-  const said = error.message.slice(error.field.length + 1)
+  const said = error.message.slice(error.field.length + 2)
   return new ClientError('OPTION_INVALID', said, { field: option })
 }
 

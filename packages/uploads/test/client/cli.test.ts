@@ -1,4 +1,4 @@
-/** `jobmill-uploads upload` and `pull`, as a user types them, against a real inbox. */
+/** `jobmill-uploads upload` and `pull` against a real inbox. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { freshFolder, namesIn } from './support/folders.ts'
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 describe('the command line of the client', () => {
-  /** What an upload waits for that has been begun. */
+  /** Holds up an upload that has begun. */
   let held: (() => Promise<void>) | null = null
   const given = sceneForAll('sqlite', {
     async fault(point) {
@@ -33,7 +33,7 @@ describe('the command line of the client', () => {
     return { box, folder, env, flags: ['--url', url, '--mailbox', box.id, '--token-file', file] }
   }
 
-  test('E37 upload sends files, with one key no second copy, and pull --once brings them', async () => {
+  test('E37 upload sends files, a key prevents duplicates, and pull --once fetches them', async () => {
     const { box, folder, env, flags } = await set()
     const files = ['a b.txt', 'c.pdf'].map((name) => path.join(folder, name))
     for (const file of files) writeFileSync(file, `this is ${file}`)
@@ -64,7 +64,7 @@ describe('the command line of the client', () => {
     expect((await pending(box)).files).toEqual([])
   })
 
-  test('pull goes on until Ctrl-C, brings what comes, lets nobody else at its folder, and ends cleanly', async () => {
+  test('pull runs until Ctrl+C, fetches new files, locks its folder, and exits cleanly', async () => {
     const { box, folder, env } = await set()
     const dir = path.join(folder, 'pulled')
     const child = spawn(process.execPath, [bundled(MAIN), 'pull', dir, '--listen'], {
@@ -73,10 +73,10 @@ describe('the command line of the client', () => {
     })
     const ended = once(child, 'close')
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    expect(await lines.next()).toMatchObject({ value: `ready   ${dir}; stop it with Ctrl-C` })
+    expect(await lines.next()).toMatchObject({ value: `ready   ${dir}; stop with Ctrl+C` })
     await box.sent('one')
     expect((await lines.next()).value).toContain(`file    ${dir}/`)
-    // We are another process than that one.
+    // This test runs in another process than the puller.
     expect(await type(['pull', dir, '--once'], env)).toEqual({
       code: 3,
       out: '',
@@ -87,9 +87,9 @@ describe('the command line of the client', () => {
     expect(namesIn(dir)).toHaveLength(1)
   })
 
-  test('E37 upload that is broken off says how many have arrived, and how to send the rest without a second copy', async () => {
+  test('E37 an aborted upload reports how many files arrived, and how to send the rest without duplicates', async () => {
     const { folder, env } = await set()
-    // One request for each file.
+    // The limit forces one request per file.
     const box = await mailbox(given(), { maxRequestBytes: 1_500 })
     writeFileSync(path.join(folder, 'token'), box.token)
     const files = ['a', 'b', 'c'].map((name) => path.join(folder, name))
@@ -116,13 +116,13 @@ describe('the command line of the client', () => {
     held = null
     going.resolve()
     const [, key = ''] =
-      /^stopped 1 of 3 files have arrived; with --key (\S+) the same files can be/m.exec(err) ?? []
+      /^stopped 1 of 3 files arrived; run it again with --key (\S+) to send the rest/m.exec(err) ?? []
     expect(err.split('\n')).toHaveLength(3)
     expect(await type([...args, '--key', key], env)).toMatchObject({ code: 0, err: '' })
     expect((await pending(box)).files).toHaveLength(3)
   })
 
-  test('a mailbox that is full refuses with 3, and is not out of reach', async () => {
+  test('a full mailbox is a refusal (3), not unreachable (4)', async () => {
     const { folder, flags } = await set()
     const box = await mailbox(given(), { quotaBytes: 3 })
     writeFileSync(path.join(folder, 'token'), box.token)
@@ -134,11 +134,11 @@ describe('the command line of the client', () => {
     })
   })
 
-  test('what is wrong is said by the option, with the fix, and has an exit code', async () => {
+  test('errors name the option and the fix, and have an exit code', async () => {
     const { folder, env, flags } = await set()
     mkdirSync(path.join(folder, 'x'))
     const cases: [string[], Record<string, string>, number, RegExp][] = [
-      [['pull', folder], {}, 2, /--url is missing. Give --url/],
+      [['pull', folder], {}, 2, /--url: is missing. Pass --url/],
       [
         ['pull', folder, ...flags, '--concurrency', 'many'],
         {},
@@ -153,23 +153,23 @@ describe('the command line of the client', () => {
         ['pull', path.join(folder, 'token'), ...flags],
         {},
         2,
-        /^[^\n]*: error {3}DIR is no folder that can be used[^\n]*\n$/,
+        /^[^\n]*: error {3}DIR: must be a writable folder[^\n]*\n$/,
       ],
-      [['pull', path.join(folder, 'token', 'in'), ...flags], {}, 2, /DIR is no folder that can be used/],
-      [['upload', path.join(folder, 'token'), '--url', 'http://127.0.0.1:1'], env, 4, /cannot be reached/],
-      [['upload', path.join(folder, 'x')], env, 2, /x is no file/],
+      [['pull', path.join(folder, 'token', 'in'), ...flags], {}, 2, /DIR: must be a writable folder/],
+      [['upload', path.join(folder, 'token'), '--url', 'http://127.0.0.1:1'], env, 4, /is unreachable/],
+      [['upload', path.join(folder, 'x')], env, 2, /x is not a file/],
       [
         ['upload', path.join(folder, 'token')],
         { ...env, UPLOADS_TOKEN_FILE: '/nowhere' },
         2,
         /cannot be read from \/nowhere/,
       ],
-      [['upload', path.join(folder, 'token')], { ...env, UPLOADS_TOKEN_FILE: MAIN }, 2, /is no token/],
+      [['upload', path.join(folder, 'token')], { ...env, UPLOADS_TOKEN_FILE: MAIN }, 2, /must be a token/],
       [
         ['upload', path.join(folder, 'token')],
         { ...env, UPLOADS_MAILBOX: '00000000-0000-7000-8000-000000000000' },
         3,
-        /the inbox knows no such token of this mailbox\. Look at --token-file and --mailbox/,
+        /the inbox rejected the token for this mailbox\. Check --token-file and --mailbox/,
       ],
     ]
     const ran = await Promise.all(cases.map(([args, own]) => type(args, own)))
@@ -180,7 +180,7 @@ describe('the command line of the client', () => {
   })
 })
 
-test('the bar fits into its line, and says nothing where nobody looks', () => {
+test('the progress bar fits on one line, and prints nothing without a terminal', () => {
   const said: string[] = []
   const write = (text: string): void => void said.push(text)
   const bar = progressBar({ isTTY: true, columns: 60, write })

@@ -1,6 +1,6 @@
 /**
- * Kill -9 of the client at every point between two steps, and of the server while the client fetches, on both stores: what is acknowledged is on the disk with its
- * hash, nothing is there twice, nothing is lost, and nothing is left half written.
+ * Kills the client at every fault point, and the server during a fetch, on both stores: acknowledged files
+ * are on disk with their hash, nothing is lost or duplicated, and no partial file remains.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,14 +32,14 @@ const CHILD = fileURLToPath(new URL('support/puller-child.ts', import.meta.url))
 const INBOX = fileURLToPath(new URL('support/inbox-child.ts', import.meta.url))
 
 interface Left {
-  /** What the inbox took for acknowledged when the puller was dead. */
+  /** The files that the inbox considered acknowledged when the puller was dead. */
   readonly acked: readonly string[]
   readonly namesWhenDead: readonly string[]
   readonly namesMended: readonly string[]
   readonly index: readonly Record<string, unknown>[]
   readonly pending: Page['files']
   readonly files: readonly { id: string; sha256: string }[]
-  /** What was there with the right hash when the puller was dead. */
+  /** The files on disk with the right hash when the puller was dead. */
   readonly whole: readonly string[]
 }
 
@@ -55,7 +55,7 @@ async function hears(lines: AsyncIterator<string>, word: string): Promise<void> 
 }
 
 describe.each(STORES)('a puller on %s that is killed', (store) => {
-  // The points of cleaning are few and come one after the other: they stay together.
+  // The fault points of cleaning are few and sequential, so they stay together.
   const cleaning = PULL_FAULT_POINTS.filter((point) => point.startsWith('clean'))
   const pulling = shareOf(
     PULL_FAULT_POINTS.filter((point) => !cleaning.includes(point)),
@@ -86,7 +86,9 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
     return { child, lines }
   }
 
-  /** Every puller that dies is followed by one that mends what it left, and then dies at the next point itself. */
+  /**
+   * Each killed puller is followed by one that recovers its leftovers, and is then killed at the next point.
+   */
   beforeAll(async () => {
     const box = await mailbox(given())
     const folder = freshFolder()
@@ -111,7 +113,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
       const contents = [`${point} small`, `${point} large`.repeat(40_000)]
       const ids = await box.sent(...contents)
       const [, signal] = (await ended) as [unknown, string]
-      if (signal !== 'SIGKILL') throw new Error(`it did not come by ${point}, and ended by ${signal}`)
+      if (signal !== 'SIGKILL') throw new Error(`it did not reach ${point}, and ended by ${signal}`)
       const all = (await pending(box, '?state=all')).files
       const files = ids.map((id, n) => ({ id, sha256: sha256(contents[n] ?? '') }))
       before = {
@@ -131,43 +133,30 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
     }
   }, 300_000)
 
-  test.each(pulling)(
-    'E32 E42 at %s: none is acknowledged that is not there, none is lost, none is there twice',
-    (point) => {
-      const {
-        acked,
-        whole,
-        namesWhenDead,
-        namesMended,
-        index,
-        files,
-        pending: rest,
-      } = left.get(point) as Left
-      expect(whole).toEqual(expect.arrayContaining([...acked]))
-      // Under its name a file is whole, whenever one looks.
-      const named = namesWhenDead.filter((name) => files.some(({ id }) => name.startsWith(id)))
-      expect(named).toHaveLength(whole.length)
-      const mended = files.map(({ id }, n) => `${id}-${n}.txt`)
-      expect(namesMended.filter((name) => files.some(({ id }) => name.includes(id)))).toEqual(
-        mended.toSorted(),
-      )
-      expect(namesMended.filter((name) => name.endsWith('.part'))).toEqual([])
-      expect(rest).toEqual([])
-      const entries = index.filter(({ id }) => files.some((file) => file.id === id))
-      expect(entries.map(({ sha256: hash }) => String(hash)).toSorted()).toEqual(
-        files.map((file) => file.sha256).toSorted(),
-      )
-      expect(entries.every(({ doneAt }) => doneAt !== null)).toBe(true)
-    },
-  )
+  test.each(pulling)('E32 E42 at %s: no file is acknowledged but missing, lost or duplicated', (point) => {
+    const { acked, whole, namesWhenDead, namesMended, index, files, pending: rest } = left.get(point) as Left
+    expect(whole).toEqual(expect.arrayContaining([...acked]))
+    // A file with its final name is complete at any time.
+    const named = namesWhenDead.filter((name) => files.some(({ id }) => name.startsWith(id)))
+    expect(named).toHaveLength(whole.length)
+    const mended = files.map(({ id }, n) => `${id}-${n}.txt`)
+    expect(namesMended.filter((name) => files.some(({ id }) => name.includes(id)))).toEqual(mended.toSorted())
+    expect(namesMended.filter((name) => name.endsWith('.part'))).toEqual([])
+    expect(rest).toEqual([])
+    const entries = index.filter(({ id }) => files.some((file) => file.id === id))
+    expect(entries.map(({ sha256: hash }) => String(hash)).toSorted()).toEqual(
+      files.map((file) => file.sha256).toSorted(),
+    )
+    expect(entries.every(({ doneAt }) => doneAt !== null)).toBe(true)
+  })
 
-  test('E42 at clean:file, clean:entry: no file is without its entry, and the next pass takes the entry of what is gone', () => {
+  test('E42 at clean:file, clean:entry: every file has its entry, and the next pass removes leftover entries', () => {
     for (const point of ['clean:file', 'clean:entry'] as const) {
       const { namesMended, index } = left.get(point) as Left
       const known = index.map(({ file }) => String(file)).toSorted()
       const there = known.filter((file) => namesMended.includes(file))
       expect(there).toEqual(namesMended)
-      // The oldest is taken first, and of those that came together either may be.
+      // The oldest is deleted first; among files of the same age, either may be.
       expect(known.length - there.length).toBe(point === 'clean:file' ? 1 : 0)
     }
   })
@@ -176,7 +165,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
 describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['postgres']))(
   'an inbox on %s that is killed',
   (store) => {
-    test('E32 while a puller fetches: what was on its way is fetched from the next one, all of it, once', async () => {
+    test('E32 during a fetch: the next inbox serves every file completely, once', async () => {
       const address = addressOf(store)
       onTestFinished(() => dropTables(address))
       const port = await freePort()

@@ -1,4 +1,7 @@
-/** The folder of a puller: hostile names, links, full disks, other processes, torn lines, its own retention, and what `rewrite` makes of uris. */
+/**
+ * The folder of a puller: hostile names, links, full disks, other processes, torn lines, retention, and
+ * `rewrite`.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -41,7 +44,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     return { box, files: await box.sent(...contents) }
   }
 
-  test('B7 E42 hostile names stay inside, under the id of their file, whoever has cleaned them', async () => {
+  test('B7 E42 hostile names stay inside the folder, prefixed with their file id', async () => {
     const { box, files } = await sent('1', '2', '3', '4', '5')
     const names = [
       '../../../etc/passwd',
@@ -67,7 +70,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test.each(['a link', 'a folder', 'another file'])(
-    'B7 %s that has the name of a file is not followed, and not touched',
+    'B7 %s with the name of a file is neither followed nor changed',
     async (what) => {
       const { box, files } = await sent('new')
       const options = optionsFor(given(), box, { onTrouble: () => {} })
@@ -85,7 +88,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   )
 
   test.each(['pull:opened', 'pull:half', 'pull:written', 'pull:renamed', 'pull:kept', 'pull:acked'] as const)(
-    'the disk is full at %s: said, nobody fetches, and all come when there is room',
+    'the disk is full at %s: it is reported, fetching pauses, and resumes when there is space',
     async (point) => {
       const { box } = await sent('1', '2', '3')
       let isFull = true
@@ -105,7 +108,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     },
   )
 
-  test('B7 something else takes the name while a file is fetched, it is not overwritten', async () => {
+  test('B7 a file that takes the name during a fetch is not overwritten', async () => {
     const { box, files } = await sent('new')
     const options = optionsFor(given(), box, { onTrouble: () => {} })
     const name = path.join(options.folder, `${files[0]}-0.txt`)
@@ -115,7 +118,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(namesIn(options.folder)).toHaveLength(1)
   })
 
-  test('the disk is full for one: the next is tried, and nobody else when that is full for it too', async () => {
+  test('the disk is full for one file: the next one is tried, and then none if that fails too', async () => {
     const { box } = await sent('1', '2', '3')
     const line = between()
     const backoff = { first: '1h', most: '1h' }
@@ -130,7 +133,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(2)
   })
 
-  test('the disk is full: whoever pulls once is told after two attempts, and does not wait for all', async () => {
+  test('the disk is full: pullOnce reports it after two attempts', async () => {
     const { box } = await sent(...Array.from({ length: 12 }, String))
     const line = between()
     const summary = await pullOnce({
@@ -144,7 +147,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(line.seen.filter((at) => at.endsWith('/content')).length).toBeLessThan(12)
   })
 
-  test('a file that does not fit on the disk holds up none that does', async () => {
+  test('a file that does not fit on the disk delays no other file', async () => {
     const { box, files } = await sent('too large', '2', '3')
     const [large = ''] = files
     let isFirst = true
@@ -162,7 +165,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(one.pulled.map(({ id }) => id)).not.toContain(large)
   })
 
-  test('E42 a second puller on the folder is refused, and one that died without a word is not in the way', async () => {
+  test('E42 a second puller on the folder is refused, and the lock of a dead one is broken', async () => {
     const box = await mailbox(given())
     const one = puller(given(), box)
     await one.start()
@@ -182,7 +185,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
       writeFileSync(path.join(own, 'lock'), lock)
       expect(await pullOnce(options)).toMatchObject({ isComplete: true })
     }
-    // From elsewhere, where the number is of another process: alive for as long as it is touched.
+    // A lock from another machine is valid as long as it is touched.
     const elsewhere = `${process.pid} 1 another-machine 5`
     writeFileSync(path.join(own, 'lock'), elsewhere)
     await expect(pullOnce(options)).rejects.toMatchObject({ code: 'FOLDER_BUSY' })
@@ -195,7 +198,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(namesIn(one.folder)).toEqual(['.mine.part'])
   })
 
-  test('E42 the index survives: a torn line counts as not written, a line from elsewhere leads nowhere', async () => {
+  test('E42 the index survives: torn lines are ignored, and foreign lines lead nowhere', async () => {
     const { box } = await sent('one')
     const options = optionsFor(given(), box)
     const { files } = await pullOnce(options)
@@ -216,7 +219,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     ).toEqual(['{', ''])
   })
 
-  test('E42 its own retention: a file goes with its entry when its time is over, counted from the acknowledgement; forever stays', async () => {
+  test('E42 retention: a file and its entry are deleted after their time, counted from the acknowledgement; forever keeps them', async () => {
     const { box } = await sent('one')
     let nowMs = Date.now()
     const options: PullOptions = optionsFor(given(), box, { keepFor: '2d', clock: () => nowMs })
@@ -233,7 +236,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(indexOf(options.folder)).toHaveLength(1)
   })
 
-  test('what came while the clock was not set yet is kept as long as anything else, once it is', async () => {
+  test('a file from before the clock was set gets its full retention', async () => {
     const { box } = await sent('one')
     let nowMs = 1_000
     const options: PullOptions = optionsFor(given(), box, { keepFor: '2d', clock: () => nowMs })
@@ -246,7 +249,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(await pullOnce(options)).toMatchObject({ cleaned: 1 })
   })
 
-  test('what another mailbox left unfinished in the folder is neither told nor acknowledged here', async () => {
+  test('unfinished files of another mailbox are neither reported nor acknowledged', async () => {
     const { box } = await sent('one')
     const { box: other } = await sent('two')
     const folder = freshFolder()
@@ -296,7 +299,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 })
 
-test('E42 of several processes that come at once, exactly one has the folder, also where a dead one left its lock', async () => {
+test('E42 exactly one of several concurrent processes gets the folder, even after a dead one left its lock', async () => {
   const folder = freshFolder()
   const children = [1, 2, 3].map(() => fork(HOLDER, { stdio: 'inherit' }))
   onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')))
@@ -318,7 +321,7 @@ test('E42 of several processes that come at once, exactly one has the folder, al
   expect(readdirSync(folder)).toEqual([])
 }, 60_000)
 
-test('rewrite copes with any value: deep, cyclic, and with keys of prototypes', async () => {
+test('rewrite handles deep and cyclic values, and prototype keys', async () => {
   const { rewrite } = await import('../../src/client/rewrite.ts')
   const uri = 'jobmill-upload:00000000-0000-7000-8000-000000000000/00000000-0000-7000-8000-000000000001'
   let deep: unknown = uri
@@ -350,7 +353,7 @@ test.each([
   [{ wait: '2m' }, 'wait'],
   [{ by: 'mail' as 'poll' }, 'by'],
   [{ bogus: 1 }, 'bogus'],
-])('what cannot be used is refused by its name: %o', (options, field) => {
+])('an invalid option is refused by name: %o', (options, field) => {
   const usual = { url: 'http://x', mailbox: '00000000-0000-7000-8000-000000000000', token: 't', folder: 'f' }
   expect(() => pull({ ...usual, ...options })).toThrow(
     expect.objectContaining({ code: 'OPTION_INVALID', field }),

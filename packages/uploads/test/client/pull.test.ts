@@ -1,4 +1,7 @@
-/** The straight path of the client on both stores: listed, fetched, on the disk with its hash, known, acknowledged last; by polling and by events. */
+/**
+ * The happy path of the client on both stores: list, fetch, store with its hash, index, acknowledge; by
+ * polling and by events.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { pullOnce } from 'jobmill-uploads/client'
@@ -12,7 +15,7 @@ describe.each(STORES)('a puller on %s', (store) => {
   const test = inTurns(store, STORES)
   const given = sceneForAll(store)
 
-  test.each(['poll', 'events'] as const)('B10 brings what is there and what comes, by %s', async (by) => {
+  test.each(['poll', 'events'] as const)('B10 pulls existing and new files, by %s', async (by) => {
     const scene = given()
     const box = await mailbox(scene)
     const large = new Uint8Array(3_000_000).map((_, at) => at % 251)
@@ -43,7 +46,7 @@ describe.each(STORES)('a puller on %s', (store) => {
     await one.stop()
   })
 
-  test('pullOnce brings what waits now, and says what it has brought', async () => {
+  test('pullOnce pulls the pending files and returns them', async () => {
     const scene = given()
     const box = await mailbox(scene)
     await box.sent('a', 'b', 'c')
@@ -55,8 +58,8 @@ describe.each(STORES)('a puller on %s', (store) => {
     expect(await pullOnce(options)).toEqual({ isComplete: true, files: [], troubles: [], cleaned: 0 })
   })
 
-  // The list is the same on the other store, and each of so many files is flushed several times.
-  test.runIf(store === 'sqlite')('more than a page of files, and none twice', async () => {
+  // The list is the same on the other store, and flushing so many files is slow.
+  test.runIf(store === 'sqlite')('more than a page of files, without duplicates', async () => {
     const scene = given()
     const box = await mailbox(scene)
     for (const at of [0, 1]) await box.sent(...Array.from({ length: 51 }, (_, n) => `${at} ${n}`))
@@ -66,7 +69,7 @@ describe.each(STORES)('a puller on %s', (store) => {
   })
 })
 
-test('the client needs nothing but Node', () => {
+test('the client needs only Node', () => {
   const files = new Set<string>()
   const others = new Set<string>()
   const read = (file: string): void => {

@@ -1,4 +1,4 @@
-/** Sending files: as many requests as the limits ask for, and nothing twice when the line breaks. */
+/** Uploading files: as many requests as the limits require, and no duplicates after a broken connection. */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { upload, type UploadProgress } from 'jobmill-uploads/client'
@@ -28,7 +28,7 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     return { box, files, line, options: { url: line.url, mailbox: box.id, token: box.token, files } }
   }
 
-  test('E37 the answer is lost: sent again under the same key, and there is no second copy', async () => {
+  test('E37 a lost response: retried under the same key without duplicates', async () => {
     const { box, files, line, options } = await set('one', 'two')
     const keys: unknown[] = []
     line.meddle(async ({ method, headers, ask }) => {
@@ -47,7 +47,7 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     expect(told.at(-1)).toEqual({ sentBytes: 6, totalBytes: 6, path: files[1]?.path })
   })
 
-  test('E41 as many requests as the limits document asks for; a file that fits in none is said before anything is sent', async () => {
+  test('E41 as many requests as the limits require; a file that fits in none is reported before anything is sent', async () => {
     const { box, files, line, options } = await set('a', 'b', 'c', 'd', 'e'.repeat(3_000))
     const keys: unknown[] = []
     line.meddle(({ method, path: at, headers }) => {
@@ -74,7 +74,7 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     expect(await hashesOf(box)).toEqual(['a', 'b', 'c', 'd'].map((one) => sha256(one)))
   })
 
-  test('a key as long as keys may be is good for several requests; one that is empty is told before anything is sent', async () => {
+  test('a key of maximum length works for several requests; an empty file is reported before anything is sent', async () => {
     const { box, files, line, options } = await set('a', 'b', '')
     const keys: string[] = []
     line.meddle(({ method, path: at, headers }) => {
@@ -92,13 +92,15 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     expect(await hashesOf(box)).toEqual([sha256('a'), sha256('b')])
   })
 
-  test('an option that there is not is refused by its name', async () => {
+  test('an unknown option is refused by name', async () => {
     const { options } = await set('one')
     const wrong = { ...options, onprogress: () => {} }
-    await expect(upload(wrong)).rejects.toThrow(/^onprogress is not an option\. Known are url, .*onProgress/)
+    await expect(upload(wrong)).rejects.toThrow(
+      /^onprogress: is not a known option\. Use one of url, .*onProgress/,
+    )
   })
 
-  test.each([401, 413, 422, 507])('%i is not sent again', async (status) => {
+  test.each([401, 413, 422, 507])('%i is not retried', async (status) => {
     const { line, options } = await set('one')
     line.meddle(({ method }) => (method === 'POST' ? Response.json({ code: 'X' }, { status }) : null))
     await expect(upload(options)).rejects.toMatchObject({ code: 'REFUSED', status, serverCode: 'X' })

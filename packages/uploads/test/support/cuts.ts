@@ -1,4 +1,4 @@
-/** The connections of one inbox to PostgreSQL, which can be cut, and held up so that they are cut in the middle of a statement. */
+/** The PostgreSQL connections of one inbox, which a test can cut, even during a statement. */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
@@ -6,15 +6,15 @@ import { addressOf } from './inboxes.ts'
 
 export interface Cuts {
   readonly address: string
-  /** All of them, and the server has ended them when it resolves. */
+  /** Cuts all connections; resolves when the server has closed them. */
   readonly cut: () => Promise<void>
-  /** Cuts them while `act` waits for this table. */
+  /** Cuts them while `act` waits for a lock on this table. */
   readonly cutDuring: <T>(table: string, act: () => Promise<T>) => Promise<T>
 }
 
 export function cutsForAll(): () => Cuts {
   const name = `inbox ${randomUUID()}`
-  // Who is in a transaction sees the activity as it was when it first looked.
+  // Two clients, because pg_stat_activity is a snapshot inside a transaction.
   const clients: pg.Client[] = []
   let address = ''
   beforeAll(async () => {
@@ -53,7 +53,7 @@ export function cutsForAll(): () => Cuts {
         while (!over.is && (await ask(`${theirs} AND wait_event_type = 'Lock'`, [name])).length === 0);
         await cut()
       } finally {
-        // Now, because what is tidied up afterwards needs the table too.
+        // Release the lock now, because the cleanup needs the table too.
         await clients[1]?.query('COMMIT')
       }
       return acting

@@ -1,4 +1,6 @@
-/** What the disk is asked, in its order: flushes by their path, names that are given, and whatever a test writes down between them. The real calls are made. */
+/**
+ * Records flushes, links and renames in order, together with the notes of a test. The real calls are made.
+ */
 import fs from 'node:fs/promises'
 import { readlinkSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -11,11 +13,11 @@ type Give = (from: string, to: string) => Promise<void>
 export interface Disk {
   readonly log: string[]
   readonly real: Readonly<Record<Named, Give>>
-  /** From now on names are given in another way. */
+  /** Replaces a call from now on. */
   readonly instead: (call: Named, act: Give) => void
 }
 
-/** Until the test ends. */
+/** Records until the test ends. */
 export async function watchDisk(): Promise<Disk> {
   const log: string[] = []
   const handle = await fs.open(tmpdir(), 'r')

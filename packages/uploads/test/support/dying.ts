@@ -1,13 +1,13 @@
 /**
- * A process that goes the whole way of files, and dies at one point of it: kill -9 by itself, when the point is met for the n-th time. It says what it was answered,
- * as it was answered, so that whoever looks at what is left knows what was promised.
+ * A process that runs the whole path of files and kills itself at a fault point, when it is reached for the
+ * n-th time. It prints every response immediately, so that the test knows what was acknowledged.
  */
 import { writeSync } from 'node:fs'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { CONTENTS, KEY, NOBODYS, type Told } from './way-of-files.ts'
 
-/** Without a folder the database has the bytes. */
+/** Without a folder, the database holds the bytes. */
 const [address = '', folder = '', point = '', mailbox = '', token = ''] = process.argv.slice(2)
 const HOUR_MS = 3_600_000
 
@@ -28,7 +28,7 @@ const inbox = uploads({
 })
 await inbox.start()
 
-/** At once, and not when the event loop gets to it. */
+/** Synchronously, because the process may be killed before the event loop continues. */
 const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`)
 
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
@@ -49,7 +49,7 @@ function upload(contents: readonly string[], key: string): Promise<Response> {
   return ask('/uploads', { method: 'POST', body: form, headers: { 'idempotency-key': key } })
 }
 
-// One that is refused once it has written something, one that is not, and one that never ends.
+// One upload that is refused after writing, one that succeeds, and one that never ends.
 await upload(['x', ''], 'refused')
 const { files } = (await (await upload(CONTENTS, KEY)).json()) as { files: { id: string }[] }
 tell({ uploaded: files.map(({ id }) => id) })
@@ -64,7 +64,7 @@ await tables.db
   .insertInto('uploads_staging')
   .values({ upload: orphan, mailbox, begun_at: tables.now, swept_at: null })
   .execute()
-// And one that no row knows.
+// And one without any row.
 for (const upload of [orphan, NOBODYS]) {
   const bytes = (async function* () {
     yield new Uint8Array(10)

@@ -1,4 +1,7 @@
-/** An inbox on a real store, served on a real socket, with a clock to move. One for a file of tests; each test has mailboxes of its own. */
+/**
+ * An inbox on a real store and a real socket, with a movable clock. One per test file; each test has its own
+ * mailboxes.
+ */
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +25,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
-/** Rows in PostgreSQL and bytes in a folder is what the command does unless it is told otherwise. */
+/** Rows in PostgreSQL and blobs in a folder is the default of the command on PostgreSQL. */
 export const PLACES = [...STORES, 'postgres with a folder'] as const
 export type Place = (typeof PLACES)[number]
 
@@ -36,7 +39,7 @@ export function addressOf(store: Place): string {
   return `${url}?schema=${freshSchema(url, 'inbox')}`
 }
 
-/** The schema of the tables is one of our own, beside the mill's. */
+/** The tables have their own schema next to the mill's. */
 export async function dropTables(address: string): Promise<void> {
   if (!address.startsWith('postgres')) return
   const url = new URL(address)
@@ -51,20 +54,20 @@ export async function dropTables(address: string): Promise<void> {
 export interface Scene {
   readonly inbox: Inbox
   readonly url: string
-  /** Of the API, behind which Mission Control looks at the inbox. */
+  /** The URL of the API, through which Mission Control reads the inbox. */
   readonly adminUrl: string
   readonly address: string
   readonly tables: UploadsOptions['tables']
   readonly mill: ReturnType<typeof jobmill>
   readonly served: Served
-  /** Moves the clock of the database, as everybody here sees it. */
+  /** Moves the database clock of this scene. */
   readonly later: (ms: number) => void
-  /** Stops it at a moment, until it is told null. */
+  /** Freezes the clock at a time, until called with null. */
   readonly stopAt: (ms: number | null) => void
-  /** Every blob there is, by its id. */
+  /** The ids of all blobs. */
   readonly blobs: () => Promise<string[]>
   readonly errors: unknown[]
-  /** The blob store, without what a test has put around it. */
+  /** The blob store without the wrapper of a test. */
   readonly store: BlobStore
   readonly close: () => Promise<void>
 }
@@ -72,14 +75,14 @@ export interface Scene {
 export type SceneOptions = Partial<Omit<UploadsOptions, 'tables' | 'blobs'>> & {
   readonly wrap?: (blobs: BlobStore) => BlobStore
   readonly jobs?: MillOptions['jobs']
-  /** Asked when the scene is made. */
+  /** Called when the scene is created. */
   readonly address?: () => string
   readonly clock?: 'to move' | 'of the database'
-  /** Hears of every statement to the tables, as a tree in JSON. */
+  /** Called with every statement on the tables, as a JSON tree. */
   readonly onStatement?: (tree: string) => void
 }
 
-/** The same tables, with somebody who listens. */
+/** The same tables, with a listener for statements. */
 function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => void): typeof tables {
   const ear: KyselyPlugin = {
     transformQuery({ node }) {
@@ -158,19 +161,19 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
   }
 }
 
-/** But for the one that says whose folder it is. */
+/** Without the marker of the folder. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => !name.startsWith('.') && statSync(path.join(folder, name)).isFile(),
   )
 }
 
-/** The scene of a whole file of tests. */
+/** The scene of a whole test file. */
 export function sceneForAll(place: Place, options: SceneOptions = {}): () => Scene {
   let made: Scene | null = null
   beforeAll(async () => {
     made = await scene(place, options)
-    // Its connection stays for the tests that follow, so that none has to wait until it closes.
+    // Keep this connection for the tests, so that closing does not wait for it.
     await (await fetch(`${made.url}/healthz`)).arrayBuffer()
   })
   afterAll(async () => made?.close())
@@ -183,10 +186,10 @@ export function sceneForAll(place: Place, options: SceneOptions = {}): () => Sce
 export interface Box {
   readonly id: string
   readonly token: string
-  /** With the token of the mailbox, and its address in front. */
+  /** Sends a request with the token of the mailbox, below its path. */
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>
   readonly upload: (files: readonly Given[], init?: RequestInit) => Promise<Response>
-  /** Uploads, and has to succeed. */
+  /** Uploads, and expects success. */
   readonly sent: (...contents: string[]) => Promise<string[]>
 }
 
@@ -248,14 +251,14 @@ export async function pending(box: Box, query = ''): Promise<Page> {
   return (await response.json()) as Page
 }
 
-/** The status and code of a refusal, and whatever else is asked of it. */
+/** The status, the code and other fields of a refusal. */
 export async function refusal(response: Response): Promise<Record<string, unknown>> {
   if (response.headers.get('content-type') !== 'application/problem+json')
     throw new Error(`${response.status} is no problem: ${await response.text()}`)
   return (await response.json()) as Record<string, unknown>
 }
 
-/** Nothing is left in any table or blob store of what a mailbox had. */
+/** Counts what is left of a mailbox in all tables and the blob store. */
 export async function leftOf({ tables, blobs }: Scene, box: Box): Promise<Record<string, number>> {
   const rows = async (name: 'uploads_file' | 'uploads_notice' | 'uploads_upload' | 'uploads_staging') =>
     (await tables.db.selectFrom(name).select('mailbox').where('mailbox', '=', box.id).execute()).length

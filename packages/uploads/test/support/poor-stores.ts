@@ -1,7 +1,7 @@
-/** Blob stores that are short of something: room, or time. */
+/** Blob stores with too little space or speed. */
 import type { BlobStore } from 'jobmill-uploads'
 
-/** A disk that is full after so many bytes of one file; null for one that has room. */
+/** A disk that is full after this many bytes of one file; null for enough space. */
 export interface Full {
   afterBytes: number | null
 }
@@ -14,7 +14,7 @@ export function fullAfter(blobs: BlobStore, full: Full): BlobStore {
         let written = 0
         for await (const chunk of bytes) {
           const room = full.afterBytes === null ? Infinity : full.afterBytes - written
-          // As a disk does it: what fits is written.
+          // Like a disk, write what fits.
           if (room > 0) yield chunk.subarray(0, Math.min(room, chunk.length))
           written += chunk.length
           if (chunk.length > room)
@@ -26,7 +26,7 @@ export function fullAfter(blobs: BlobStore, full: Full): BlobStore {
   }
 }
 
-/** One that takes a chunk only when it is told to. */
+/** A store that accepts a chunk only on request. */
 export function stepByStep(blobs: BlobStore): {
   readonly blobs: BlobStore
   readonly taken: () => number

@@ -1,4 +1,4 @@
-/** Requests that no client would send: bytes on a socket, and what comes back. */
+/** Hand-written requests on a socket, which no client would send. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
@@ -18,7 +18,7 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An upload whose body is sent by hand. Without a length it is chunked. */
+/** An upload whose body is written by hand. Without a length it is chunked. */
 export async function openUpload({ url, path, token, headers = {} }: RawRequest): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -41,7 +41,7 @@ export function chunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 }
 
-/** Everything until the other side closes. */
+/** Reads until the server closes the connection. */
 export async function answerOf(socket: Socket): Promise<{ status: number; body: string }> {
   let text = ''
   socket.setEncoding('utf8').on('data', (data: string) => (text += data))

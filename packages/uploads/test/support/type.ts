@@ -1,4 +1,4 @@
-/** A command line as somebody types it, in this process. */
+/** Runs a command line in this process. */
 import { run } from '../../src/cli/run.ts'
 
 interface Ran {

@@ -1,8 +1,8 @@
-/** What the process that dies, and whoever looks at what is left, know of each other. */
+/** Constants shared by the dying process and the test that examines its leftovers. */
 export const KEY = 'the-key'
 export const CONTENTS = ['first'.repeat(1_000), 'second'.repeat(60_000)] as const
 
-/** An upload of which there are blobs and never was a row. */
+/** An upload with blobs and without any row. */
 export const NOBODYS = '00000000-0000-7000-8000-0000000000fe'
 
 export type Told =

@@ -1,4 +1,6 @@
-/** Somebody between client and inbox, who passes everything on, unless he is told to answer himself or to change what comes back. */
+/**
+ * A proxy between client and inbox, which passes everything on unless a test overrides or changes a response.
+ */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,28 +8,28 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 export interface Passing {
   readonly method: string
-  /** Behind the mailbox: `/uploads/ID/content`. */
+  /** The path after the mailbox: `/uploads/ID/content`. */
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** What the inbox says. */
+  /** Forwards the request to the inbox. */
   readonly ask: () => Promise<Response>
 }
 
-/** What is said instead, or null to pass it on. `hang` never says anything. */
+/** The replacement response, or null to pass the request on. `hang` never responds. */
 type Meddle = (passing: Passing) => Promise<Response | 'hang' | null> | Response | 'hang' | null
 
 export interface Between {
   readonly url: string
   /** Every request, as `GET /uploads`. */
   readonly seen: string[]
-  /** From now on. */
+  /** Applies from now on. */
   readonly meddle: (how: Meddle) => void
-  /** Ends every connection that there is. */
+  /** Closes every connection. */
   readonly cut: () => void
 }
 
-/** One for a whole file of tests; each begins with nobody meddling. */
+/** One for a whole test file; each test starts without an override. */
 export function betweenForAll(upstream: () => string): () => Between {
   let how: Meddle | null = null
   const seen: string[] = []

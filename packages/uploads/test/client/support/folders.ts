@@ -1,4 +1,4 @@
-/** Folders for pullers, and what is in them. */
+/** Folders for pullers, and their contents. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,7 +10,7 @@ async function removeAll(): Promise<void> {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Gone with the tests of the file. */
+/** Removed after the tests of the file. */
 export function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-pull-'))
   made.push(folder)
@@ -18,7 +18,7 @@ export function freshFolder(): string {
   return folder
 }
 
-/** Everything but what the puller has for itself. */
+/** Everything except the puller's own files. */
 export function namesIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name !== '.jobmill-uploads')

@@ -1,4 +1,4 @@
-/** A process that takes the lock of a folder when it is told a file, says whether it got it, and gives it back when it is told so. */
+/** A process that locks a folder on request, reports whether it got the lock, and releases it on request. */
 import { hold } from '../../../src/client/hold.ts'
 
 let release: (() => Promise<void>) | null = null

@@ -1,4 +1,6 @@
-/** An inbox in a process of its own, to be killed. Says `ready`, and the first one which mailbox it has made, as JSON. */
+/**
+ * An inbox in a child process, to be killed. Prints `ready`, and the first one also its new mailbox as JSON.
+ */
 import { jobmill } from 'jobmill'
 import { servePublic } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'

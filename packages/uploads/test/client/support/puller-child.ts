@@ -1,6 +1,6 @@
 /**
- * A puller in a process of its own, which ends itself at the point that it is told, once it was told by SIGUSR2 that this is the time. Says `settled` when what it
- * found is mended, and `armed` when it was told.
+ * A puller in a child process, which kills itself at a fault point once SIGUSR2 has armed it. Prints
+ * `settled` when it has recovered the leftovers, and `armed` after the signal.
  */
 import { pull } from 'jobmill-uploads/client'
 
@@ -18,7 +18,7 @@ const puller = pull({
   token,
   folder,
   backoff: { first: 10, most: 50 },
-  // The time of what is cleaned up is over as soon as it is told; that of the others is not.
+  // The retention of the files to clean ends as soon as the child is armed; that of the others does not.
   keepFor: 1_000,
   clock: () => (isArmed && FAULT.startsWith('clean') ? Date.now() : 0),
   onTrouble: ({ message }) => void process.stderr.write(`${message}\n`),

@@ -1,4 +1,4 @@
-/** A puller for a mailbox of a scene, stopped with its test, and what it has told. */
+/** A puller for a mailbox of a scene, stopped with its test, and its reports. */
 import { type PulledFile, type Puller, pull, type PullOptions, type Trouble } from 'jobmill-uploads/client'
 import { onTestFinished } from 'vitest'
 import type { Box, Scene } from '../../support/inboxes.ts'
@@ -10,7 +10,7 @@ export interface Pulling extends Puller {
   readonly told: Trouble[]
 }
 
-/** So that nobody waits as long as people do. */
+/** Short waits for tests. */
 const QUICK = { backoff: { first: 5, most: 20 }, wait: '5s' } as const
 
 export function optionsFor(
