@@ -1,4 +1,4 @@
-/** How a proof ends: what was begun is closed, whatever became of it, also when the user wants no more. */
+/** Closes the resources of a proof in every case, also on Ctrl+C. */
 
 type Close = () => Promise<unknown>
 
@@ -7,7 +7,7 @@ export interface Closers {
   readonly close: Close
 }
 
-/** What was begun is ended in the opposite order. */
+/** Closes in reverse order. */
 export function closers(command: string): Closers {
   const all: Close[] = []
   return {
@@ -19,7 +19,7 @@ export function closers(command: string): Closers {
   }
 }
 
-/** Rejects when the user wants no more. A second time ends the process at once: what it leaves is cleaned up by others. */
+/** Rejects on the first signal. A second signal exits immediately; the guardian process cleans up. */
 export function interrupted(stop: AbortController): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)

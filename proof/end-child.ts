@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-/** By SIGTERM; resolves when it is gone. Safe twice. */
+/** Sends SIGTERM and resolves when the process is gone. Safe to call twice. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')

@@ -1,7 +1,7 @@
-/** The file that a summary goes to. */
+/** The output file of a summary. */
 import { closeSync, openSync } from 'node:fs'
 
-/** Before a long run: what is wrong with it, in a sentence; null when it can be written. */
+/** Checked before a long run: the problem in a sentence, or null if it can be written. */
 export function problemWith(file: string | undefined): string | null {
   if (file === undefined) return null
   try {

@@ -25,15 +25,15 @@ describe('the options of chaos', () => {
   })
 
   test('name what is wrong with them', () => {
-    expect(() => readOptions(['--only', 'kill,nuke'])).toThrow('--only: there is no nuke. There are kill, ')
+    expect(() => readOptions(['--only', 'kill,nuke'])).toThrow(
+      '--only: unknown nemesis (got nuke). Use kill, ',
+    )
     expect(() => readOptions(['--only', 'pg-restart,xmin-pin', '--store', 'sqlite'])).toThrow(
       '--only: nothing of pg-restart, xmin-pin can happen on sqlite',
     )
-    expect(() => readOptions(['--store', 'mysql'])).toThrow(
-      '--store: postgres or sqlite is needed (got mysql)',
-    )
+    expect(() => readOptions(['--store', 'mysql'])).toThrow('--store: must be postgres or sqlite (got mysql)')
     expect(() => readOptions(['--minutes', 'x'])).toThrow(
-      '--minutes: a whole number from 1 to 100000 is needed (got x)',
+      '--minutes: must be a whole number from 1 to 100000 (got x)',
     )
     expect(() => readOptions(['--quick', '--minutes', '3'])).toThrow('--quick: not together with --minutes')
     expect(() => readOptions(['--fast'])).toThrow(/--fast.*npm run chaos/s)
@@ -122,7 +122,7 @@ describe('chaos', () => {
       broken: ['lost: 1 job'],
     })
     expect(tableOf(summary)).toContain('| kill | postgres | 1 | never |')
-    expect(tableOf(summary)).toMatch(/Broken:\nlost: 1 job$/)
+    expect(tableOf(summary)).toMatch(/Violated:\nlost: 1 job$/)
   })
 
   test('explains a second run of a job only by a worker that stood still meanwhile', () => {

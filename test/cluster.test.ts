@@ -89,7 +89,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
       async () => {
         const folder = ownTemporaryFolder()
         const { code, said } = await start([...store, ...small], folder).ended
-        expect(said).toContain('\nAll promises were kept.\n')
+        expect(said).toContain('\nAll guarantees held.\n')
         expect(code).toBe(0)
         expect(said).toMatch(/kill -9 of worker \d \(process \d+\), which ran \d+ jobs?\n/)
         expect(said).toMatch(/^enqueued +\d+ acknowledged of \d+ sent$/m)
@@ -124,14 +124,14 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
         const folder = ownTemporaryFolder()
         const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end']
         const { code, said } = await start([...store, ...small], folder, lies).ended
-        expect(said).toMatch(/^\d promises were broken:$/m)
+        expect(said).toMatch(/^\d guarantees were violated:$/m)
         expect(code).toBe(1)
         expect(said).toMatch(/^lost: 1 job, acknowledged and not in the store/m)
         expect(said).toMatch(/^lost: 1 job, done according to the store, and never run to the end/m)
         expect(said).toMatch(/^lost +2$/m)
         expect(said).toMatch(/^run twice: 1 job, run again/m)
         expect(said).toMatch(/^order broken: \d+ jobs?, run before an earlier job/m)
-        expect(said).toMatch(/^worker 4 ended by itself, with 0/m)
+        expect(said).toMatch(/^worker 4 exited on its own with 0/m)
         await expectNothingLeft(folder)
       },
       TIMEOUT_MS,
@@ -280,12 +280,12 @@ describe('the judge', () => {
     [
       'a slow recovery',
       { runs: kept.runs.map((one) => (one.token === 8 ? { ...one, startedAt: 15_101 } : one)) },
-      /^recovery: a job that a dead process had run came back after 15\.0 s; promised are 15\.0 s/,
+      /^recovery: a job of a killed process resumed after 15\.0 s; the limit is 15\.0 s/,
     ],
     [
       'no recovery',
       { runs: kept.runs.map((one) => ({ ...one, toldAt: null })) },
-      /^recovery: work after the outage never came back/,
+      /^recovery: work after the outage never resumed/,
     ],
     ['wrong counts', { countedDone: 7 }, /^counts: the store counts 7 done jobs, and has 5/],
     ['anything else', { broken: ['worker 4 ended by itself.'] }, /^worker 4 ended by itself/],

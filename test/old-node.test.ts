@@ -21,6 +21,9 @@ test.each([
   ).rejects.toMatchObject({
     code: 2,
     stdout: '',
-    stderr: `${name}: this is Node 20.20.2, and 22.14 or newer is needed\n`,
+    // With the version that is needed and the one that was found, on one line.
+    stderr: expect.stringMatching(
+      new RegExp(`^${name}: (?=.*22\\.14 or newer)(?=.*20\\.20\\.2).*\\n$`),
+    ) as string,
   })
 })

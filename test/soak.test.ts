@@ -117,7 +117,7 @@ describe('the judge of a soak', () => {
     [
       'a process that does not end',
       { exited: false },
-      'leak: the process did not end by itself after the mill was stopped.',
+      'leak: the process did not exit on its own after the mill was stopped.',
     ],
     ['anything else', { broken: ['act 3: odd'] }, 'act 3: odd'],
   ])('tells of %s', (_, end, sentence) => {

@@ -1,4 +1,4 @@
-/** The schedule under chaos: what it owes, what was served, and the jobs that came of it. */
+/** The schedule under chaos: planned ticks, served ticks, and their jobs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobmillError, type JobState, type Mill, type ScheduleView } from 'jobmill'
 import { nowMs } from '../cluster/clock.ts'
@@ -6,10 +6,10 @@ import { BEAT_MS, BEATS } from '../cluster/kinds.ts'
 import type { Entry } from '../history/entry.ts'
 
 const MOST_TICKS = 1_000
-/** A leader that is lost is replaced within its lease: what is not served then is missing. */
+/** A lost leader is replaced within its lease. Ticks that are not served by then are missing. */
 const LATE_MS = 20_000
 
-/** Until all that was planned until now was served, or should have been long since. Returns until when instants are owed. */
+/** Waits until all planned ticks are served or overdue. Returns the time until which ticks are due. */
 export async function caughtUp(mill: Mill, signal: AbortSignal): Promise<number> {
   const until = nowMs() + LATE_MS
   for (;;) {
@@ -40,7 +40,7 @@ export async function beatJobs(mill: Mill): Promise<Map<string, JobState>> {
   }
 }
 
-/** Every instant that the schedule owed, every one that was served, and the word that each of these is for its job. */
+/** Entries for every planned tick, every served tick, and the acknowledgement of its job. */
 export async function ticks(mill: Mill, plannedUntil: number, at: number): Promise<Entry[]> {
   const schedule = await mill.schedules.get(BEATS)
   if (schedule === null) return []
@@ -57,7 +57,7 @@ export async function ticks(mill: Mill, plannedUntil: number, at: number): Promi
   ]
 }
 
-/** Jobs that no served instant tells of, in a sentence. */
+/** Describes jobs that belong to no served tick. */
 export async function unplanned(mill: Mill): Promise<string[]> {
   const served = new Set((await mill.schedules.history(BEATS, MOST_TICKS)).map(({ job }) => job))
   const strange = [...(await beatJobs(mill)).keys()].filter((id) => !served.has(id))

@@ -1,4 +1,4 @@
-/** Which rounds there are, in which order: each nemesis once on each store, then on and on in other orders until the time is over. */
+/** Plans the rounds: each nemesis once on each store, then in random order until the time is over. */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { nowMs } from '../cluster/clock.ts'
@@ -44,7 +44,7 @@ export async function campaign({
   const until = nowMs() + options.minutes * 60_000
   const results: RoundResult[] = []
 
-  /** What it began ends with it, and with the whole when that is stopped. */
+  /** Closes the resources of a round when it ends, or when the whole run is stopped. */
   async function add(what: (closing: CampaignOptions['closing']) => Promise<RoundResult>): Promise<void> {
     const { add: own, close } = closers('chaos')
     closing(close)
@@ -52,7 +52,7 @@ export async function campaign({
     await close()
   }
 
-  /** A scene that an error ends has found something: the others are still wanted. */
+  /** A scene that ends with an error counts as a finding, and the others still run. */
   async function addScene(
     name: string,
     store: StoreName,
@@ -118,7 +118,7 @@ async function asyncFailover(scene: SceneOptions): Promise<RoundResult> {
   return timeTravel({ ...scene, machine: await laggingStandby(scene.closing), countedAs: 'unreplicated' })
 }
 
-/** The failover last: the standby is spent with it. */
+/** The failover comes last, because it uses up the standby. */
 function inOrder(store: StoreName, only: readonly string[], chance: Chance): Nemesis[] {
   const wanted = NEMESES.filter(({ name, stores }) => only.includes(name) && stores.includes(store))
   const rank = new Map(wanted.map((one) => [one, one.name === 'pg-failover' ? 2 : chance.next()]))

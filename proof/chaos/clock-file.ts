@@ -1,13 +1,13 @@
 /**
- * The wall clock of processes that are started with `env`, moved while they run: libfaketime adds what stands in a file. Their monotonic clock goes on as it is, as
- * it does when somebody sets the clock of a machine.
+ * Moves the wall clock of running processes that were started with `env`: libfaketime adds the offset in a
+ * file. Their monotonic clock is unaffected, as when an operator sets the clock of a machine.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 export interface ClockFile {
   readonly env: NodeJS.ProcessEnv
-  /** Wrong by so many seconds from now on. */
+  /** Sets the offset in seconds from now on. */
   readonly set: (seconds: number) => void
 }
 
@@ -15,7 +15,7 @@ const LIBRARIES = ['aarch64-linux-gnu', 'x86_64-linux-gnu'].map(
   (machine) => `/usr/lib/${machine}/faketime/libfaketime.so.1`,
 )
 
-/** Null where the library is not installed. */
+/** Null if the library is not installed. */
 export function clockFile(
   folder: string,
   library = LIBRARIES.find((one) => existsSync(one)),

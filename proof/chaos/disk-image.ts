@@ -1,15 +1,15 @@
 /**
- * A disk whose power can be cut: a file system in a file. What a process wrote there and did not sync is in the memory of the kernel and not in that file, so that a
- * copy of the file is what a power cut leaves behind. It takes the rights to mount one.
+ * A disk whose power can be cut: a file system in a file. Unsynced writes are only in kernel memory, so a
+ * copy of the file is what a power cut leaves. Needs permission to mount.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 
 export interface DiskImage {
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly folder: string
-  /** What would be there after a power cut now: `read` is given the folder of it. */
+  /** Simulates a power cut now: `read` gets the folder with the surviving files. */
   readonly cut: <T>(read: (folder: string) => T) => T
   readonly unmount: () => void
 }
@@ -17,7 +17,7 @@ export interface DiskImage {
 const run = (program: string, ...args: readonly string[]): void =>
   void execFileSync(program, args, { stdio: 'ignore' })
 
-/** Null where none can be made or mounted. */
+/** Null if it cannot be created or mounted. */
 export function diskImage(folder: string, megabytes: number): DiskImage | null {
   const [image, copy] = ['disk.img', 'cut.img'].map((name) => path.join(folder, name)) as [string, string]
   const [mounted, after] = ['disk', 'cut'].map((name) => path.join(folder, name)) as [string, string]

@@ -1,6 +1,7 @@
 /**
- * What happened, as the checker reads it: what callers were told, what handlers did, and what the store has kept of every attempt, on one clock. The store's times are in
- * whole milliseconds; what falls into one is put into the order in which it must have happened.
+ * Builds the history for the checker from the answers to callers, the runs of handlers and the attempts in
+ * the store, on one clock. Store times are whole milliseconds; entries of the same millisecond are put in
+ * their only possible order.
  */
 import type { JobState, Mill } from 'jobmill'
 import type { Stored } from '../cluster/judge.ts'
@@ -16,13 +17,13 @@ export interface Seen {
   readonly runs: readonly Run[]
   readonly stored: ReadonlyMap<string, Stored>
   readonly stillnesses: readonly Stillness[]
-  /** What is to be added to a time of the processes to get one of the store. */
+  /** Converts a process time to a store time. */
   readonly offsetMs: number
-  /** Until when the schedule owes its instants, by the clock of the store. */
+  /** Until when ticks are due, by the store clock. */
   readonly plannedUntil: number
 }
 
-/** An entry, and where it stands among those of its millisecond. */
+/** An entry and its rank within its millisecond. */
 interface Placed {
   readonly entry: Entry
   readonly token: number
@@ -33,7 +34,7 @@ const AT_ONCE = 200
 
 const HOUR_MS = 3_600_000
 
-/** On SQLite the clock of the store goes wrong with that of the processes, by an hour. */
+/** On SQLite, the store clock shifts with that of the processes, by an hour. */
 function corrected(ms: number, firstAt: number): number {
   const byMs = ms - firstAt
   return byMs < -HOUR_MS / 2 ? ms + HOUR_MS : ms
@@ -60,7 +61,7 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
       token,
       rank: 2,
     })
-    // One that was told to stop did nothing more.
+    // An interrupted run did nothing more.
     if (endedAt === null || how === 'stopped') continue
     const awakeMs = awakeFor(seen.stillnesses, worker, endedAt)
     placed.push({ entry: { what: 'effect', ...by, awakeMs, at: at(endedAt) }, token, rank: 3 })
@@ -81,17 +82,17 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
   ]
 }
 
-/** What a process on a busy machine takes to notice that it goes on. */
+/** How long a process on a busy machine takes to notice that it was resumed. */
 const AWAKENING_MS = 1_000
 
-/** For how long a worker may have been held up when it began with a job: it may have been stopped after it had looked at its lease. */
+/** How long a worker may have been frozen when it started a job, after it checked its lease. */
 function heldUpFor(stillnesses: readonly Stillness[], worker: number, at: number): number {
   const isWaking = (one: Stillness): boolean =>
     one.worker === worker && one.from <= at && at <= one.to + AWAKENING_MS
   return stillnesses.some(isWaking) ? Number.POSITIVE_INFINITY : AWAKENING_MS
 }
 
-/** For how long a worker had not stood still. */
+/** How long a worker had been awake. */
 function awakeFor(stillnesses: readonly Stillness[], worker: number, at: number): number {
   const ends = stillnesses.flatMap((one) =>
     one.worker === worker && one.from <= at ? [one.to + AWAKENING_MS] : [],
@@ -115,7 +116,7 @@ async function attempts(
         if (times.startedAt === null || instance === null) continue
         const startedAt = corrected(times.startedAt, firstAt)
         const endedAt = corrected(times.endedAt, firstAt)
-        // The store tells when its handler began, which is after the claim; its process may know of an earlier moment.
+        // The store records the start of the handler, after the claim; the process may know an earlier time.
         const claimedAt = Math.min(startedAt, startOf.get(`${job} ${token}`) ?? startedAt)
         placed.push({ entry: { what: 'claimed', job, token, instance, at: claimedAt }, token, rank: 1 })
         const ended =

@@ -1,4 +1,7 @@
-/** `npm run chaos`: real processes on real stores, everything that can happen to them, and a verdict. */
+/**
+ * `npm run chaos`: runs real processes on real stores, injects every kind of fault, and checks the
+ * guarantees.
+ */
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -13,13 +16,13 @@ async function main(options: Options): Promise<number> {
   const stop = new AbortController()
   const { add, close } = closers('chaos')
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-chaos-'))
-  // A server that must not run as root has its data below.
+  // A server that must not run as root keeps its data below this folder.
   chmodSync(folder, 0o755)
   const guardian = guard(folder, path.join(folder, 'no-server'))
   add(() => guardian.release())
   console.log(`seed ${options.seed}`)
   const began = performance.now()
-  /** With what it takes to know what was run. */
+  /** The summary with the context of the run. */
   const told = (summary: Summary): object => ({
     ...summary,
     about: {
@@ -60,5 +63,5 @@ else if (unwritable !== null) {
   console.error(`chaos: ${unwritable}`)
   process.exitCode = 2
 }
-// By exit: what was stopped midway may still wait for something.
+// Exit explicitly, because an interrupted run may still have pending work.
 else process.exit(await main(options))

@@ -1,14 +1,14 @@
-/** The options of `npm run chaos -- …`. What is not understood is refused with what would be. */
+/** The options of `npm run chaos`. Invalid ones are refused with the valid choices. */
 import { parseArgs } from 'node:util'
 import { NAMES, strikes } from './nemeses/all.ts'
 import type { StoreName } from './scene.ts'
 
 export interface Options {
-  /** Rounds go on for so long; one on each store at least. */
+  /** The duration of the rounds; each store gets at least one. */
   readonly minutes: number
   readonly seed: number
   readonly stores: readonly StoreName[]
-  /** Which nemeses. */
+  /** The names of the nemeses. */
   readonly only: readonly string[]
   readonly rate: number
   readonly json: string | undefined
@@ -18,19 +18,19 @@ class OptionError extends Error {}
 
 export const USAGE = `npm run chaos -- [options]
   --quick            each nemesis once on each store, in about 6 minutes (the default)
-  --minutes 30       rounds until so many minutes are over, each in another order
-  --seed 7           what decides the order (default: drawn, and told)
-  --store postgres   on one store only: postgres or sqlite
-  --only kill,term   some nemeses only: ${NAMES.join(', ')}
+  --minutes 30       run rounds in random order for this many minutes
+  --seed 7           seed of the order (default: random, and printed)
+  --store postgres   use one store only: postgres or sqlite
+  --only kill,term   run only these nemeses: ${NAMES.join(', ')}
   --rate 50          jobs a second
-  --json FILE        where the summary goes`
+  --json FILE        write the summary to this file`
 
-/** Null when help is asked for. */
+/** Null if help was requested. */
 export function readOptions(args: readonly string[]): Options | null {
   const values = parse(args)
   if (values.help) return null
   if (values.quick && values.minutes !== undefined)
-    throw new OptionError('--quick: not together with --minutes')
+    throw new OptionError('--quick: cannot be combined with --minutes')
   const stores = storesIn(values.store)
   const only = namesIn(values.only)
   if (!stores.some((store) => only.some((name) => strikes(name, store))))
@@ -73,7 +73,7 @@ function parse(args: readonly string[]) {
 function storesIn(text: string | undefined): StoreName[] {
   if (text === undefined) return ['postgres', 'sqlite']
   if (text === 'postgres' || text === 'sqlite') return [text]
-  throw new OptionError(`--store: postgres or sqlite is needed (got ${text})`)
+  throw new OptionError(`--store: must be postgres or sqlite (got ${text})`)
 }
 
 function namesIn(text: string | undefined): readonly string[] {
@@ -81,12 +81,12 @@ function namesIn(text: string | undefined): readonly string[] {
   const names = text.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !NAMES.includes(name))
   if (unknown !== undefined)
-    throw new OptionError(`--only: there is no ${unknown}. There are ${NAMES.join(', ')}`)
+    throw new OptionError(`--only: unknown nemesis (got ${unknown}). Use ${NAMES.join(', ')}`)
   return names
 }
 
 function whole(option: string, text: string, least: number, most: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (number >= least && number <= most) return number
-  throw new OptionError(`${option}: a whole number from ${least} to ${most} is needed (got ${text})`)
+  throw new OptionError(`${option}: must be a whole number from ${least} to ${most} (got ${text})`)
 }

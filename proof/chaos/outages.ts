@@ -1,4 +1,7 @@
-/** The database is out of reach again and again, for longer than a lease, while healthy processes run long jobs. No process crashes, so no job may be blamed. */
+/**
+ * Repeated database outages, longer than a lease, while healthy processes run long jobs. No process crashes,
+ * so no crash may be counted.
+ */
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobmill, type Mill } from 'jobmill'
@@ -16,7 +19,7 @@ const LONG = { kind: 'long', queue: 'long' }
 const PROCESSES = 5
 const JOBS = 10
 const END_MS = 90_000
-/** A port that nobody listens on. */
+/** A port without a listener. */
 const NOWHERE = 1
 
 export interface OutageTimes {
@@ -27,7 +30,7 @@ export interface OutageTimes {
   readonly jobMs: number
 }
 
-/** Jobs are longer than the time between two outages, so that none ends before the last. */
+/** Jobs are longer than the time between two outages, so that none ends before the last one. */
 export const QUICK_OUTAGES: OutageTimes = {
   lease: '3s',
   outages: 5,
@@ -57,7 +60,7 @@ export async function outages(
   const crew = createCrew(folder, place, times.lease)
   closing(crew.destroy)
   await Promise.all(Array.from({ length: PROCESSES }, () => crew.start([LONG])))
-  // Not through the proxy: it tells the truth whenever it is asked.
+  // Bypasses the proxy, so that it can always read the store.
   const mill = jobmill({ store: await storeAt({ store, at: server.url }), log: 'silent' })
   closing(() => mill.stop())
   await mill.open()
@@ -66,7 +69,7 @@ export async function outages(
   for (let n = 0; n < JOBS; n += 1) await sent.send(mill, LONG, { ms: times.jobMs })
   for (let n = 0; n < times.outages; n += 1) {
     await sleep(times.betweenMs)
-    // Refused, so that processes come back one by one, each when it tries again.
+    // Connections are refused, so that processes reconnect one by one.
     proxy.pointTo(NOWHERE)
     proxy.cut()
     await sleep(times.outageMs)
@@ -83,7 +86,7 @@ export async function outages(
   const sentences: [boolean, string][] = [
     [dead > 0, `dead: ${dead} of ${JOBS} jobs died during ${NAME}, although no process crashed`],
     [blamed > 0, `quarantined: ${blamed} of ${JOBS} jobs during ${NAME}, although no process crashed`],
-    [!isEnded, `not ended: something still waits or runs ${END_MS / 1_000} s after ${NAME}`],
+    [!isEnded, `not ended: jobs are still open ${END_MS / 1_000} s after ${NAME}`],
     [done + dead < JOBS, `lost: ${JOBS - done - dead} jobs were not done after ${NAME}`],
   ]
   console.log(
@@ -99,7 +102,7 @@ export async function outages(
   }
 }
 
-/** A job that was there for two crashes runs alone from then on. */
+/** A job with two crashes runs in quarantine. */
 const QUARANTINED_AT = 2
 
 async function crashesOf(mill: Mill, sent: readonly Call[]): Promise<number[]> {

@@ -1,4 +1,7 @@
-/** The stores that chaos comes over: a server behind a proxy, with a standby, and a file; both on a disk that can be filled up. */
+/**
+ * The stores under chaos: a server behind a proxy with a standby, and a file; both on a disk that can be
+ * filled.
+ */
 import path from 'node:path'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import type { Place } from '../cluster/places.ts'
@@ -17,7 +20,7 @@ type Closing = (close: () => Promise<unknown>) => void
 
 const DISK_MB = 256
 
-/** As it comes, but for what makes it small enough to be filled up and used up. */
+/** Default settings, except for sizes that make it possible to exhaust the server. */
 const SETTINGS = {
   fsync: 'on',
   max_connections: '60',
@@ -29,7 +32,7 @@ const SETTINGS = {
 export async function serverWithStandby(folder: string, closing: Closing): Promise<Stage> {
   const disk = smallDisk(path.join(folder, 'disk'), DISK_MB)
   if (disk !== null) closing(() => Promise.resolve(disk.unmount()))
-  // What was acknowledged is on both: a failover forgets nothing.
+  // Replication is synchronous: a failover loses no acknowledged write.
   const primary = await startPostgres({
     binaries: 'current',
     settings: { ...SETTINGS, synchronous_standby_names: '*' },
@@ -39,7 +42,7 @@ export async function serverWithStandby(folder: string, closing: Closing): Promi
   await primary.shutDown()
   const standby = await startPostgres({
     binaries: 'current',
-    // By default it looks again for a server that was gone after 5 s, and until then nobody can commit.
+    // The default reconnect interval of 5 s would block commits for that long.
     settings: { ...SETTINGS, wal_retrieve_retry_interval: '100ms' },
     copy: { data: primary.data, follows: `host=127.0.0.1 port=${primary.port} user=postgres` },
   })

@@ -1,7 +1,7 @@
 /**
- * The power goes, on SQLite: what was synced is on the disk, and of what was written after that any part. Two ways to see it, each after every call that was answered. On a disk
- * of its own, only what was really synced is there after a cut, and that must be everything that was answered. And the files are copied: from one copy to the next
- * the power is cut in the midst of the write, in several ways, and what was answered before it has to be there.
+ * Power cuts on SQLite: synced data survives, and later writes survive in part. Tested in two ways after
+ * every answered call. On a disk image, only synced data survives a cut, and it must include everything
+ * answered. And file copies are torn within the next write, where all earlier answers must survive.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,18 +13,18 @@ import type { Chance } from '../simulate/chance.ts'
 import { diskImage } from './disk-image.ts'
 
 export interface PowerCuts {
-  /** How often the power was cut. */
+  /** The number of power cuts. */
   readonly cuts: number
-  /** How often the log had begun anew meanwhile: then pages of the database itself were torn. */
+  /** How often the WAL had restarted in between: then pages of the database itself were torn. */
   readonly checkpoints: number
   readonly acknowledged: number
-  /** Of them, those whose end was acknowledged too. */
+  /** Those whose completion was acknowledged too. */
   readonly finished: number
-  /** How many times one was gone. */
+  /** How many acknowledged jobs were missing. */
   readonly lost: number
-  /** The longest that opening the torn files took. */
+  /** The longest time to open the torn files. */
   readonly reopenMs: number
-  /** What was gone or broken, in sentences. */
+  /** What was lost or broken, in sentences. */
   readonly broken: readonly string[]
 }
 
@@ -32,14 +32,14 @@ export interface Unsynced extends Pick<PowerCuts, 'cuts' | 'acknowledged' | 'fin
 
 export interface PowerCutOptions {
   readonly folder: string
-  /** Calls, after each of which the power is cut in every way. */
+  /** The number of calls, each followed by every kind of power cut. */
   readonly steps: number
   readonly chance: Chance
-  /** For a proof of this proof: a store that answers too soon. */
+  /** To test this test: a store that answers too early. */
   readonly around?: (store: Store<never>) => Store<never>
 }
 
-/** What a disk writes at once. */
+/** The unit of a disk write. */
 const SECTOR = 512
 
 interface Files {
@@ -79,7 +79,7 @@ export async function powerCuts({ folder, steps, chance, around }: PowerCutOptio
 
 const IMAGE_MEGABYTES = 64
 
-/** Cuts after which only what was synced is there; null where no disk can be made for it. */
+/** Cuts after which only synced data is left; null if no disk image can be created. */
 export async function unsyncedCuts(options: PowerCutOptions): Promise<Unsynced | null> {
   const { folder, steps, chance, around } = options
   const disk = diskImage(folder, IMAGE_MEGABYTES)
@@ -121,7 +121,7 @@ function filesAt(file: string): Files {
   return { database: readFileSync(file), log: existsSync(log) ? readFileSync(log) : Buffer.alloc(0) }
 }
 
-/** One call after the other: many jobs, some large; claims; ends. */
+/** Makes one call after the other: bulk enqueues, some large, claims and completions. */
 function worker(store: Store<never>, answered: Map<string, JobState>, chance: Chance): () => Promise<void> {
   const instance = systemPlatform.id()
   let isRegistered = false
@@ -170,7 +170,7 @@ function worker(store: Store<never>, answered: Map<string, JobState>, chance: Ch
   return () => (held.length > 0 && chance.isIt(0.5) ? finish() : chance.isIt(0.3) ? claim() : enqueue())
 }
 
-/** What can be on the disk when the power goes between two moments at which everything was synced. */
+/** The possible disk contents after a power cut between two synced states. */
 function tornBetween(safe: Files, after: Files, chance: Chance): (readonly [string, Files])[] {
   const isSameLog = after.log.subarray(0, 32).equals(safe.log.subarray(0, 32))
   const logs: (readonly [string, Buffer])[] = isSameLog
@@ -182,7 +182,8 @@ function tornBetween(safe: Files, after: Files, chance: Chance): (readonly [stri
       ]
     : [['the log before it began anew', safe.log]]
   const databases: (readonly [string, Buffer])[] = [['', safe.database]]
-  // The log goes into the database while it is still whole: pages of the database may be torn then.
+  // A checkpoint copies the WAL into the database while the WAL is still complete: database pages may be torn
+  // then.
   if (!isSameLog)
     databases.push([', pages of the database half written', mixed(safe.database, after.database, chance)])
   const both = logs.flatMap(([way, log]) =>
@@ -191,7 +192,7 @@ function tornBetween(safe: Files, after: Files, chance: Chance): (readonly [stri
   return [...both, ['everything', after] as const]
 }
 
-/** Sectors behind `from` that never reached the disk. */
+/** Sectors after `from` that never reached the disk. */
 function withHoles(bytes: Buffer, from: number, chance: Chance): Buffer {
   const torn = Buffer.from(bytes)
   for (let at = Math.ceil(from / SECTOR) * SECTOR; at < torn.length; at += SECTOR)
@@ -199,7 +200,7 @@ function withHoles(bytes: Buffer, from: number, chance: Chance): Buffer {
   return torn
 }
 
-/** Each sector as it was, or as it became. */
+/** Each sector is either old or new. */
 function mixed(before: Buffer, after: Buffer, chance: Chance): Buffer {
   const torn = Buffer.alloc(after.length)
   for (let at = 0; at < after.length; at += SECTOR) {
@@ -232,7 +233,7 @@ async function wrongWith(
   const told = ids.flatMap((id, n) => {
     const state = jobs[n]?.state
     if (state === undefined) return [`${id} is gone`]
-    // What came after may be there as well.
+    // Later writes may have survived too.
     return ORDER.indexOf(state) < ORDER.indexOf(promised.get(id) ?? 'ready')
       ? [`${id} is ${state} again`]
       : []
@@ -243,7 +244,7 @@ async function wrongWith(
 const ORDER: readonly JobState[] = ['scheduled', 'ready', 'running', 'done']
 
 function checked(file: string): string {
-  // A copy, so that the store meets the files as they were.
+  // A copy, so that the store gets the original files.
   const copy = `${file}-copy`
   copyFileSync(file, copy)
   copyFileSync(`${file}-wal`, `${copy}-wal`)

@@ -1,20 +1,23 @@
-/** A way to a server that can be made bad: slow, cut, open in one direction only, or silent. */
+/** A TCP proxy with faults: slow, cut, one-directional, or silent. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Proxy {
   readonly port: number
-  /** How many pieces were not passed on. */
+  /** The number of dropped chunks. */
   readonly swallowed: number
-  /** Where new connections lead. */
+  /** Sets the target of new connections. */
   pointTo(port: number): void
-  /** Ends every connection at once. Returns how many there were. */
+  /** Closes every connection. Returns how many there were. */
   cut(): number
-  /** Lets nothing through any more, in this direction or both, while connections stay open; new ones are taken and stay silent too. */
+  /**
+   * Drops all data in this direction or both, while connections stay open; new ones are accepted and stay
+   * silent too.
+   */
   silence(direction: 'to server' | 'to client' | 'both'): void
-  /** What is passed on waits for so long. */
+  /** Delays all data by this time. */
   delay(ms: number): void
-  /** As it should be; connections that were silenced have lost something, and are ended. */
+  /** Restores normal operation; connections that lost data are closed. */
   mend(): void
   close(): Promise<void>
 }
@@ -22,7 +25,7 @@ export interface Proxy {
 interface Pair {
   readonly client: Socket
   readonly server: Socket
-  /** Something that was sent over it was swallowed. */
+  /** Data on this connection was dropped. */
   lossy: boolean
 }
 

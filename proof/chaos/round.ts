@@ -1,4 +1,7 @@
-/** One round on one store: processes at work under a steady stream, one nemesis after the other, and the verdict. */
+/**
+ * One round on one store: processes under a steady stream of jobs, one nemesis after the other, and the
+ * verdict.
+ */
 import { mkdirSync } from 'node:fs'
 import { jobmill, type Mill } from 'jobmill'
 import { nowMs } from '../cluster/clock.ts'
@@ -30,7 +33,7 @@ export interface RoundOptions {
   readonly closing: (close: () => Promise<unknown>) => void
 }
 
-/** What one nemesis did, and how long it took until all was as before: null when that never came. */
+/** What one nemesis did, and its recovery time; null if it never recovered. */
 export interface Struck {
   readonly name: string
   readonly store: StoreName
@@ -41,10 +44,13 @@ export interface Struck {
 
 export interface RoundResult {
   readonly struck: readonly Struck[]
-  /** A sentence for each promise that was broken. */
+  /** A sentence for each violated guarantee. */
   readonly broken: readonly string[]
   readonly lost: number
-  /** Acknowledged, and gone by definition: not sent to an asynchronous standby before its promotion, or later than the backup that was restored. */
+  /**
+   * Acknowledged but lost by definition: not replicated to an asynchronous standby before its promotion, or
+   * newer than a restored backup.
+   */
   readonly unreplicated?: number
   readonly rolledBack?: number
   readonly acknowledged: number
@@ -54,9 +60,9 @@ export interface RoundResult {
 
 const WORKERS = 3
 const END_MS = 60_000
-/** When waiting for recovery is given up. */
+/** When waiting for recovery ends. */
 const GIVEN_UP_MS = 60_000
-/** However little is open at a time: a few more or less say nothing. */
+/** A minimum, because a few open jobs more or less are noise. */
 const LEAST_LEVEL = 20
 
 export async function round(options: RoundOptions): Promise<RoundResult> {
@@ -92,7 +98,7 @@ interface Play {
   readonly workers: Workers
   readonly mill: Mill
   readonly jobs: ReturnType<typeof stream>
-  /** Errors that blame a caller who did nothing wrong. */
+  /** Errors that blame a caller that did nothing wrong. */
   readonly wrong: readonly string[]
   readonly shown: Progress
 }
@@ -102,7 +108,7 @@ async function played({ options, scene, workers, mill, jobs, wrong, shown }: Pla
   const watching = watch({ sent: jobs.sent, workers, mill, signal })
   let isOver = false
   const streaming = jobs.run(signal, () => isOver)
-  // Its end is waited for below.
+  // Awaited below.
   streaming.catch(() => {})
   const struck: Struck[] = []
   const late: string[] = []
@@ -120,10 +126,9 @@ async function played({ options, scene, workers, mill, jobs, wrong, shown }: Pla
   shown.say(isEnded ? 'everything has ended' : 'not everything has ended')
   const stopped = await workers.stop()
   const broken = [...late, ...stopped.broken]
-  if (wrong.length > 0)
-    broken.push(`answer: ${wrong.length} calls were rejected as if they were at fault: ${wrong[0]}.`)
+  if (wrong.length > 0) broken.push(`answer: ${wrong.length} calls were rejected as invalid: ${wrong[0]}.`)
   if (!isEnded)
-    broken.push(`not ended: something still waits or runs ${END_MS / 1_000} s after the last job came.`)
+    broken.push(`not ended: jobs are still open ${END_MS / 1_000} s after the last job was enqueued.`)
   return judged({ ...scene, struck, broken, plannedUntil })
 }
 
@@ -138,7 +143,7 @@ async function struckBy(
   const ms = await watching.recovered(overAt, level, GIVEN_UP_MS)
   await afterwards?.()
   const told = ms === null ? 'never' : `${(ms / 1_000).toFixed(1)} s`
-  scene.shown.say(why === undefined ? `${name}: all as before after ${told}` : `${name}: ${why}`)
+  scene.shown.say(why === undefined ? `${name}: recovered after ${told}` : `${name}: ${why}`)
   const isLate = ms === null || ms > recoversWithinMs
   const isMissed = injected === 0 && why === undefined
   return {
@@ -150,7 +155,7 @@ async function struckBy(
     },
     late: [
       ...(isLate
-        ? [`recovery: ${name} on ${scene.store} took ${told}; promised are ${recoversWithinMs / 1_000} s.`]
+        ? [`recovery: ${name} on ${scene.store} took ${told}; the limit is ${recoversWithinMs / 1_000} s.`]
         : []),
       ...(isMissed ? [`nothing shown: ${name} did not strike on ${scene.store}.`] : []),
     ],
@@ -165,7 +170,7 @@ interface Played {
   readonly stillnesses: readonly Stillness[]
   readonly struck: readonly Struck[]
   readonly broken: readonly string[]
-  /** Until when the schedule owes its instants, by the clock of the store. */
+  /** Until when ticks are due, by the store clock. */
   readonly plannedUntil: number
 }
 

@@ -1,4 +1,4 @@
-/** What a nemesis finds: the processes at work, the store under them, and the ways to make both suffer. */
+/** The scene of a nemesis: the processes, the store, and the means to inject faults. */
 import type { Mill } from 'jobmill'
 import type { PostgresServer } from '../../test/support/postgres-server.ts'
 import type { Outage, Place } from '../cluster/places.ts'
@@ -22,47 +22,47 @@ export interface Scene {
   readonly chance: Chance
   readonly shown: Progress
   readonly signal: AbortSignal
-  /** While the store, or a process, was out of reach: leases may be lost then. */
+  /** Times when the store or a process was unreachable: leases may be lost then. */
   readonly outages: Outage[]
   readonly stillnesses: Stillness[]
   /** Null on SQLite. */
   readonly postgres: Servers | null
-  /** What the store's files are on; null where none could be made. */
+  /** The disk of the store; null if none could be created. */
   readonly disk: SmallDisk | null
-  /** The wall clock of the workers; null where it cannot be moved. */
+  /** The wall clock of the workers; null if it cannot be moved. */
   readonly clock: ClockFile | null
 }
 
 export interface Servers {
-  /** The one that takes writes. */
+  /** The server that accepts writes. */
   primary: PostgresServer
-  /** Follows it; null after it took its place. */
+  /** The replica; null after its promotion. */
   standby: PostgresServer | null
-  /** Every process goes through it. */
+  /** All processes connect through it. */
   readonly proxy: Proxy
 }
 
-/** What a nemesis did. */
+/** The effect of a nemesis. */
 export interface Strike {
-  /** How often it really struck. */
+  /** How often it actually struck. */
   readonly injected: number
-  /** When what it did was over, and recovery could begin. */
+  /** When the fault ended and recovery could begin. */
   readonly overAt: number
-  /** What is to be done once all is as before. */
+  /** Runs after recovery. */
   readonly afterwards?: () => Promise<void>
-  /** Why it could not strike, when it could not. */
+  /** Why it could not strike. */
   readonly why?: string
 }
 
 export interface Nemesis {
   readonly name: string
   readonly stores: readonly StoreName[]
-  /** Within which everything must be as before, from the end of the trouble on. */
+  /** The recovery limit from the end of the fault. */
   readonly recoversWithinMs: number
   readonly strike: (scene: Scene) => Promise<Strike>
 }
 
-/** What P4 promises for a process that is gone, by the default lease; and what we hold for a database that is back. */
+/** The limit of P4 for a lost process, by the default lease; and our limit for a database that is back. */
 export const LOST_PROCESS_MS = 15_000
 export const BACK_MS = 5_000
 

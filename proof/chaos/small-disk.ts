@@ -1,11 +1,11 @@
-/** A disk that can be filled up: a file system of its own, in memory. It takes the rights to mount one. */
+/** A small tmpfs disk that can be filled. Needs permission to mount. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
 
 export interface SmallDisk {
   readonly folder: string
-  /** Leaves no byte. */
+  /** Uses up all free space. */
   readonly fill: () => void
   readonly free: () => void
   readonly unmount: () => void
@@ -13,7 +13,7 @@ export interface SmallDisk {
 
 const PIECE = Buffer.alloc(65_536, 1)
 
-/** Null where it cannot be mounted. */
+/** Null if it cannot be mounted. */
 export function smallDisk(folder: string, megabytes: number): SmallDisk | null {
   mkdirSync(folder)
   try {

@@ -1,4 +1,4 @@
-/** Many processes that start at the same moment, on a database that is empty. */
+/** Many processes that start at the same time on an empty database. */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { jobmill } from 'jobmill'
@@ -47,7 +47,7 @@ export async function startStorm(options: Omit<RoundOptions, 'nemeses' | 'chance
     stillnesses: [],
     struck,
     broken: stopped.broken,
-    // They have no schedule.
+    // These processes have no schedule.
     plannedUntil: 0,
   })
 }

@@ -1,12 +1,12 @@
-/** All rounds together: for machines, and for people. */
+/** The summary of all rounds, as JSON and as text. */
 import type { RoundResult, Struck } from './round.ts'
 
 export interface Summary {
   readonly seed: number
-  /** Promises that were broken. */
+  /** The number of violated guarantees. */
   readonly violations: number
   readonly lost: number
-  /** Gone by definition: see RoundResult. */
+  /** Lost by definition: see RoundResult. */
   readonly unreplicated: number
   readonly rolledBack: number
   readonly acknowledged: number
@@ -38,7 +38,7 @@ export function summaryOf(seed: number, results: readonly RoundResult[]): Summar
   }
 }
 
-/** Of one nemesis on one store: how often in all, and its slowest recovery. */
+/** Totals of one nemesis on one store, with its slowest recovery. */
 function together(all: readonly Struck[]): Struck {
   const [first, ...rest] = all as [Struck, ...Struck[]]
   return rest.reduce(
@@ -58,7 +58,7 @@ function count(figure: number): string {
   return figure.toLocaleString('en')
 }
 
-/** As Markdown, for docs/internals/reliability.md too. */
+/** As Markdown, also for docs/internals/reliability.md. */
 export function tableOf({ nemeses, broken, ...figures }: Summary): string {
   const rows = nemeses.map(({ name, store, injected, recoverySeconds, why }) =>
     [name, store, why ?? count(injected), recoverySeconds === null ? 'never' : `${recoverySeconds} s`].join(
@@ -66,13 +66,13 @@ export function tableOf({ nemeses, broken, ...figures }: Summary): string {
     ),
   )
   return [
-    '| nemesis | store | struck | as before after |',
+    '| nemesis | store | struck | recovered after |',
     '|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
     '',
     `${count(figures.acknowledged)} jobs acknowledged, ${count(figures.finished)} finished, ${count(figures.lost)} lost; ` +
       `${count(figures.unreplicated)} gone with a failover to an asynchronous standby, ${count(figures.rolledBack)} with a restored backup; ` +
       `${count(figures.staleWritesRefused)} stale writes refused. Seed ${figures.seed}.`,
-    broken.length === 0 ? 'All promises were kept.' : `Broken:\n${broken.join('\n')}`,
+    broken.length === 0 ? 'All guarantees held.' : `Violated:\n${broken.join('\n')}`,
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-/** Ways to put a database back to where it was: a backup of a file, a copy of a database, a standby that lags behind. */
+/** Ways to move a database back in time: a file backup, a database copy, a lagging standby. */
 import { renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import type { TimeMachine } from './time-travel.ts'
 
 type Closing = RoundOptions['closing']
 
-/** A copy by SQLite that is moved into place, as an operator would who did not stop all processes. */
+/** A SQLite backup that is moved into place, as by an operator who did not stop all processes. */
 export function restoredFile(folder: string): TimeMachine {
   const at = path.join(folder, 'jobs.db')
   return {
@@ -32,17 +32,17 @@ export function restoredFile(folder: string): TimeMachine {
 const SETTINGS = { fsync: 'on', max_connections: '60' }
 const END_SESSIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'jobs'`
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 const NOWHERE = 1
 
-/** A copy of the database takes its name. */
+/** A copy of the database takes over its name. */
 export async function restoredDatabase(closing: Closing): Promise<TimeMachine> {
   const server = await startPostgres({ binaries: 'current', settings: SETTINGS })
   closing(() => server.stop())
   await asOperator(server.url, (client) => client.query('CREATE DATABASE jobs'))
   const proxy = await createProxy(server.port)
   closing(() => proxy.close())
-  // Nobody may connect meanwhile: whoever meets a change of the name is told that there is no such database.
+  // Block connections during the rename: a client would get "database does not exist".
   const alone = async (statements: readonly string[]): Promise<void> => {
     proxy.pointTo(NOWHERE)
     proxy.cut()
@@ -57,7 +57,7 @@ export async function restoredDatabase(closing: Closing): Promise<TimeMachine> {
   }
 }
 
-/** Neither a copy nor a change of the name is possible while sessions are open. */
+/** Neither a copy nor a rename is possible while sessions are open. */
 async function withoutSessions({ url }: PostgresServer, statements: readonly string[]): Promise<void> {
   await asOperator(url, async (client) => {
     for (const statement of statements) {
@@ -67,7 +67,7 @@ async function withoutSessions({ url }: PostgresServer, statements: readonly str
           await client.query(statement)
           break
         } catch (error) {
-          // A session that ends takes a moment.
+          // A terminated session takes a moment to end.
           if ((error as { code?: string }).code !== '55006' || tries === 100) throw error
           await sleep(50)
         }
@@ -76,7 +76,7 @@ async function withoutSessions({ url }: PostgresServer, statements: readonly str
   })
 }
 
-/** It follows asynchronously, and hears nothing more from the moment that is remembered. */
+/** An asynchronous standby that gets no more data from the remembered time on. */
 export async function laggingStandby(closing: Closing): Promise<TimeMachine> {
   const primary = await startPostgres({
     binaries: 'current',

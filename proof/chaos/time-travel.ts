@@ -1,6 +1,7 @@
 /**
- * The database goes back in time under running processes: a backup is restored, or a standby that lags behind is promoted. What was acknowledged
- * in between is gone by definition and counted apart. Everything else must run, by the handler of its kind.
+ * Moves the database back in time under running processes: restores a backup, or promotes a lagging standby.
+ * What was acknowledged in between is lost by definition and counted separately. All other jobs must run,
+ * with the handler of their kind.
  */
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,9 +16,9 @@ import type { RoundOptions, RoundResult } from './round.ts'
 
 export interface TimeMachine {
   readonly place: Place
-  /** From then on, what is acknowledged may be lost. */
+  /** From then on, acknowledged writes may be lost. */
   readonly remember: () => Promise<void>
-  /** Puts the database back to where it was. */
+  /** Moves the database back. */
   readonly goBack: () => Promise<void>
 }
 
@@ -28,12 +29,12 @@ export interface TimeTravel extends Omit<RoundOptions, 'nemeses' | 'chance' | 'r
 }
 
 const KNOWN: CrewKind = { kind: 'known', queue: 'known' }
-/** First known after the database was remembered, so that it has forgotten their ids. */
+/** Kinds that first appear after the snapshot, so that the database forgets their ids. */
 const LATE: readonly CrewKind[] = [
   { kind: 'late-1', queue: 'late' },
   { kind: 'late-2', queue: 'late' },
 ]
-/** First known after it went back, by other processes: they get the ids that the late ones had. */
+/** Kinds that first appear after the restore, in other processes: they get the ids of the late ones. */
 const YOUNG: readonly CrewKind[] = [
   { kind: 'young-1', queue: 'young' },
   { kind: 'young-2', queue: 'young' },
@@ -65,7 +66,7 @@ export async function timeTravel(options: TimeTravel): Promise<RoundResult> {
   await machine.goBack()
   const backAt = nowMs()
   const other = await opened(machine.place, closing)
-  // With a worker of a new release in its place, which knows no ids from before. The process that enqueues does.
+  // A worker of a new release replaces it and knows no earlier ids. The enqueueing process does.
   await Promise.all([crew.retire(late), crew.start([KNOWN, ...YOUNG])])
   for (const kind of YOUNG) await acknowledged(() => sent.send(other, kind))
   kinds = [KNOWN, ...LATE, ...YOUNG]
@@ -94,7 +95,7 @@ async function opened(place: Place, closing: RoundOptions['closing']): Promise<M
   return mill
 }
 
-/** Trouble passes. */
+/** Retries through transient errors. */
 async function acknowledged(send: () => Promise<Call>): Promise<void> {
   const deadline = nowMs() + RECOVERS_WITHIN_MS
   while ((await send()).answer !== 'acknowledged' && nowMs() < deadline) await sleep(100)
@@ -132,7 +133,7 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
   const recoverySeconds = Number.isFinite(first) ? Number(((first - backAt) / 1_000).toFixed(2)) : null
   const dead = (await mill.counts()).reduce((sum, counts) => sum + counts.dead, 0)
   const sentences: [boolean, string][] = [
-    [!isEnded, `not ended: something still waits or runs ${END_MS / 1_000} s after ${name} on ${store}`],
+    [!isEnded, `not ended: jobs are still open ${END_MS / 1_000} s after ${name} on ${store}`],
     [lost.length > 0, `lost: ${lost.length} jobs acknowledged before or after ${name} on ${store} never ran`],
     [
       misrun.length > 0,
@@ -141,11 +142,11 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
     [dead > 0, `dead: ${dead} jobs after ${name} on ${store}`],
     [
       wrong.length > 0,
-      `answer: ${wrong.length} calls during ${name} on ${store} were rejected as if at fault: ${wrong[0]}`,
+      `answer: ${wrong.length} calls during ${name} on ${store} were rejected as invalid: ${wrong[0]}`,
     ],
     [
       recoverySeconds === null || recoverySeconds * 1_000 > RECOVERS_WITHIN_MS,
-      `recovery: ${name} on ${store} took ${recoverySeconds ?? 'for ever'} s; promised are ${RECOVERS_WITHIN_MS / 1_000} s`,
+      `recovery: ${name} on ${store} took ${recoverySeconds === null ? 'too long' : `${recoverySeconds} s`}; the limit is ${RECOVERS_WITHIN_MS / 1_000} s`,
     ],
     [gone === 0, `nothing shown: ${name} on ${store} took nothing back`],
   ]
@@ -164,7 +165,7 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
   }
 }
 
-/** By the number of the call; those that are not there are left out. */
+/** By the number of the call; missing jobs are omitted. */
 async function statesOf(mill: Mill, told: readonly Call[]): Promise<Map<number, string>> {
   const states = new Map<number, string>()
   for (const { n, id } of told) {

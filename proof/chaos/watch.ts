@@ -1,4 +1,4 @@
-/** How much waits or runs, by what callers were told and by what the workers wrote down; and when all is as before. */
+/** Tracks the backlog from acknowledgements and worker ledgers, and detects recovery. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isEnded, type Mill } from 'jobmill'
 import { nowMs } from '../cluster/clock.ts'
@@ -8,11 +8,11 @@ import type { Workers } from '../cluster/workers.ts'
 export interface Watch {
   /** Acknowledged, and not known to have ended. */
   readonly open: () => readonly Sent[]
-  /** The most that was open at a time, over a while without trouble. */
+  /** The maximum backlog during a quiet period. */
   readonly level: () => Promise<number>
   /**
-   * Waits until everything has ended that was acknowledged before `since`, and no more is open than `level`. The milliseconds from `since` on; null
-   * when that took longer than `withinMs`.
+   * Waits until everything acknowledged before `since` has ended and the backlog is at most `level`. Returns
+   * the milliseconds since `since`; null after `withinMs`.
    */
   readonly recovered: (since: number, level: number, withinMs: number) => Promise<number | null>
 }
@@ -26,7 +26,7 @@ export interface WatchOptions {
 
 const LOOK_MS = 50
 const LEVEL_LOOKS = 20
-/** After so long the store is asked: a process that was killed may have ended a job and not have written it down. */
+/** After this time the store is queried: a killed process may have finished a job without recording it. */
 const ASK_AFTER_MS = 1_000
 const ASKED = 100
 
@@ -43,7 +43,7 @@ export function watch({ sent, workers, mill, signal }: WatchOptions): Watch {
 
   async function ask(jobs: readonly Sent[]): Promise<void> {
     const old = jobs.filter(({ answeredAt }) => (answeredAt ?? 0) < nowMs() - ASK_AFTER_MS).slice(0, ASKED)
-    // While the store is away there is nothing to learn.
+    // While the store is unreachable, nothing is known.
     const found = await Promise.all(old.map(({ id }) => mill.get(id ?? '').catch(() => null)))
     for (const job of found) if (job !== null && isEnded(job.state)) ended.add(job.id)
   }

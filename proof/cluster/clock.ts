@@ -1,6 +1,9 @@
-/** The clock by which this proof compares what several processes wrote down. */
+/** The clock that compares the records of several processes. */
 
-/** Milliseconds of the machine's monotonic clock, the same in every process; a step of the wall clock does not move it. */
+/**
+ * Milliseconds of the machine's monotonic clock, which all processes share. Wall clock steps do not affect
+ * it.
+ */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

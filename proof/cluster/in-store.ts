@@ -1,11 +1,11 @@
-/** What the store says, asked through the public API. */
+/** Reads the store through the public API. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobmillError, type Mill } from 'jobmill'
 import { nowMs } from './clock.ts'
 import type { Stored } from './judge.ts'
 import { QUEUE, type Work } from './kinds.ts'
 
-/** Waits until every job has ended; false when that took too long. */
+/** Waits until every job has ended; false after the timeout. */
 export async function allEnded(mill: Mill, withinMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = nowMs() + withinMs
   while (nowMs() < deadline) {
@@ -23,7 +23,7 @@ export async function allEnded(mill: Mill, withinMs: number, signal: AbortSignal
   return false
 }
 
-/** Every job of the queue, by its id. */
+/** Every job of the queue, by id. */
 export async function everythingIn(mill: Mill): Promise<Map<string, Stored>> {
   const stored = new Map<string, Stored>()
   let cursor: string | undefined
@@ -37,7 +37,7 @@ export async function everythingIn(mill: Mill): Promise<Map<string, Stored>> {
   return stored
 }
 
-/** Without looking at them. */
+/** From the counters, without reading the jobs. */
 export async function countedDone(mill: Mill): Promise<number> {
   return (await mill.counts()).reduce((sum, { queue, done }) => sum + (queue === QUEUE ? done : 0), 0)
 }

@@ -1,6 +1,6 @@
 /**
- * Compares what was acknowledged, what the store says and what the handlers wrote down. Pure: from facts to figures, and a sentence for each promise
- * that was broken.
+ * Compares acknowledgements, store contents and handler records. Pure: from facts to metrics, and a sentence
+ * for each violated guarantee.
  */
 import type { JobState } from 'jobmill'
 import type { Run } from './ledger.ts'
@@ -9,27 +9,27 @@ import { afterDeaths, afterOutage, waits } from './recovery.ts'
 import { type Repeat, repeats, type Trouble } from './repeats.ts'
 import type { Answer, Sent } from './stream.ts'
 
-/** A job as the store tells it. */
+/** A job in the store. */
 export interface Stored {
   readonly state: JobState
-  /** Its place in the stream. */
+  /** Its number in the stream. */
   readonly n: number
 }
 
 export interface Facts extends Trouble {
   readonly sent: readonly Sent[]
   readonly stored: ReadonlyMap<string, Stored>
-  /** How many done jobs the store counts, without looking at them. */
+  /** The done jobs by the store's counters. */
   readonly countedDone: number
   readonly runs: readonly Run[]
-  /** What else went wrong, in sentences. */
+  /** Other problems, in sentences. */
   readonly broken: readonly string[]
 }
 
 export interface Figures {
   readonly sent: number
   readonly answers: Readonly<Record<Answer, number>>
-  /** Of those whose answer is unknown. */
+  /** Of the calls with an unknown answer. */
   readonly unknownWritten: number
   readonly done: number
   readonly dead: number
@@ -42,9 +42,9 @@ export interface Figures {
   readonly outOfLine: number
   /** From sent to started, shortest first. */
   readonly waits: readonly number[]
-  /** Each job that ran when its process died: how long until it ran again. */
+  /** For each job of a killed process: the time until it ran again. */
   readonly afterDeaths: readonly (number | null)[]
-  /** Each outage: how long until the next job was finished. */
+  /** For each outage: the time until the next finished job. */
   readonly afterOutages: readonly (number | null)[]
 }
 
@@ -53,7 +53,7 @@ export interface Verdict {
   readonly broken: readonly string[]
 }
 
-/** What P4 promises by the default lease. */
+/** The limit of P4 with the default lease. */
 export const RECOVERY_LIMIT_MS = 15_000
 
 export function judge(facts: Facts): Verdict {
@@ -65,7 +65,7 @@ export function judge(facts: Facts): Verdict {
   }
 }
 
-/** The ids of jobs that something is wrong with, by what that is. */
+/** The ids of affected jobs, by problem. */
 type Findings = ReturnType<typeof findings>
 
 function findings({ sent, stored, runs, ...trouble }: Facts) {
@@ -127,38 +127,38 @@ function sentences({ missing, unseen, waiting, dead, twice, early, copies, unask
     ...told(missing, 'lost', 'acknowledged and not in the store'),
     ...told(unseen, 'lost', 'done according to the store, and never run to the end by a handler'),
     ...told(waiting, 'not ended', 'still waiting or running'),
-    ...told(dead, 'dead', 'dead or cancelled, though no handler here gives up'),
+    ...told(dead, 'dead', 'dead or cancelled, although no handler fails permanently'),
     ...told(twice, 'run twice', 'run again although the process lived and kept its lease'),
-    ...told(early, 'order broken', 'run before an earlier job of the line had ended'),
+    ...told(early, 'order broken', 'run before an earlier job of the order queue had ended'),
     ...told(copies, 'enqueued twice', 'in the store a second time for one call'),
     ...told(
       unasked,
       'written all the same',
-      'in the store, though the caller was told that nothing was written',
+      'in the store, although the caller was told that nothing was written',
     ),
   ]
 }
 
-/** `lost: 2 jobs, acknowledged and not in the store (0190…, 0190…).` */
-function told(ids: readonly string[], promise: string, what: string): string[] {
+/** Formats `lost: 2 jobs, acknowledged and not in the store (0190…, 0190…).` */
+function told(ids: readonly string[], rule: string, what: string): string[] {
   if (ids.length === 0) return []
   const shown = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}`
-  return [`${promise}: ${ids.length === 1 ? '1 job' : `${ids.length} jobs`}, ${what} (${shown}).`]
+  return [`${rule}: ${ids.length === 1 ? '1 job' : `${ids.length} jobs`}, ${what} (${shown}).`]
 }
 
 function late(figures: Figures): string[] {
   const slowest = figures.afterDeaths.reduce((a, b) => (a === null || b === null ? null : Math.max(a, b)), 0)
   return [
-    ...tooLate('a job that a dead process had run', slowest),
+    ...tooLate('a job of a killed process', slowest),
     ...figures.afterOutages.flatMap((ms) => tooLate('work after the outage', ms)),
   ]
 }
 
 function tooLate(what: string, ms: number | null): string[] {
-  if (ms === null) return [`recovery: ${what} never came back.`]
+  if (ms === null) return [`recovery: ${what} never resumed.`]
   if (ms <= RECOVERY_LIMIT_MS) return []
   const [took, promised] = [ms, RECOVERY_LIMIT_MS].map((time) => (time / 1_000).toFixed(1))
-  return [`recovery: ${what} came back after ${took} s; promised are ${promised} s.`]
+  return [`recovery: ${what} resumed after ${took} s; the limit is ${promised} s.`]
 }
 
 function counts({ countedDone }: Facts, { done }: Figures): string[] {

@@ -1,11 +1,11 @@
 /**
- * What really ran, written down outside of the system that is to be proven: a file for each worker process, one write for each line, so that a line
- * survives the kill -9 that comes right after it.
+ * Records what actually ran, outside the system under test: one file per worker process and one write per
+ * line, so that a line survives a kill -9 right after it.
  */
 import { closeSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
 import { nowMs } from './clock.ts'
 
-/** returned: it ran to its end. threw: it failed as planned. stopped: it was told to stop, by its signal. */
+/** returned: it ran to the end. failed: it failed as planned. stopped: its signal interrupted it. */
 export type How = 'returned' | 'failed' | 'stopped'
 
 type Entry =
@@ -18,13 +18,13 @@ type Entry =
       readonly line: string | null
     }
   | { readonly what: 'end'; readonly id: string; readonly token: number; readonly how: How }
-  /** The mill says that the outcome of an attempt is committed. */
+  /** The mill reported that the outcome of an attempt is committed. */
   | { readonly what: 'told'; readonly id: string; readonly attempt: number; readonly how: How }
-  /** The mill says that its lease is over. */
+  /** The mill reported that its lease is lost. */
   | { readonly what: 'lost' }
-  /** The store took an end from a handler no more: the lease was somebody else's by then. */
+  /** The store refused an outcome, because another instance held the lease. */
   | { readonly what: 'refused'; readonly id: string; readonly token: number }
-  /** The wall clock of the process is wrong by so much, from now on. */
+  /** The wall clock of the process is off by this much from now on. */
   | { readonly what: 'clock'; readonly byMs: number }
 
 type Written = Entry & { readonly at: number }
@@ -40,7 +40,7 @@ export interface Run {
   readonly startedAt: number
   endedAt: number | null
   how: How | null
-  /** When the mill said that the outcome is committed. */
+  /** When the mill reported the committed outcome. */
   toldAt: number | null
 }
 
@@ -58,14 +58,14 @@ export function ledgerWriter(file: string): LedgerWriter {
 }
 
 export interface LedgerReader {
-  /** Reads on to the end of the file. */
+  /** Reads to the end of the file. */
   read(): void
   readonly runs: readonly Run[]
   /** When the worker lost its lease. */
   readonly lostAt: readonly number[]
-  /** How many ends of attempts the store refused. */
+  /** The number of outcomes that the store refused. */
   readonly refused: () => number
-  /** By how much its wall clock was seen to be wrong, one after the other. */
+  /** The observed wall clock offsets, in order. */
   readonly clocks: readonly number[]
   /** Started and not ended. */
   open(): Run[]
@@ -121,7 +121,7 @@ export function ledgerReader(file: string, worker: number): LedgerReader {
     read() {
       const text = rest + readFrom(file, offset)
       offset += Buffer.byteLength(text) - Buffer.byteLength(rest)
-      // A process that was killed may leave half a line behind: it never becomes a whole one.
+      // A killed process may leave an incomplete line, which never becomes complete.
       const end = text.lastIndexOf('\n') + 1
       rest = text.slice(end)
       for (const line of text.slice(0, end).split('\n')) if (line !== '') take(JSON.parse(line) as Written)
@@ -129,7 +129,7 @@ export function ledgerReader(file: string, worker: number): LedgerReader {
   }
 }
 
-/** The lines are plain ASCII, so a piece can be cut anywhere. */
+/** The lines are plain ASCII, so a chunk can be cut anywhere. */
 function readFrom(file: string, offset: number): string {
   if (!existsSync(file)) return ''
   const handle = openSync(file, 'r')

@@ -1,11 +1,12 @@
 /**
- * For the test of this proof: JOBMILL_CLUSTER_LIE makes it lie, so that every promise can be seen to break. Several, with commas between:
+ * To test this proof: JOBMILL_CLUSTER_LIE injects false records, so that each check can be seen to fail.
+ * Separate several with commas:
  *
  *   drop-job    an acknowledged job is deleted from the store before the comparison
- *   forget-run  a worker does not write down one run
- *   run-twice   a worker writes down one run twice
- *   no-lines    jobs that are to run one after the other are enqueued without their order key
- *   silent-end  the worker that takes the place of the killed one ends by itself
+ *   forget-run  a worker does not record one run
+ *   run-twice   a worker records one run twice
+ *   no-lines    ordered jobs are enqueued without their order key
+ *   silent-end  the replacement of the killed worker exits on its own
  */
 
 const LIES = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end'] as const
@@ -15,6 +16,6 @@ export function liesFrom(variable: string | undefined): readonly Lie[] {
   const named = (variable ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
   const unknown = named.find((name) => !LIES.some((lie) => lie === name))
   if (unknown !== undefined)
-    throw new Error(`JOBMILL_CLUSTER_LIE: there is no "${unknown}". Use ${LIES.join(', ')}`)
+    throw new Error(`JOBMILL_CLUSTER_LIE: unknown value (got "${unknown}"). Use ${LIES.join(', ')}`)
   return LIES.filter((lie) => named.includes(lie))
 }

@@ -1,12 +1,12 @@
 /**
- * Whether jobs with an order key ran one at a time and in their order. Which of two comes first is certain only when the first was acknowledged before the
- * second was sent.
+ * Checks that jobs with an order key ran one at a time and in order. The order of two jobs is certain only if
+ * the first was acknowledged before the second was sent.
  */
 import type { Run } from './ledger.ts'
 import type { Death } from './repeats.ts'
 import type { Sent } from './stream.ts'
 
-/** The ids of jobs that ran before their turn. */
+/** The ids of jobs that ran out of order. */
 export function outOfLine(
   sent: readonly Sent[],
   runs: readonly Run[],
@@ -15,7 +15,7 @@ export function outOfLine(
   const broken = new Set<string>()
   const inLines = runs.filter(({ line }) => line !== null)
   const ofJobs = Map.groupBy(inLines, ({ id }) => id)
-  // A run that lost its lease may go on for a while in a process that stands still; what counts is the one after it.
+  // A run that lost its lease may continue in a frozen process; its successor counts.
   const nextOf = ({ id, token }: Run): Run | undefined => ofJobs.get(id)?.find((other) => other.token > token)
   const endOf = (run: Run): number =>
     Math.min(
@@ -30,7 +30,7 @@ export function outOfLine(
   return broken
 }
 
-/** Started while another job of the line ran. */
+/** Started while another job of the order queue ran. */
 function overlapping(runs: readonly Run[], endOf: (run: Run) => number): string[] {
   const found: string[] = []
   let last: { readonly id: string; readonly end: number } | null = null
@@ -42,7 +42,7 @@ function overlapping(runs: readonly Run[], endOf: (run: Run) => number): string[
   return found
 }
 
-/** Started before one had ended that was acknowledged before this one was sent. */
+/** Started before an earlier acknowledged job had ended. */
 function overtaking(
   sent: readonly Sent[],
   byJob: ReadonlyMap<string, readonly Run[]>,

@@ -1,10 +1,10 @@
-/** A process that takes the write lock of a SQLite file for a while: `lock.ts FILE MS`. It says `locked`, and `released`. */
+/** Takes the write lock of a SQLite file for a while: `lock.ts FILE MS`. Prints `locked` and `released`. */
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const [file = '', ms = '0'] = process.argv.slice(2)
 process.on('disconnect', () => process.exit())
-// Ctrl-C reaches every process of the terminal; the one that started this one decides.
+// Ctrl+C reaches every process of the terminal; the parent decides.
 process.on('SIGINT', () => {})
 
 const db = new DatabaseSync(file, { timeout: 10_000 })

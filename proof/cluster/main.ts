@@ -1,6 +1,7 @@
 /**
- * `npm run start:cluster`: three worker processes on one database under a steady stream of jobs, while a process is killed with -9 and the database is
- * restarted. At the end it compares what was acknowledged with what was run, and fails with a sentence for each promise that was broken.
+ * `npm run start:cluster`: three worker processes on one database under a steady stream of jobs. One process
+ * is killed with -9, and the database is restarted. At the end it compares acknowledged and executed jobs,
+ * and fails with a sentence for each violated guarantee.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +35,7 @@ interface Asked {
   readonly lies: readonly Lie[]
 }
 
-/** Null when help was asked for. */
+/** Null if help was requested. */
 function asked(): Asked | null {
   try {
     const options = readOptions(process.argv.slice(2))
@@ -47,5 +48,5 @@ function asked(): Asked | null {
 
 const wanted = asked()
 if (wanted === null) console.log(HELP)
-// By exit: a proof that was stopped midway may still wait for something.
+// Exit explicitly, because an interrupted proof may still have pending work.
 else process.exit(await main(wanted))

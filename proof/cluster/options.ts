@@ -1,4 +1,4 @@
-/** What can be said on the command line. Whatever is wrong is told with the name of its option. */
+/** The command-line options. Errors name the option. */
 import { parseArgs } from 'node:util'
 
 export interface Options {
@@ -10,14 +10,14 @@ export interface Options {
 
 export const HELP = `npm run start:cluster -- [--sqlite] [--seconds 20] [--rate 100]
 
-Three worker processes on one database, under a steady stream of jobs. One process is killed with -9, the database
-is killed and started again, and at the end what was acknowledged is compared with what was run.
+Runs three worker processes on one database under a steady stream of jobs. One process is killed with -9, the database
+is killed and restarted, and at the end acknowledged and executed jobs are compared.
 
-  --sqlite     on one SQLite file, locked by another process for 3 s, instead of a PostgreSQL server
+  --sqlite     use a SQLite file, locked by another process for 3 s, instead of PostgreSQL
   --seconds    how long jobs are enqueued: 3 to 3600
-  --rate       how many a second: 1 to 2000`
+  --rate       jobs a second: 1 to 2000`
 
-/** Null when help was asked for. */
+/** Null if help was requested. */
 export function readOptions(args: readonly string[]): Options | null {
   const { values } = parseArgs({
     args: [...args],

@@ -1,6 +1,6 @@
 /**
- * The two databases that the proof runs on, and the trouble that each gets: a PostgreSQL server is killed and started again on the same data, a
- * SQLite file is locked by another process.
+ * The two databases of the proof and their faults: a PostgreSQL server is killed and restarted on the same
+ * data, a SQLite file is locked by another process.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,19 +10,19 @@ import type { Store } from 'jobmill'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { nowMs } from './clock.ts'
 
-/** Where the store is, as a message to another process can say it. */
+/** The location of the store, in a form that can be sent to another process. */
 export interface Place {
   readonly store: 'postgres' | 'sqlite'
   readonly at: string
 }
 
-/** Loads only the driver that is asked for. */
+/** Imports only the driver that is needed. */
 export async function storeAt({ store, at }: Place): Promise<Store<never>> {
   if (store === 'sqlite') return (await import('jobmill/sqlite')).sqlite(at)
   return (await import('jobmill/postgres')).postgres(at)
 }
 
-/** When the database took no writes. */
+/** A period in which the database accepted no writes. */
 export interface Outage {
   readonly from: number
   readonly to: number
@@ -31,11 +31,11 @@ export interface Outage {
 export interface Database {
   readonly place: Place
   readonly name: string
-  /** What `trouble` does, and how it ends, in words. */
+  /** Describes the fault and its end. */
   readonly begins: string
   readonly ends: string
   readonly trouble: (began: () => void) => Promise<Outage>
-  /** Safe at any moment, also in the midst of the trouble. */
+  /** Safe at any time, even during the fault. */
   readonly close: () => Promise<void>
 }
 
@@ -89,7 +89,7 @@ export function sqliteFile(folder: string): Database {
       await ended
       return { from, to }
     },
-    // The folder is the caller's, and the process that locks goes when its channel closes.
+    // The folder belongs to the caller, and the locking process exits when its channel closes.
     close: () => Promise.resolve(),
   }
 }

@@ -1,9 +1,9 @@
-/** Shows how it goes: a line that is written over on a terminal, and a line each second elsewhere. */
+/** Shows progress: a line that is overwritten on a terminal, and a line per second elsewhere. */
 
 export interface Progress {
-  /** Something worth keeping. */
+  /** Prints a line that stays. */
   readonly say: (text: string) => void
-  /** Begins to show `now()` once a second. */
+  /** Starts to print `now()` once a second. */
   readonly begin: (now: () => string) => void
   readonly end: () => void
 }

@@ -1,4 +1,4 @@
-/** The proof from its beginning to its verdict: begin, trouble, wait, compare. */
+/** The proof from start to verdict: start, inject faults, wait, compare. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobmill, type Mill } from 'jobmill'
 import { nowMs } from './clock.ts'
@@ -15,24 +15,27 @@ import { type Workers, workers as createWorkers } from './workers.ts'
 export interface Proof {
   readonly options: Options
   readonly lies: readonly Lie[]
-  /** For everything that is written. */
+  /** The folder for all files. */
   readonly folder: string
-  /** Fires when it is to be given up. */
+  /** Fires when the proof is aborted. */
   readonly signal: AbortSignal
-  /** Takes what must be closed at the end, however that comes. */
+  /** Registers resources to close at the end. */
   readonly closing: (close: () => Promise<unknown>) => void
 }
 
-/** How long the stream goes on after the trouble, at least. */
+/** The minimum time that the stream continues after the faults. */
 const AFTERWARDS_MS = 1_000
 
-/** How long it may take until a worker runs something, at least: on a busy machine a short proof has a third of nothing. */
+/**
+ * The minimum time to wait for a running job, because a third of a short proof is too little on a busy
+ * machine.
+ */
 const LEAST_PATIENCE_MS = 20_000
 
-/** How long everything may take to end after the last job was enqueued. */
+/** How long everything may take to end after the last enqueue. */
 const END_MS = 60_000
 
-/** The exit code. */
+/** Resolves to the exit code. */
 export async function prove(proof: Proof): Promise<number> {
   const { options, lies, folder, closing } = proof
   const database = options.store === 'postgres' ? await postgresServer() : sqliteFile(folder)
@@ -86,12 +89,12 @@ interface Happened {
   readonly broken: readonly string[]
 }
 
-/** The stream and the trouble side by side, until everything has ended. */
+/** Runs the stream and the faults in parallel until everything has ended. */
 async function act(scene: Scene): Promise<Happened & { readonly sent: readonly Sent[] }> {
   const { mill, options, lies, signal, workers, shown } = scene
   const jobs = stream({ mill, ...options, lies })
   shown.begin(() => glance(jobs.sent, workers))
-  // The stream outlives the trouble, however slow the machine is: or nobody could see the work go on.
+  // The stream outlasts the faults on any machine, so that recovery is visible.
   let overAt = Number.POSITIVE_INFINITY
   const troubled = trouble(scene).finally(() => (overAt = nowMs()))
   const streaming = jobs.run(signal, () => nowMs() > overAt + AFTERWARDS_MS)
@@ -101,7 +104,9 @@ async function act(scene: Scene): Promise<Happened & { readonly sent: readonly S
   return { sent: jobs.sent, ...happened }
 }
 
-/** After a third of the time a process is killed and another takes its place; after two thirds it is the database's turn. */
+/**
+ * After a third of the time, a process is killed and replaced; after two thirds, the database is disturbed.
+ */
 async function trouble(scene: Scene): Promise<Happened> {
   const { database, workers, shown, signal, lies, options, beganAt } = scene
   const at = (part: number): Promise<void> =>
@@ -131,7 +136,7 @@ function onlyOf(lies: readonly Lie[], ...some: readonly Lie[]): Lie[] {
   return lies.filter((lie) => some.includes(lie))
 }
 
-/** By what the processes wrote down: the database may be away. */
+/** From the records of the processes, because the database may be unreachable. */
 function glance(sent: readonly Sent[], workers: Workers): string {
   for (const { ledger } of workers.all) ledger.read()
   const runs = workers.all.flatMap(({ ledger }) => ledger.runs)

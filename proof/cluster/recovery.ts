@@ -1,10 +1,10 @@
-/** How long work waited: at its start, after the death of a process, and after the database was away. */
+/** Measures waits: from enqueue to start, after a process crash, and after a database outage. */
 import type { Run } from './ledger.ts'
 import type { Outage } from './places.ts'
 import type { Death } from './repeats.ts'
 import type { Sent } from './stream.ts'
 
-/** From the death of its process to the next start, for each job that it ran then; null where that never started again. */
+/** From the death of a process to the next start of each of its jobs; null if it never started again. */
 export function afterDeaths(runs: readonly Run[], deaths: readonly Death[]): (number | null)[] {
   return deaths.flatMap(({ worker, at }) =>
     runs
@@ -16,13 +16,13 @@ export function afterDeaths(runs: readonly Run[], deaths: readonly Death[]): (nu
   )
 }
 
-/** From the end of the outage to the first outcome that was committed after it; null when there was none. */
+/** From the end of the outage to the first outcome committed after it; null if there was none. */
 export function afterOutage({ to }: Outage, runs: readonly Run[]): number | null {
   const next = least(runs.flatMap(({ toldAt }) => (toldAt !== null && toldAt > to ? [toldAt] : [])))
   return next === null ? null : next - to
 }
 
-/** From sent to first started, shortest first; without jobs that had to wait for others of their line. */
+/** From sent to first started, shortest first; without jobs that had to wait for their order key. */
 export function waits(sent: readonly Sent[], runs: readonly Run[]): number[] {
   const startedAt = new Map<string, number>()
   for (const run of runs)

@@ -1,6 +1,6 @@
 /**
- * Why a job ran more than once. A retry that its handler asked for is planned; a run that was cut off by the death of its process, or by a lease that was
- * lost while the database was away, is explained; anything else breaks a promise.
+ * Explains why a job ran more than once. A retry after a failure is planned. A run cut off by a crash, or by
+ * a lease lost in a database outage, is explained. Anything else violates a guarantee.
  */
 import type { Run } from './ledger.ts'
 import type { Outage } from './places.ts'
@@ -10,10 +10,10 @@ export interface Death {
   readonly at: number
 }
 
-/** A worker whose mill said that its lease is over. */
+/** A worker whose mill reported a lost lease. */
 type Loss = Death
 
-/** A worker that could not keep its lease and learnt of it only afterwards: it stood still, or its clock was wrong. */
+/** A worker that could not keep its lease and learned it later: it was frozen, or its clock was wrong. */
 export interface Stillness {
   readonly worker: number
   readonly from: number
@@ -33,7 +33,7 @@ export interface Repeat {
   readonly why: 'planned' | 'process died' | 'lease lost' | 'stood still' | 'no reason'
 }
 
-/** How long a lease lasts by default: what was lost that long after the database went away was lost with it. */
+/** The default lease: a lease lost this long after an outage was lost because of it. */
 const LEASE_MS = 10_000
 
 export function repeats(runs: readonly Run[], trouble: Trouble): Repeat[] {
@@ -49,7 +49,7 @@ export function repeats(runs: readonly Run[], trouble: Trouble): Repeat[] {
 
 function reason(first: Run, next: Run, { deaths, losses, stillnesses, outages }: Trouble): Repeat['why'] {
   if (first.how === 'failed' && next.attempt === first.attempt + 1) return 'planned'
-  // Committed is committed, whatever died afterwards.
+  // A committed outcome stays committed, whatever crashed afterwards.
   if (first.toldAt !== null && first.how === 'returned') return 'no reason'
   const within = ({ worker, at }: Death): boolean =>
     worker === first.worker && at >= first.startedAt && at <= next.startedAt

@@ -1,12 +1,15 @@
-/** The verdict as people read it. */
+/** The verdict as text. */
 import { type Figures, RECOVERY_LIMIT_MS, type Verdict } from './judge.ts'
 
 export function report({ figures, broken }: Verdict, told: ReadonlyMap<string, number>): string {
   const lines = rows(figures, told).map(([what, figure]) => `${what.padEnd(28)} ${figure}`)
   const end =
     broken.length === 0
-      ? ['All promises were kept.']
-      : [`${broken.length === 1 ? 'A promise was' : `${broken.length} promises were`} broken:`, ...broken]
+      ? ['All guarantees held.']
+      : [
+          `${broken.length === 1 ? 'A guarantee was' : `${broken.length} guarantees were`} violated:`,
+          ...broken,
+        ]
   return ['', ...lines, '', ...end].join('\n')
 }
 
@@ -32,7 +35,7 @@ function rows(figures: Figures, told: ReadonlyMap<string, number>): [what: strin
     ['recovery after kill -9', afterDeaths(figures.afterDeaths)],
     ['recovery after the database', figures.afterOutages.map(seconds).join(', ') || 'nothing to recover'],
     ['from sent to started', waited(figures.waits)],
-    ['told by the workers', toldOf(told)],
+    ['lifecycle events', toldOf(told)],
   ]
 }
 
@@ -51,7 +54,7 @@ function waited(times: readonly number[]): string {
     : `median ${median.toFixed(1)} ms, longest ${seconds(times.at(-1) ?? median)}`
 }
 
-/** What else the mills told that is out of the ordinary. */
+/** Other unusual lifecycle events. */
 function toldOf(told: ReadonlyMap<string, number>): string {
   const types = ['reaped', 'leases-found', 'lease-lost', 'instance-lost', 'store-failing', 'store-back']
   return types.map((type) => `${type} ${count(told.get(type) ?? 0)}`).join(', ')

@@ -1,4 +1,4 @@
-/** A steady stream of jobs from a process that only enqueues. It notes what each call was answered, and when. */
+/** A steady stream of jobs from a process that only enqueues. It records each answer and its time. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobmillError, type Mill } from 'jobmill'
 import { nowMs } from './clock.ts'
@@ -6,8 +6,8 @@ import { QUEUE, workAt } from './kinds.ts'
 import type { Lie } from './lies.ts'
 
 /**
- * acknowledged: `enqueue` resolved. unknown: it may have been written, the answer was lost. refused: the database was away, and nothing was written.
- * open: there is no answer yet.
+ * acknowledged: `enqueue` resolved. unknown: it may have been written, but the answer was lost. refused: the
+ * database was unreachable, and nothing was written. open: no answer yet.
  */
 export type Answer = 'acknowledged' | 'unknown' | 'refused' | 'open'
 
@@ -24,8 +24,8 @@ export interface Sent {
 export interface Stream {
   readonly sent: readonly Sent[]
   /**
-   * Sends until its time has passed and `isEnough` says so. Resolves when every call was answered; rejects on an answer that says that the call was
-   * wrong.
+   * Sends until its time is over and `isEnough` returns true. Resolves when every call is answered; rejects
+   * if an error blames the call itself.
    */
   readonly run: (signal: AbortSignal, isEnough: () => boolean) => Promise<void>
 }
@@ -35,7 +35,7 @@ export interface StreamOptions {
   readonly seconds: number
   readonly rate: number
   readonly lies: readonly Lie[]
-  /** Told of an answer that says that the call was wrong, instead of a rejection. */
+  /** Receives errors that blame the call, instead of a rejection. */
   readonly wrong?: (error: unknown) => void
 }
 
@@ -55,7 +55,7 @@ export function stream({ mill, seconds, rate, lies, wrong }: StreamOptions): Str
       if (!isJobmillError(error) || !error.retryable) {
         if (wrong === undefined) throw error
         wrong(error)
-        // It says nothing of what was written.
+        // The error does not say what was written.
         one.answer = 'unknown'
       } else one.answer = error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'refused'
     } finally {
@@ -72,7 +72,7 @@ export function stream({ mill, seconds, rate, lies, wrong }: StreamOptions): Str
         const waitMs = beganAt + (n * 1_000) / rate - nowMs()
         if (waitMs > 0) await sleep(waitMs, undefined, { signal })
         const call = send(n)
-        // It is waited for below; until then it must not be an unhandled one.
+        // Awaited below; until then it must not be an unhandled rejection.
         call.catch(() => {})
         calls.push(call)
       }

@@ -1,6 +1,6 @@
 /**
- * One of the worker processes: a mill that works on the queue, and writes down every run of a handler. It says `ready`, and at its end what its
- * mill counted; SIGTERM stops it.
+ * A worker process: a mill that runs jobs and records every handler run. It reports `ready`, and at its end
+ * the counts of its mill; SIGTERM stops it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineJob, type EventCounts, type JobContext, jobmill } from 'jobmill'
@@ -14,11 +14,11 @@ export interface WorkerTask {
   readonly place: Place
   readonly ledger: string
   readonly lies: readonly Lie[]
-  /** Serves a schedule too. */
+  /** Also runs a schedule. */
   readonly beats: boolean
 }
 
-/** What it says to the process that started it. */
+/** A message to the parent process. */
 export type WorkerMessage = 'ready' | { readonly told: EventCounts['told'] }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
@@ -35,7 +35,7 @@ async function worked(kind: Kind, { payload, attempt, signal }: JobContext<Work>
   }
 }
 
-/** Tells a lie once, and only about a quick job: those have no line whose order it would break too. */
+/** Lies once, and only about a quick job, because those have no order key that the lie would violate too. */
 function liesNow(lie: Lie, kind: Kind): boolean {
   return kind === 'quick' && lies.delete(lie)
 }
@@ -67,7 +67,7 @@ const jobs = KINDS.map((kind) =>
 const ownClockMs = Date.now() - nowMs()
 let wrongByMs = 0
 
-/** A minute more or less is a step; what the machine corrects is far less. */
+/** A minute or more is a step; clock corrections of the machine are far smaller. */
 function noteClock(): void {
   const byMs = Date.now() - nowMs() - ownClockMs
   if (Math.abs(byMs - wrongByMs) < 60_000) return
@@ -97,9 +97,9 @@ mill.on('instance-lost', () => write({ what: 'lost' }))
 
 const say = (message: WorkerMessage): void => void process.send?.(message)
 
-// Nobody is left to tell anything to: the process that started this one is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit())
-// Ctrl-C reaches every process of the terminal; the one that started this one decides.
+// Ctrl+C reaches every process of the terminal; the parent decides.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {
   void mill.stop().then(() => {

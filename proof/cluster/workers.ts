@@ -1,4 +1,4 @@
-/** The worker processes, seen from the one that starts them: they are started, killed with -9 while they work, and stopped. */
+/** Manages the worker processes: starts them, kills them with -9 while they work, and stops them. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -15,37 +15,39 @@ export interface Worker {
   readonly number: number
   readonly pid: number
   readonly ledger: LedgerReader
-  /** When it died: killed, or by itself before it was told to stop. */
+  /** When it died: killed, or on its own before it was stopped. */
   diedAt: number | null
 }
 
 export interface Workers {
   readonly all: readonly Worker[]
-  /** Resolves when it works. */
+  /** Resolves when the worker is ready. */
   readonly start: (lies?: readonly Lie[]) => Promise<Worker>
   /**
-   * Kills the busiest with -9, at a moment when it runs something: for the first while, when it runs several jobs. Null when none ran anything until
+   * Kills the busiest worker with -9 while it runs a job, preferably several. Null if none ran a job before
    * `signal` fired.
    */
   readonly killBusiest: (signal: AbortSignal) => Promise<Worker | null>
-  /** Those that run. */
+  /** The running workers. */
   readonly alive: () => readonly Worker[]
-  /** Lets one stop by itself while it works, and waits until it has. */
+  /** Stops a worker gracefully while it works, and waits for its exit. */
   readonly retire: (worker: Worker) => Promise<void>
-  /** Has one stand still, and go on. */
+  /** Freezes a worker; `resume` continues it. */
   readonly hold: (worker: Worker) => Promise<void>
   readonly goOn: (worker: Worker) => void
-  /** Lets all stop by themselves. Returns how often their mills told what, and what was wrong with them, in sentences. */
+  /**
+   * Stops all workers gracefully. Returns the counts of their lifecycle events, and problems in sentences.
+   */
   readonly stop: () => Promise<{ readonly told: Map<string, number>; readonly broken: readonly string[] }>
-  /** Ends all at once; no other can be started. */
+  /** Kills all workers; none can be started afterwards. */
   readonly destroy: () => Promise<void>
 }
 
-/** How many jobs a worker is to run when it is killed, and for how long that is waited for. */
+/** How many jobs the killed worker should run, and how long to wait for that. */
 const SEVERAL = 4
 const PATIENT_MS = 500
 
-/** Longer than the grace of a mill. */
+/** Longer than the grace period of a mill. */
 const STOP_MS = 40_000
 
 interface Member extends Worker {
@@ -57,10 +59,10 @@ interface Member extends Worker {
 }
 
 export interface WorkersOptions {
-  /** For their ledgers and logs. */
+  /** For ledgers and logs. */
   readonly folder: string
   readonly place: Place
-  /** Beside the jobs of the stream they serve a schedule. */
+  /** Also run a schedule, in addition to the jobs of the stream. */
   readonly beats?: boolean
   readonly env?: NodeJS.ProcessEnv
 }
@@ -80,7 +82,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
     member.child.on('exit', (code, signal) => {
       if (ending || signal === 'SIGKILL' || (member.isLeaving && code === 0)) return
       member.diedAt = nowMs()
-      broken.push(`worker ${number} ended by itself, with ${String(code ?? signal)}.${tailOf(member.log)}`)
+      broken.push(`worker ${number} exited on its own with ${String(code ?? signal)}.${tailOf(member.log)}`)
     })
     await Promise.race([
       once(member.child, 'message'),
@@ -99,7 +101,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
       .toSorted((a, b) => b.ledger.open().length - a.ledger.open().length)[0]
 
   async function kill(member: Member): Promise<void> {
-    // Before the signal: what it did until then may have been done at this moment at the latest.
+    // Set before the signal: its last action happened at this time at the latest.
     member.diedAt = nowMs()
     member.child.kill('SIGKILL')
     await member.exited
@@ -127,7 +129,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
       const patientUntil = nowMs() + PATIENT_MS
       while (!signal.aborted) {
         const member = busiest(nowMs() < patientUntil ? SEVERAL : 1)
-        // Held first: what it runs then, it still runs when it is killed.
+        // Freeze it first: the jobs that it runs now are still running when it is killed.
         if (member !== undefined) {
           await standStill(member.pid, null)
           member.ledger.read()
@@ -155,7 +157,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
         broken.push(`worker ${number} did not stop within ${STOP_MS / 1_000} s.`)
       for (const { child, number } of stopping)
         if (child.exitCode !== null && child.exitCode !== 0)
-          broken.push(`worker ${number} failed when it was told to stop, with ${child.exitCode}.`)
+          broken.push(`worker ${number} failed to stop, exit code ${child.exitCode}.`)
       for (const { ledger } of all) ledger.read()
       return { told: sums(all.map(({ told }) => told)), broken }
     },
@@ -177,7 +179,7 @@ function launch(task: WorkerTask, number: number, log: string, env: NodeJS.Proce
   closeSync(output)
   const exited = new Promise((resolve) => {
     child.once('exit', resolve)
-    // It could not even be started, or a message to one that is gone.
+    // The process could not be started, or a message was sent to one that is gone.
     child.on('error', resolve)
   })
   const member: Member = {

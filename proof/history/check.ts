@@ -1,4 +1,4 @@
-/** The judge: from a history to what was broken in it. Pure, so that a planted fault shows whether it sees anything. */
+/** The checker: finds violated guarantees in a history. Pure, so that a planted fault can test it. */
 import type { Entry } from './entry.ts'
 import { neverTakenAlive } from './rules/alive.ts'
 import { onlyClaimable } from './rules/claimable.ts'

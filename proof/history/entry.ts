@@ -1,7 +1,7 @@
 /**
- * What a history is made of: what was seen to happen, in the order in which it was committed. Whoever records it stands outside of the system: at the
- * door of the store (written, claimed, finished, reaped), at the callers (acknowledged, cancelled), inside the handlers (started, effect) and, now and then,
- * in front of everything that the store knows (look).
+ * The entries of a history, in commit order. They are recorded outside the system: at the store (written,
+ * claimed, finished, reaped), at callers (acknowledged, cancelled), in handlers (started, effect), and by
+ * reading the whole store at times (look).
  *
  * `at` is in milliseconds on one clock for the whole history.
  */
@@ -37,67 +37,67 @@ export type Entry = { readonly at: number } & (
   | Ticked
 )
 
-/** The store has committed a new job. */
+/** The store committed a new job. */
 export interface Written {
   readonly what: 'written'
   readonly job: string
   readonly queue: string
   readonly kind: string
   readonly priority: number
-  /** Ready at once, in the order of writing: no delay, no turn to wait for. */
+  /** Ready immediately, in the order of writing: without a delay or an order lock to wait for. */
   readonly isReady: boolean
-  /** When it is due, for one that is not at once. */
+  /** When it is due, if not immediately. */
   readonly dueAt?: number | null
-  /** Those of one queue with the same order key run one at a time. */
+  /** Jobs of one queue with the same order key run one at a time. */
   readonly orderKey?: string | null
-  /** The dedupe key under which it was written, and how long it holds it after it is done, or however it ended. */
+  /** Its dedupe key, and how long it is held after the job is done, or after any end. */
   readonly key?: { readonly key: string; readonly holdMs: number; readonly holdAfter: HoldAfter } | null
 }
 
-/** The store has ended a job that waited. */
+/** The store ended a job that was not running. */
 interface Withdrawn {
   readonly what: 'withdrawn'
   readonly job: string
 }
 
-/** A job that waited has another payload and due time: its place is no longer where it was. */
+/** A waiting job got another payload and due time, and lost its position. */
 interface Replaced {
   readonly what: 'replaced'
   readonly job: string
 }
 
-/** An operator had a job begin again that had ended. */
+/** An operator retried an ended job. */
 interface Retried {
   readonly what: 'retried'
   readonly job: string
 }
 
-/** An operator had a job become ready that was to wait. */
+/** An operator made a scheduled job ready. */
 interface Hurried {
   readonly what: 'hurried'
   readonly job: string
 }
 
-/** From now on nothing is claimed from a queue; or it is again. */
+/** Claims from a queue are paused or resumed. */
 interface Paused {
   readonly what: 'paused'
   readonly queue: string
   readonly isPaused: boolean
 }
 
-/** Somebody wants a job to be cancelled. */
+/** A caller requested the cancellation of a job. */
 interface CancelAsked {
   readonly what: 'cancel asked'
   readonly job: string
 }
 
-/** A caller was told that the job is safe. */
+/** A caller got the acknowledgement of the job. */
 interface Acknowledged {
   readonly what: 'acknowledged'
   readonly job: string
 }
 
-/** The store has leased the job. */
+/** The store leased the job. */
 interface Claimed {
   readonly what: 'claimed'
   readonly job: string
@@ -111,21 +111,21 @@ interface Started {
   readonly job: string
   readonly token: number
   readonly instance: string
-  /** For how long its process may have been held up after it had looked at its lease. */
+  /** How long its process may have been frozen after it checked its lease. */
   readonly heldUpMs: number
 }
 
-/** A handler has changed something outside. */
+/** A handler had an external effect. */
 interface Effect {
   readonly what: 'effect'
   readonly job: string
   readonly token: number
   readonly instance: string
-  /** For how long its process had not stood still. */
+  /** How long its process had been awake. */
   readonly awakeMs: number
 }
 
-/** A handler has come to its end by itself: nobody had told it to stop. */
+/** A handler ended without being interrupted. */
 interface Ended {
   readonly what: 'ended'
   readonly job: string
@@ -133,74 +133,74 @@ interface Ended {
   readonly instance: string
 }
 
-/** An attempt was to be ended, and the store has taken it or refused. `again`: it had taken the very same before. */
+/** The store accepted or refused an outcome. `again`: it had accepted the same one before. */
 interface Finished {
   readonly what: 'finished'
   readonly job: string
   readonly token: number
   readonly accepted: boolean
-  /** Where the job went; null when refused. */
+  /** The new state of the job; null if refused. */
   readonly state: JobState | null
   readonly again?: boolean
-  /** As if it had never begun. */
+  /** Returned to the queue as if it had never started. */
   readonly handedBack?: boolean
 }
 
-/** The store has promised an instance that it counts as alive until then; 0 when it went by itself. */
+/** The store granted an instance a lease until then; 0 after a graceful stop. */
 interface Alive {
   readonly what: 'alive'
   readonly instance: string
   readonly until: number
 }
 
-/** The store has ended a lease without its holder: its instance was lost, or went. */
+/** The store ended a lease without its holder: the instance was lost or stopped. */
 interface TakenBack {
   readonly what: 'taken back'
   readonly job: string
   readonly state: JobState
-  /** Whose lease it was. */
+  /** The former holder. */
   readonly instance: string
   /** Whether a crash was counted for the job. */
   readonly isCrash?: boolean
 }
 
-/** A process has ended: it was killed, or told to stop. */
+/** A process ended: killed or stopped. */
 interface Gone {
   readonly what: 'gone'
   readonly instance: string
 }
 
-/** From now on no process reaches the store; or all of them do again. */
+/** All processes lost or regained contact with the store. */
 interface Outage {
   readonly what: 'outage'
   readonly isOver: boolean
 }
 
-/** A caller was told that the job is cancelled: not that it was asked for, but that it is so. */
+/** A caller was told that the job is cancelled, not only that the cancellation was requested. */
 interface Cancelled {
   readonly what: 'cancelled'
   readonly job: string
-  /** When that caller asked for it. */
+  /** When that caller requested it. */
   readonly askedAt: number
 }
 
-/** How long a queue keeps jobs that are done; the others it keeps for ever. */
+/** The retention of done jobs of a queue; others are kept forever. */
 interface Keeps {
   readonly what: 'keeps'
   readonly queue: string
   readonly doneMs: number
 }
 
-/** Everything that is in the store. `isLast`: nothing was to be done any more. */
+/** Everything in the store. `isLast`: no work was left. */
 interface Look {
   readonly what: 'look'
   readonly jobs: ReadonlyMap<string, JobState>
   readonly isLast: boolean
-  /** How many crashes the store has counted for each of them. */
+  /** The crashes that the store counted for each job. */
   readonly crashes?: ReadonlyMap<string, number>
 }
 
-/** The store was gone, and is back. */
+/** The store was gone and is back. */
 interface Restarted {
   readonly what: 'restarted'
 }
@@ -211,12 +211,12 @@ interface LimitSet {
   readonly allows: Allows
 }
 
-/** So many at a time; or so many in a time, and `burst` at once. */
+/** A concurrency limit, or a rate with a burst. */
 export type Allows =
   | { readonly most: number }
   | { readonly amount: number; readonly perMs: number; readonly burst: number }
 
-/** `at` is when the holder may go on. */
+/** `at` is when the holder may continue. */
 interface Granted {
   readonly what: 'granted'
   readonly limit: string
@@ -230,20 +230,20 @@ interface GivenBack {
   readonly holder: string
 }
 
-/** A job has no lease any more, and with it gives back whatever it held. */
+/** A job lost its lease, and released all its permits. */
 interface Released {
   readonly what: 'released'
   readonly holder: string
 }
 
-/** The instants that a schedule must have served when the history ends. */
+/** The ticks that a schedule must have served by the end. */
 interface Planned {
   readonly what: 'planned'
   readonly schedule: string
   readonly instants: readonly number[]
 }
 
-/** The store has served a planned instant. */
+/** The store served a tick. */
 interface Ticked {
   readonly what: 'ticked'
   readonly schedule: string

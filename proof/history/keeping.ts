@@ -1,11 +1,11 @@
-/** Which jobs are done, and until when their queues keep them. */
+/** Tracks which jobs are done, and until when their queues keep them. */
 import type { Entry } from './entry.ts'
 
 export interface Keeping {
   see(one: Entry): void
-  /** Done, and to be found in the store as such. */
+  /** Done, and still in the store. */
   isDone(job: string, at: number): boolean
-  /** Done, and for so long that the store need not know it any more. */
+  /** Done for so long that the store may have deleted it. */
   isOld(job: string, at: number): boolean
 }
 

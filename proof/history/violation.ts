@@ -1,4 +1,4 @@
-/** A promise that a history breaks, and where. */
+/** A violated guarantee, and where. */
 export interface Violation {
   readonly rule:
     | 'lost'
@@ -28,6 +28,6 @@ export interface Violation {
     | 'tick twice'
   /** What happened, in a sentence. */
   readonly told: string
-  /** The place in the history. */
+  /** The index in the history. */
   readonly entry: number
 }

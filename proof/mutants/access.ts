@@ -1,4 +1,4 @@
-/** Faults in who gets in by HTTP, what is shown to them, and what the command line and the log write. */
+/** Faults in HTTP access control, redaction, the command line and the log. */
 import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'

@@ -1,4 +1,4 @@
-/** Works on as many items at once as there are cores: each waits for its copy of the sources and its processes half of the time. */
+/** Processes as many items in parallel as there are cores. */
 import { availableParallelism } from 'node:os'
 
 export async function allAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-/** Faults in what is made of an answer of the database that nobody expected. */
+/** Faults in the handling of unexpected database errors. */
 import type { TestedMutant } from './mutant.ts'
 
 const SQLSTATES = 'packages/jobmill/test/unit/sqlstates.test.ts'

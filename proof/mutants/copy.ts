@@ -1,4 +1,4 @@
-/** A copy of the sources in a folder of its own, with a fault in it or as they are. */
+/** A copy of the sources in a temporary folder, with or without a fault. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,12 +7,12 @@ import type { Mutant } from './mutant.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What the simulator and the tests need. */
+/** The files that the simulator and the tests need. */
 const COPIED = [
   'packages/jobmill/src',
   'packages/jobmill/test',
   'packages/jobmill/package.json',
-  // The programs that tests start are bundled from these too.
+  // Tests also bundle child programs from these.
   'packages/tables/src',
   'packages/telegram/src',
   'packages/telegram/test/support',
@@ -24,7 +24,7 @@ const COPIED = [
   'vitest.config.ts',
 ]
 
-/** The folder is gone when `use` is through. */
+/** Removes the folder when `use` has ended. */
 export async function withCopy<T>(mutant: Mutant | null, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-mutant-'))
   try {
@@ -39,8 +39,7 @@ export async function withCopy<T>(mutant: Mutant | null, use: (folder: string) =
 
 function change(target: string, { file, find, replace }: Mutant): void {
   const before = readFileSync(target, 'utf8')
-  if (before.split(find).length !== 2)
-    throw new Error(`${file}: what is to be replaced does not stand there once`)
+  if (before.split(find).length !== 2) throw new Error(`${file}: the text to replace must occur exactly once`)
   writeFileSync(
     target,
     before.replace(find, () => replace),

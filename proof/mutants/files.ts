@@ -1,4 +1,4 @@
-/** Faults in how the SQLite store notices that its files were changed by others: each is for one test to find. */
+/** Faults in how the SQLite store detects external changes of its files. One test must find each. */
 import type { TestedMutant } from './mutant.ts'
 
 const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'

@@ -1,6 +1,6 @@
 /**
- * A fault to put in on purpose: a promise broken in one place. A proof that does not find it says nothing about that promise. `find` stands once in its file, and is
- * replaced.
+ * A deliberate fault that violates one guarantee in one place. A proof that does not find it says nothing about
+ * that guarantee. `find` occurs once in its file, and is replaced.
  */
 export interface Mutant {
   readonly name: string
@@ -10,7 +10,7 @@ export interface Mutant {
   readonly replace: string
 }
 
-/** One that a test has to find: it passes without the fault, and fails with it. */
+/** A fault that a test must find: the test passes without it and fails with it. */
 export interface TestedMutant extends Mutant {
   readonly test: {
     readonly file: string

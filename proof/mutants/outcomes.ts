@@ -1,4 +1,4 @@
-/** Faults in how outcomes of jobs are written while the database refuses them: each is for one test to find. */
+/** Faults in writing job outcomes while the database refuses them. One test must find each. */
 import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'

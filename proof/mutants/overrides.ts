@@ -1,4 +1,4 @@
-/** Faults against N1: what an operator overrode is listed, survives a deploy, and is reset. */
+/** Faults against N1: overrides are listed, survive a deploy, and can be reset. */
 import type { TestedMutant } from './mutant.ts'
 
 const CONTRACT = 'packages/jobmill/test/conformance/postgres.test.ts'

@@ -1,4 +1,4 @@
-/** Faults in how processes come back after they stood still, or after an outage. */
+/** Faults in the recovery of processes after a freeze or an outage. */
 import type { TestedMutant } from './mutant.ts'
 
 export const PROCESSES: readonly TestedMutant[] = [

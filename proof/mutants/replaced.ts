@@ -1,4 +1,4 @@
-/** Faults in how the PostgreSQL store notices that its tables were replaced or restored under it. */
+/** Faults in how the PostgreSQL store detects that its tables were replaced or restored. */
 import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'

@@ -1,4 +1,4 @@
-/** Has tests look for faults. */
+/** Runs the tests that must find the faults. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { allAtOnce } from './all-at-once.ts'
@@ -12,7 +12,7 @@ interface Report {
   readonly output: string
 }
 
-/** Throws unless all tests of the mutants pass while the sources are as they are: a test that fails anyway finds nothing. */
+/** Throws unless all tests of the mutants pass without a fault: a test that always fails proves nothing. */
 export async function pass(mutants: readonly TestedMutant[], url: string): Promise<void> {
   const files = [...new Set(mutants.map(({ test }) => test.file))]
   let passed = 0
@@ -28,7 +28,7 @@ export async function pass(mutants: readonly TestedMutant[], url: string): Promi
   })
 }
 
-/** The test that found it; null when it did not. */
+/** The test that found the fault; null if it did not. */
 export async function tested(mutant: TestedMutant, url: string): Promise<string | null> {
   const { file, name } = mutant.test
   const { numFailedTests, numPassedTests, output } = await withCopy(mutant, (folder) =>

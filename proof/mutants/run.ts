@@ -1,4 +1,4 @@
-/** Runs a program of this Node in a folder, to its end. */
+/** Runs a Node program in a folder until it ends. */
 import { spawn } from 'node:child_process'
 
 export interface Ran {

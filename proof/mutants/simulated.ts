@@ -1,4 +1,4 @@
-/** Faults in the runtime and on SQLite, for the simulator to look for. */
+/** Faults in the runtime and the SQLite store that the simulator must find. */
 import type { Mutant } from './mutant.ts'
 
 export const SIMULATED: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** Faults that the simulator cannot meet, nearly all of them on PostgreSQL: each is for one test to find. */
+/** Faults outside the reach of the simulator, mostly on PostgreSQL. One test must find each. */
 import { ACCESS } from './access.ts'
 import { ANSWERS } from './answers.ts'
 import { FILES } from './files.ts'

@@ -1,4 +1,4 @@
-/** What new users met: each fault is the behaviour from before its fix. */
+/** Defects that new users found: each fault restores the behavior before its fix. */
 import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'

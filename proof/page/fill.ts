@@ -1,4 +1,7 @@
-/** Many jobs of every state, as a busy mill has them: most have ended, many wait, some died with errors of a few shapes. */
+/**
+ * Creates many jobs in every state, like a busy mill: most ended, many waiting, some dead with a few kinds of
+ * errors.
+ */
 import { Dead, defineJob, jobmill, type JobContext, type Store } from 'jobmill'
 
 const BATCH = 1_000
@@ -13,7 +16,7 @@ const dies = defineJob({
   },
 })
 
-/** Of ten: three are done, one is dead, one is due in a year, five wait in queues that nobody serves. */
+/** Out of ten: three are done, one is dead, one is due in a year, five wait in queues without workers. */
 export async function fill(store: Store<never>, jobs: number, told: (done: number) => void): Promise<void> {
   const mill = jobmill({
     store,

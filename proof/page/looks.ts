@@ -1,8 +1,8 @@
-/** What an operator does on a mill with very many jobs, each until what was wanted is there to be used. */
+/** Actions of an operator on a mill with very many jobs, each timed until its result is usable. */
 import type { Locator, Page } from 'playwright-core'
 
 interface Usable {
-  /** When the click was, where that was not the opening of the page. */
+  /** The time of the click, if the action is not opening a page. */
   readonly from?: number
   readonly at: number
 }
@@ -12,7 +12,7 @@ interface Look {
   readonly look: (page: Page, url: string, now: () => number) => Promise<Usable>
 }
 
-/** Opens an address, and waits for what it is opened for. */
+/** Opens a page and waits for its content. */
 function opening(name: string, path: string, wanted: (page: Page) => Locator): Look {
   return {
     name,
@@ -24,7 +24,7 @@ function opening(name: string, path: string, wanted: (page: Page) => Locator): L
   }
 }
 
-/** Opens an address, and then does something there, which is what counts. */
+/** Opens a page, then times an action on it. */
 function doing(
   name: string,
   path: string,

@@ -1,6 +1,7 @@
 /**
- * `npm run prove:page`: Mission Control on 1,000,000 jobs, on SQLite and on PostgreSQL. Opens every page in Chromium and does what an operator does there;
- * prints how long each takes from the click to what was wanted, and fails when one takes longer than a second.
+ * `npm run prove:page`: Mission Control with 1,000,000 jobs, on SQLite and PostgreSQL. Opens every view in
+ * Chromium and acts as an operator. Prints the time from click to result, and fails if one takes more than a
+ * second.
  *
  *   npm run prove:page -- [--jobs 1000000] [--rounds 3]
  */
@@ -27,7 +28,7 @@ const JOBS = Number(values.jobs)
 const ROUNDS = Number(values.rounds)
 const MOST_MS = 1_000
 
-/** Each in a new tab of a browser that was there before, as somebody has it who comes back; the median of the rounds, and the slowest. */
+/** Each in a new tab of a warm browser; the median of the rounds, and the slowest. */
 async function lookAround(browser: Browser, url: string): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = {}
   for (let round = 0; round < ROUNDS; round += 1) {

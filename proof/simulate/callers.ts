@@ -1,4 +1,7 @@
-/** Calls of users: jobs with everything that can be said of one, cancels, and what an operator does. Half of them are made in a process that also works, so that it may begin with them at once. */
+/**
+ * Simulated callers: enqueue jobs with all options, cancel them, and act as operators. Half of the calls run
+ * in a process that also works, so that direct dispatch applies.
+ */
 import { type DedupeRequest, type EnqueueOptions, isJobmillError, type Mill } from 'jobmill'
 import type { Chance } from './chance.ts'
 import { type Kind, KINDS, type Payload } from './jobs.ts'
@@ -8,9 +11,9 @@ import type { Owner, World } from './world.ts'
 
 export interface Callers {
   stop(): void
-  /** Nobody waits for an answer any more, but those who are dead. */
+  /** No living caller waits for an answer. */
   isOver(): boolean
-  /** Throws what a call was refused with that nothing but the call was to blame for. */
+  /** Throws if a call was refused because of the call itself. */
   check(): void
 }
 
@@ -18,9 +21,9 @@ export interface CallersOptions {
   readonly world: World
   readonly recorder: Recorder
   readonly chance: Chance
-  /** Never gets into trouble. */
+  /** A process without faults. */
   readonly client: SimulatedProcess
-  /** As they are at the time. */
+  /** The current workers. */
   readonly workers: readonly SimulatedProcess[]
 }
 
@@ -46,7 +49,7 @@ export function callers({ world, recorder, chance, client, workers }: CallersOpt
     if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id, askedAt })
   }
 
-  /** What it is done to may be in any state: then it is refused. */
+  /** The job may be in any state, and the call may be refused. */
   async function operate(mill: Mill): Promise<void> {
     if (ids.length === 0) return
     const id = chance.pick(ids.slice(-20))
@@ -59,7 +62,7 @@ export function callers({ world, recorder, chance, client, workers }: CallersOpt
     return drawn < 0.13 ? operate(mill) : enqueue(mill)
   }
 
-  /** That the store cannot be reached, or the process was stopped, is what this is about; that a call was wrong is not. */
+  /** An unreachable store or a stopped process is expected; an error that blames the call is not. */
   function failed(error: unknown): void {
     if (isJobmillError(error) && (error.retryable || error.code === 'MILL_STOPPED')) return
     wrong ??= new Error('a call was wrong', { cause: error })
@@ -97,7 +100,7 @@ function optionsFor(chance: Chance): EnqueueOptions {
   }
 }
 
-/** Some are held for longer than their job is kept, however it ended. */
+/** Some keys are held for longer than their job is kept. */
 function dedupeFor(chance: Chance): DedupeRequest {
   const key = chance.pick(['p', 'q', 'r'])
   return {

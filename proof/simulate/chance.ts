@@ -1,16 +1,16 @@
-/** Everything that a proof draws, from one seed. */
+/** All random decisions of a proof, from one seed. */
 import { randomFrom } from '../../packages/jobmill/src/testing/kit/random-from.ts'
 
 export interface Chance {
   /** Uniform in [0, 1). */
   readonly next: () => number
-  /** Whole, from `least` to `most`. */
+  /** An integer from `least` to `most`. */
   readonly whole: (least: number, most: number) => number
   readonly between: (least: number, most: number) => number
   /** True with this probability. */
   readonly isIt: (probability: number) => boolean
   readonly pick: <T>(list: readonly T[]) => T
-  /** Another one that draws apart from this, so that a draw more here changes nothing there. */
+  /** An independent generator, so that an extra draw here does not change draws there. */
   readonly fork: () => Chance
 }
 

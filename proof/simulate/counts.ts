@@ -1,4 +1,4 @@
-/** How often what happened in a history: a history in which nothing happens breaks no promise. */
+/** Counts the entries of a history: a history without events violates no guarantee. */
 import type { Entry } from '../history/entry.ts'
 
 export type Counts = Record<string, number>

@@ -1,10 +1,13 @@
-/** What the simulated processes do: jobs that take their time, fail, come back, draw on limits and obey their signal, and tell the history about it. */
+/**
+ * The jobs of the simulated processes: they take time, fail, retry, use limits and obey their signal, and
+ * record it all in the history.
+ */
 import { type AnyJob, Dead, defineJob, type JobContext, Snooze, Throttled } from 'jobmill'
 import type { Chance } from './chance.ts'
 import type { Recorder } from './recorder.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** So short that most of what is done early is gone at the end. */
+/** So short that most early jobs are deleted at the end. */
 export const KEEP_DONE_MS = 4_000
 const ALL = { backoff: { base: '200ms', max: '2s' }, retain: { done: KEEP_DONE_MS } } as const
 export const QUEUES = {
@@ -25,7 +28,7 @@ export interface Payload {
   readonly ms: number
 }
 
-/** How it comes to its end, drawn anew in each attempt. */
+/** Its ending, drawn for each attempt. */
 function ending(chance: Chance): void {
   const drawn = chance.next()
   if (drawn < 0.3) throw new Error('as planned')
@@ -41,7 +44,7 @@ export function simulatedJobs(
 ): readonly AnyJob[] {
   const wait = (ms: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
-      // It may have been told between two waits.
+      // The signal may have fired between two waits.
       signal.throwIfAborted()
       const timer = platform.timer(ms, resolve)
       signal.addEventListener('abort', () => {
@@ -87,7 +90,7 @@ export function simulatedJobs(
       const seat = await limit.acquire('seats')
       await working()
       if (chance.isIt(0.5)) return
-      // What gives it back may come when the next attempt has its own.
+      // The release may arrive when the next attempt already holds its own permit.
       void seat.release()
       ending(chance)
     }),

@@ -1,4 +1,4 @@
-/** Everything that the store knows of its jobs. */
+/** Reads all jobs of the store. */
 import type { JobState, JobSummary, Store } from 'jobmill'
 import { through } from './store.ts'
 import type { World } from './world.ts'
@@ -13,7 +13,7 @@ export async function allJobs(world: World, store: Store<never>): Promise<JobSum
   }
 }
 
-/** As a history tells it. */
+/** As a history entry. */
 export function looked(jobs: readonly JobSummary[]): {
   readonly jobs: ReadonlyMap<string, JobState>
   readonly crashes: ReadonlyMap<string, number>

@@ -1,4 +1,4 @@
-/** `npm run simulate`: many seeds, on all cores. Ends with 1 when a promise was broken. */
+/** `npm run simulate`: simulates many seeds on all cores. Exits with 1 if a guarantee was violated. */
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { problemWith } from '../json-file.ts'
@@ -50,13 +50,13 @@ async function run(options: Options): Promise<number> {
   return violations === 0 ? 0 : 1
 }
 
-/** Of all histories, in the order of their seeds: the same wherever they are drawn. */
+/** The digest of all histories in the order of their seeds, independent of the machine. */
 function digestOf(fingerprints: ReadonlyMap<number, string>): string {
   const inOrder = [...fingerprints].toSorted(([a], [b]) => a - b).map(([, fingerprint]) => fingerprint)
   return createHash('sha256').update(inOrder.join()).digest('hex')
 }
 
-/** What happened in them, as far as it makes them worth something. */
+/** Summarizes the events that make the histories meaningful. */
 function sentenceOf(happened: Counts): string {
   const count = (what: string): string => (happened[what] ?? 0).toLocaleString('en')
   const troubles = ['kills', 'stills', 'stops', 'cuts', 'outages']

@@ -1,28 +1,29 @@
 /**
- * The way between a process and the store. Calls and replies take their time, each its own, so that they overtake each other; some get lost, and some calls
- * arrive twice, or long after the caller has given up. What has been sent arrives even if the sender dies meanwhile, and nobody hears the reply then.
+ * The network between a process and the store. Calls and replies have random delays and can overtake each
+ * other. Some get lost, and some calls arrive twice, or long after the caller timed out. A sent call arrives
+ * even if its sender dies, and its reply is then dropped.
  */
 import { JobmillError, type WakeUp, type Store } from 'jobmill'
 import { aroundVerbs, callVerb, type Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
 import type { Chance } from './chance.ts'
 import type { Owner, World } from './world.ts'
 
-/** How bad the way is. Probabilities are per call. */
+/** The quality of the network. Probabilities are per call. */
 export interface Weather {
   slowestMs: number
-  /** The call never arrives: the caller is told at once that there is no connection, or learns nothing for a while. */
+  /** The call never arrives: the caller gets an immediate connection error, or times out. */
   losesCalls: number
   losesReplies: number
   doubles: number
-  /** The call arrives when nobody waits for it any more. */
+  /** The call arrives after the caller timed out. */
   delaysCalls: number
-  /** The reply takes as long as somebody waits for it. */
+  /** The reply takes nearly as long as the caller waits. */
   delaysReplies: number
 }
 
 export interface Line {
   readonly store: Store<never>
-  /** While it is cut nothing arrives in either direction. */
+  /** While it is cut, nothing arrives in either direction. */
   cut: boolean
 }
 
@@ -32,24 +33,27 @@ export interface NetworkOptions {
   readonly weather: Weather
   readonly owner: Owner
   readonly store: Store<never>
-  /** A call has arrived at the store. What it returns is to be told what the store has done, whether the caller learns it or not. */
+  /**
+   * Called when a call arrives at the store. The returned function gets the result, whether the caller learns
+   * it or not.
+   */
   readonly arrived: (verb: Verb, args: readonly unknown[]) => (reply: unknown) => void
 }
 
-/** When somebody gives up who hears nothing. */
+/** The timeout of a caller. */
 const DEADLINE_MS = 5_000
-/** When what was sent has arrived at the latest. */
+/** The maximum delay of a sent call. */
 const LATEST_MS = 12_000
 
 export function network(options: NetworkOptions): Line {
   const { world, chance, weather, owner, store } = options
   const delay = (): number => chance.next() ** 3 * weather.slowestMs
-  /** Whoever asked still waits for it. */
+  /** The caller is still waiting for it. */
   const wayBack = (): number =>
     chance.isIt(weather.delaysReplies) ? chance.between(0, DEADLINE_MS) : delay()
 
   function call(verb: Verb, args: readonly unknown[]): Promise<unknown> {
-    // One store for all of them, which none of them may close.
+    // All processes share one store, which none of them may close.
     if (verb === 'open' || verb === 'close') return Promise.resolve()
     return new Promise((resolve, reject) => {
       const refuse = (inMs: number, error: JobmillError): void => {
@@ -83,7 +87,7 @@ export function network(options: NetworkOptions): Line {
         world.after(chance.between(0, LATEST_MS), null, () => arrive(false))
         return
       }
-      // A wait changes nothing, and is too long to be made twice.
+      // A wait changes nothing, and is too long to run twice.
       const isDoubled = verb !== 'wait' && chance.isIt(weather.doubles)
       const first = delay()
       world.after(first, null, () => arrive(true))

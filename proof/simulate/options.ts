@@ -1,11 +1,11 @@
-/** The options of `npm run simulate -- …`. What is not understood is refused with what would be. */
+/** The options of `npm run simulate`. Invalid ones are refused with the valid choices. */
 import { parseArgs } from 'node:util'
 
 export interface Options {
   /** The seeds `first` to `first + seeds − 1`. */
   readonly first: number
   readonly seeds: number
-  /** Ends with the first history that breaks a promise. */
+  /** Stops at the first history that violates a guarantee. */
   readonly untilBroken: boolean
   readonly short: boolean
   readonly json: string | undefined
@@ -14,13 +14,13 @@ export interface Options {
 export class OptionError extends Error {}
 
 export const USAGE = `npm run simulate -- [options]
-  --seeds 2000   how many histories (default 200)
-  --seed 1       the first of their seeds; alone, that one history, told in full when it breaks a promise
-  --short        with trouble for 5 s instead of 13: half the work, for many beginnings
-  --until-broken end with the first history that breaks a promise
-  --json FILE    where the summary goes`
+  --seeds 2000   number of histories (default 200)
+  --seed 1       first seed; without --seeds, only this history, printed in full if it violates a guarantee
+  --short        inject faults for 5 s instead of 13: half the work per history
+  --until-broken stop at the first history that violates a guarantee
+  --json FILE    write the summary to this file`
 
-/** Null when help is asked for. */
+/** Null if help was requested. */
 export function readOptions(args: readonly string[]): Options | null {
   const values = parse(args)
   if (values.help) return null
@@ -51,5 +51,5 @@ function parse(args: readonly string[]) {
 
 function whole(option: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new OptionError(`${option}: a whole number from 1 on is needed (got ${text})`)
+  throw new OptionError(`${option}: must be a whole number of at least 1 (got ${text})`)
 }

@@ -1,6 +1,7 @@
 /**
- * One seed, one history of outages: two to six processes with jobs that run longer than a lease, and a store that none of them reaches, again and again, for times
- * around the lease. Some histories have a process killed as well. Every job has to be done at the end, with as many crashes as processes died under it.
+ * One seed, one history of outages: two to six processes with jobs longer than a lease, and a store that
+ * becomes unreachable repeatedly, for times around the lease. Some histories also kill a process. At the end
+ * every job must be done, with as many crashes as processes died under it.
  */
 import { type AnyJob, defineJob, type JobContext } from 'jobmill'
 import { checkHistory } from '../history/check.ts'
@@ -13,27 +14,30 @@ import { openStore, through } from './store.ts'
 import { FAIR } from './trouble.ts'
 import { world as createWorld, type World } from './world.ts'
 
-/** A seed in so many has a history of outages as well. */
+/** One in this many seeds also has a history of outages. */
 export const OUTAGES_EVERY = 4
 
-/** Around what the lease (10 s), its renewal (3 s) and the deadline of a heartbeat (a third of the lease) divide. */
+/**
+ * Around the limits of the lease (10 s), its renewal (3 s) and the deadline of a heartbeat (a third of the
+ * lease).
+ */
 const OUTAGES_MS = [900, 2_900, 3_100, 3_400, 6_000, 6_700, 9_900, 10_000, 10_100, 13_000, 21_000]
 const APART_MS = [300, 2_000, 4_500, 9_000, 11_000, 25_000]
 const JOBS_MS = [2_000, 8_000, 15_000, 40_000]
-/** As long as all outages and all jobs one after the other may take, and then some. */
+/** More than all outages and all jobs one after the other. */
 const END_MS = 900_000
-/** Whoever lives has come back by then. */
+/** All living processes have reconnected by then. */
 const REST_MS = 15_000
 
-/** Troubles of such a history, besides the outages. */
+/** The faults of such a history besides the outages. */
 interface Plan {
   readonly processes: number
   readonly outages: readonly { readonly afterMs: number; readonly ms: number }[]
-  /** How much later than the first a process may reach the store again. */
+  /** The maximum reconnect delay after the first process. */
   readonly unevenMs: number
-  /** In the middle of which outage a process is killed; null for none. */
+  /** The outage during which a process is killed; null for none. */
   readonly killAt: number | null
-  /** For how long one process alone is cut off after them: it is reaped, and comes back. */
+  /** How long one process alone is cut off afterwards: it is reaped, and reconnects. */
   readonly aloneMs: number
 }
 
@@ -92,7 +96,7 @@ function work(recorder: Recorder) {
   }
 }
 
-/** Obeys its signal, and tells the history what it does. */
+/** Obeys its signal, and records its actions in the history. */
 function longJob(
   recorder: Recorder,
   { owner, platform }: Pick<SimulatedProcess, 'owner' | 'platform'>,
@@ -116,7 +120,7 @@ function longJob(
   })
 }
 
-/** Through a process that works, so that some are handed to it as they are written. */
+/** Through a working process, so that direct dispatch applies to some. */
 async function enqueueLong(
   world: World,
   recorder: Recorder,
@@ -129,7 +133,7 @@ async function enqueueLong(
   }
 }
 
-/** Others are in contact with the store all the time: so it is taken for crashed, until it is back. */
+/** Other processes stay connected, so this one counts as crashed until it is back. */
 async function cutOffAlone(world: World, { line }: SimulatedProcess, ms: number): Promise<void> {
   if (ms === 0) return
   await world.run(world.now() + REST_MS)
@@ -146,7 +150,7 @@ interface Outages {
   readonly chance: Chance
 }
 
-/** Returns how many processes were killed. */
+/** Returns the number of killed processes. */
 async function outagesOf(
   plan: Plan,
   { world, recorder, processes, start, chance }: Outages,
@@ -172,7 +176,7 @@ async function outagesOf(
     recorder.note({ what: 'outage', isOver: true })
     for (const { line } of processes)
       world.after(chance.between(0, plan.unevenMs), null, () => void (line.cut = false))
-    // Before the next one begins everybody must have been there, or it would be one.
+    // All processes must have reconnected before the next outage, or the two would count as one.
     await world.run(world.now() + plan.unevenMs)
   }
   return kills

@@ -1,4 +1,4 @@
-/** Somebody who pauses a queue now and then, beside the store, so that nothing of it comes late. */
+/** Pauses a queue at times, directly at the store, so that no call is delayed. */
 import type { Store } from 'jobmill'
 import type { Chance } from './chance.ts'
 import type { Recorder } from './recorder.ts'
@@ -14,7 +14,7 @@ export interface PausesOptions {
 const QUEUE = 'side'
 const LONGEST_MS = 1_500
 
-/** Returns what ends it, with the queue at work. */
+/** Returns the function that ends it, with the queue resumed. */
 export function pauses({ world, store, recorder, chance }: PausesOptions): () => void {
   let isOver = false
 
@@ -22,7 +22,7 @@ export function pauses({ world, store, recorder, chance }: PausesOptions): () =>
     const args = [QUEUE, { settings: { paused }, coolMs: null }] as const
     const tell = recorder.arrived('changeQueue', args)
     void store.changeQueue(...args).then(tell, () => {
-      // Nobody has made it yet.
+      // The queue does not exist yet.
     })
   }
 

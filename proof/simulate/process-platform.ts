@@ -1,17 +1,20 @@
-/** The outside world as one simulated process sees it: the world's time through a wall clock of its own that can be set wrong, and chance from the seed. */
+/**
+ * The platform of one simulated process: simulated time with its own adjustable wall clock, and randomness
+ * from the seed.
+ */
 import type { Platform } from 'jobmill'
 import { mintIds } from '../../packages/jobmill/src/platform/mint-ids.ts'
 import type { Chance } from './chance.ts'
 import type { Owner, World } from './world.ts'
 
 export interface ProcessPlatform extends Platform {
-  /** Sets the wall clock forward, or back. */
+  /** Moves the wall clock forward or back. */
   stepClock(ms: number): void
-  /** For how long the process has not stood still. */
+  /** How long the process has been awake. */
   awakeMs(): number
 }
 
-/** What the world's 0 is on wall clocks. */
+/** The wall clock time of 0 in the simulation. */
 export const EPOCH = Date.UTC(2030, 0, 1)
 
 export function processPlatform(world: World, owner: Owner | null, chance: Chance): ProcessPlatform {

@@ -1,4 +1,4 @@
-/** One simulated process: the real runtime, on its own platform, behind its own line to the store. */
+/** One simulated process: the real runtime on its own platform and network connection. */
 import { jobmill, type AnyJob, type Mill, type MillOptions, type Store } from 'jobmill'
 import type { Chance } from './chance.ts'
 import { type Line, network, type Weather } from './network.ts'
@@ -20,7 +20,7 @@ export interface ProcessOptions {
   readonly chance: Chance
   readonly weather: Weather
   readonly name: string
-  /** Its jobs, for a process that can wait by its own timers. */
+  /** Its jobs, which wait by the timers of the process. */
   readonly jobs: (process: Pick<SimulatedProcess, 'owner' | 'platform'>) => readonly AnyJob[]
   readonly settings: Pick<MillOptions, 'queues' | 'serve' | 'limits' | 'retain' | 'schedules'>
 }

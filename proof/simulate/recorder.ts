@@ -1,4 +1,4 @@
-/** Stands at the door of the store and writes down what it has done, in the order in which it was committed. */
+/** Records what the store has done, in commit order. */
 import {
   type Enqueued,
   type Finish,
@@ -12,25 +12,25 @@ import {
 import type { Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
 import type { Entry } from '../history/entry.ts'
 
-/** Without its time, of each kind of entry. */
+/** Each kind of entry without its time. */
 type What = Entry extends infer E ? (E extends Entry ? Omit<E, 'at'> : never) : never
 
 export interface Recorder {
   readonly history: Entry[]
   /** Jobs that were written and have not ended. */
   readonly open: ReadonlySet<string>
-  /** What others saw. */
+  /** Adds an observation from elsewhere. */
   readonly note: (what: What) => void
-  /** A call has arrived at the store; what is returned is told the reply. */
+  /** Called when a call arrives at the store; the returned function gets the reply. */
   readonly arrived: (verb: Verb, args: readonly unknown[]) => (reply: unknown) => void
   /**
-   * Writes down what the store has done since the last time, in the order in which the calls arrived: those that share a transaction are written in that order,
-   * and answered in any.
+   * Records what the store has done since the last call, in order of arrival: calls that share a transaction
+   * are written in that order, and answered in any.
    */
   readonly writeDown: () => void
 }
 
-/** What is written down about each verb. */
+/** What each verb records. */
 type Notes = {
   readonly [V in Verb]?: (args: Parameters<Store[V]>, reply: Awaited<ReturnType<Store[V]>>) => void
 }
@@ -38,7 +38,7 @@ type Notes = {
 type Note = (args: readonly unknown[], reply: unknown) => void
 
 interface Done {
-  /** Of the call, by when it arrived. */
+  /** The arrival number of the call. */
   readonly number: number
   readonly verb: Verb
   readonly args: readonly unknown[]
@@ -52,9 +52,9 @@ interface Lasting {
 
 export interface RecorderOptions {
   readonly now: () => number
-  /** The limit that claims from a queue draw on. */
+  /** The limit that claims from a queue use. */
   readonly limitOf: (queue: string) => string | undefined
-  /** Whether what is taken from it is given back. */
+  /** Whether its permits are released. */
   readonly isGivenBack: (limit: string) => boolean
 }
 
@@ -64,9 +64,9 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
   const accepted = new Set<string>()
   const known = new Set<string>()
   const open = new Set<string>()
-  /** Running, and to be cancelled when they go back. */
+  /** Running jobs that are to be cancelled when they return to the queue. */
   const asked = new Set<string>()
-  /** What jobs hold: asked for again, a permit is the same permit. */
+  /** The permits of jobs: a repeated request is the same permit. */
   const permits = new Map<string, Set<string>>()
   const done: Done[] = []
   let arrivals = 0
@@ -105,7 +105,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
 
   function claimed({ id, token, queue }: Lease, instance: string): void {
     leases.set(id, { token, instance })
-    // Also one that was done, forgotten, and written once more by a call that came late.
+    // Including a job that was done, deleted, and written again by a late call.
     open.add(id)
     note({ what: 'claimed', job: id, token, instance })
     const limit = limitOf(queue)
@@ -151,7 +151,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       went(item.id, state)
       over(item.id)
       enqueued(item.followUps ?? [], reply.followUps)
-      // Their caller is told by the end of the job itself.
+      // The completion of the job acknowledges them.
       for (const { id } of reply.followUps) note({ what: 'acknowledged', job: id })
     })
   }
@@ -187,7 +187,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     },
     register: ([{ id, leaseMs }]) => note({ what: 'alive', instance: id, until: now() + leaseMs }),
     renew([{ instance, leaseMs, renewEveryMs }], { alive }) {
-      // Only then is it sure that this call has written something.
+      // Only then has this call certainly written something.
       if (alive && renewEveryMs === 0) note({ what: 'alive', instance, until: now() + leaseMs })
     },
     reap(_, reply) {
@@ -215,7 +215,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
           const made = ticks[n]?.fires.find((fire) => fire.job.id === job)?.job
           if (outcome !== 'enqueued') continue
           if (made !== undefined) written(made)
-          // Nobody else is told of it: that the instant was served is the word for its job.
+          // The served tick is the acknowledgement of its job.
           note({ what: 'acknowledged', job })
         }
       })
@@ -229,7 +229,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     },
     release([items]) {
       for (const { limit, holder, token } of items) {
-        // What comes late, from an attempt that is over, has nothing to give back.
+        // A late call of an ended attempt has nothing to release.
         if ((leases.get(holder)?.token ?? null) !== token) continue
         permits.get(holder)?.delete(limit)
         note({ what: 'given back', limit, holder })

@@ -10,7 +10,7 @@ export interface Told {
   readonly violations: readonly Violation[]
   /** The same for the same seed. */
   readonly fingerprint: string
-  /** Entries of its history, and troubles, by name. */
+  /** The counts of history entries and faults, by name. */
   readonly happened: Counts
 }
 
@@ -34,7 +34,7 @@ parentPort?.on('message', (seed: number) => {
   })
 })
 
-/** Of every fourth seed also a history of outages, which takes longer. */
+/** Every fourth seed also has a history of outages, which takes longer. */
 async function bothOf(seed: number): Promise<readonly Simulated[]> {
   const one = await simulate(seed, { short })
   return seed % OUTAGES_EVERY === 0 ? [one, await simulateOutages(seed)] : [one]

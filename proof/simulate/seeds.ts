@@ -1,10 +1,10 @@
-/** Many seeds, on all cores. */
+/** Simulates many seeds on all cores. */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Options } from './options.ts'
 import type { Told } from './seed-worker.ts'
 
-/** Hands out seeds one by one, so that no core waits for the others. */
+/** Distributes seeds one by one, so that no core is idle. */
 export async function simulateSeeds(
   { first, seeds, untilBroken, short }: Options,
   told: (one: Told) => void,

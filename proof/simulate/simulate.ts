@@ -1,6 +1,6 @@
 /**
- * One seed, one history: several processes with the real runtime on one store, work for them, and trouble. Then the trouble ends, everything must come to rest, and
- * the checker says what was broken.
+ * One seed, one history: several processes with the real runtime on one store, under load and faults. Then
+ * the faults end, everything must come to rest, and the checker reports violations.
  */
 import { createHash } from 'node:crypto'
 import { isEnded, type Store } from 'jobmill'
@@ -28,17 +28,21 @@ export interface Simulated {
 }
 
 const BEAT_MS = 3_000
-/** How long there is work and trouble, and how long everything may take to come to rest then: the lease, a reap, and the longest retries. */
+/**
+ * The duration of load and faults, and the time to come to rest: the lease, a reap, and the longest retries.
+ */
 const ACT_MS = 13_000
 const SHORT_ACT_MS = 5_000
 const CATCH_UP_MS = 2 * BEAT_MS
 const END_MS = ACT_MS + CATCH_UP_MS + 90_000
 const WORKERS = 3
 const START_AGAIN_MS = 500
-/** A leader that is lost is replaced within its lease: what is not served then is missing. */
+/** A lost leader is replaced within its lease. Ticks that are not served by then are missing. */
 const LATE_MS = 20_000
 
-/** A short one has trouble for less long: a history of its own, whatever the other with its seed is like. */
+/**
+ * A short simulation has faults for less time. It is a separate history from the full one with the same seed.
+ */
 export async function simulate(
   seed: number,
   { short = false }: { readonly short?: boolean } = {},
@@ -47,7 +51,7 @@ export async function simulate(
   const chance = chanceFrom(seed)
   const world = createWorld()
   const recorder = createRecorder({
-    // As the store counts: in whole milliseconds.
+    // In whole milliseconds, like the store.
     now: () => Math.floor(world.now()),
     limitOf: (queue) => (queue === 'narrow' ? 'narrow' : undefined),
     isGivenBack: (limit) => limit !== 'drops',
@@ -78,7 +82,7 @@ export async function simulate(
   calling.stop()
   endPauses()
   Object.assign(weather, FAIR)
-  // As much trouble as there was may have to be cleared up, and the schedule has to catch up.
+  // The faults may leave work to recover, and the schedule has to catch up.
   await world.run(actMs + CATCH_UP_MS)
   const plannedUntil = await caughtUp(scene, clock)
   void store.changeSchedule('beat', { paused: true })
@@ -111,7 +115,7 @@ function withMaps(_: string, value: unknown): unknown {
   return value instanceof Map ? [...value] : value
 }
 
-/** As whatever keeps processes running does it: one that cannot start is started again. */
+/** Restarts a process that cannot start, as a supervisor would. */
 export function begun(world: World, process: SimulatedProcess): SimulatedProcess {
   const { owner, mill } = process
   mill.start().catch(() => world.after(START_AGAIN_MS, owner, () => begun(world, process)))
@@ -138,7 +142,7 @@ function startProcesses(
               queues: QUEUES,
               serve: Object.keys(QUEUES),
               limits: LIMITS,
-              // Notes of ticks so short that the next instant is all that keeps one from being served again.
+              // A tick retention so short that only the next planned tick prevents a repeat.
               retain: { every: 1_000, ticks: 500 },
               schedules: [
                 { name: 'beat', job: 'plain', when: `every ${BEAT_MS}ms`, payload: { ms: 1 }, missed: 'all' },
@@ -156,7 +160,7 @@ function noteSettings(recorder: Recorder): void {
   recorder.note({ what: 'limit set', limit: 'drops', allows: { amount: rate, perMs: 1_000, burst } })
 }
 
-/** Until the schedule has served all that was planned until now, or should have long since. Returns until when it owes its instants. */
+/** Waits until all planned ticks are served or overdue. Returns the time until which ticks are due. */
 async function caughtUp({ world, store }: Scene, clock: () => number): Promise<number> {
   const until = world.now() + LATE_MS
   for (;;) {
@@ -168,10 +172,10 @@ async function caughtUp({ world, store }: Scene, clock: () => number): Promise<n
   }
 }
 
-/** Everything that the store knows, and what the schedule owed until then. */
+/** Reads the whole store, and records the ticks that were due. */
 async function lastLook({ world, store, recorder }: Scene, plannedUntil: number): Promise<void> {
   let jobs = await allJobs(world, store)
-  // What a late call wrote once more, after it was done and forgotten, nobody waits for but this.
+  // Wait for jobs that a late call wrote again after they were done and deleted.
   while (jobs.some(({ state }) => !isEnded(state)) && world.now() < END_MS) {
     await world.run(world.now() + 1_000)
     jobs = await allJobs(world, store)

@@ -1,4 +1,4 @@
-/** The real SQLite store, in memory and on the clock of the world. */
+/** The real SQLite store, in memory and on the simulated clock. */
 import type { Store } from 'jobmill'
 import { createSqliteStore } from '../../packages/jobmill/src/store-sqlite/sqlite-store.ts'
 import type { Chance } from './chance.ts'
@@ -7,14 +7,14 @@ import type { World } from './world.ts'
 
 const NEVER = { cancel() {} }
 
-/** What the store and the checker call now. */
+/** The current time for the store and the checker. */
 export const clockOf = (world: World) => (): number => Math.floor(EPOCH + world.now())
 
 export async function openStore(world: World, chance: Chance): Promise<Store<never>> {
   const platform = processPlatform(world, null, chance)
   const store = createSqliteStore({
     path: ':memory:',
-    // Its only timer that keeps nobody alive asks whether another process wrote to the file.
+    // Its only unref timer checks whether another process wrote to the file.
     platform: {
       ...platform,
       timer: (ms, task, how) => (how?.unref === true ? NEVER : platform.timer(ms, task)),
@@ -27,7 +27,7 @@ export async function openStore(world: World, chance: Chance): Promise<Store<nev
   return store
 }
 
-/** The world goes on until it is there: what it waits for happens in it. */
+/** Runs the simulation until the work is done. */
 export async function through<T>(world: World, work: Promise<T>): Promise<T> {
   const state = { isOver: false }
   const over = (): boolean => state.isOver

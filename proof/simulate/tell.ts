@@ -1,4 +1,4 @@
-/** A history for people: all that concerns the jobs, limits and schedules of which something was broken. */
+/** Prints a history: all entries of the jobs, limits and schedules with violations. */
 import type { Entry } from '../history/entry.ts'
 import type { Simulated } from './simulate.ts'
 

@@ -1,4 +1,7 @@
-/** Trouble, each seed its own mix: processes die, stand still beyond their lease, stop and are replaced, clocks jump, lines are cut. */
+/**
+ * Injects faults, a different mix for each seed: processes die, freeze beyond their lease, stop and are
+ * replaced, clocks jump, connections are cut.
+ */
 import type { Chance } from './chance.ts'
 import type { Weather } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -10,7 +13,7 @@ export interface Troubles {
   stops: number
   steps: number
   cuts: number
-  /** Of the store, for all processes at once. */
+  /** Outages of the store for all processes at once. */
   outages: number
 }
 
@@ -23,7 +26,7 @@ export const FAIR: Weather = {
   delaysReplies: 0,
 }
 
-/** From a line that loses nothing to one that loses a call in ten. */
+/** From a lossless network to one that loses one call in ten. */
 export function weatherFor(chance: Chance): Weather {
   const rate = (most: number): number => (chance.isIt(0.5) ? 0 : chance.between(0, most))
   return {
@@ -42,7 +45,7 @@ export interface TroubleOptions {
   readonly workers: SimulatedProcess[]
   /** A process ends, now or soon. */
   readonly gone: (process: SimulatedProcess) => void
-  /** Another process in the place of one that is gone. */
+  /** Starts a replacement for a process that is gone. */
   readonly start: (name: string) => SimulatedProcess
 }
 
@@ -50,7 +53,7 @@ const HOUR_MS = 3_600_000
 
 export function trouble({ world, chance, workers, gone, start }: TroubleOptions): {
   readonly counts: Troubles
-  /** Everybody goes on, all lines are mended. */
+  /** Resumes all processes and restores all connections. */
   end(): void
 } {
   const counts: Troubles = { kills: 0, stills: 0, stops: 0, steps: 0, cuts: 0, outages: 0 }
@@ -70,10 +73,11 @@ export function trouble({ world, chance, workers, gone, start }: TroubleOptions)
     },
     stills(_, one) {
       const { owner } = one
-      // To everybody else it is gone, and its crashes stay counted: nobody can tell it from one whose handler blocks the loop.
+      // To all others it is gone, and its crashes count: it cannot be distinguished from a process with a
+      // blocked event loop.
       gone(one)
       world.holdStill(owner)
-      // The lease is 10 s: some come back in time, and some find that they were given up.
+      // The lease is 10 s: some processes resume in time, and some have lost it.
       world.after(chance.pick([50, 3_000, 14_000]), null, () => world.goOn(owner))
     },
     stops(at, one) {
@@ -110,7 +114,7 @@ export function trouble({ world, chance, workers, gone, start }: TroubleOptions)
         line.cut = false
         world.goOn(owner)
       }
-      // Somebody must be there to clear up.
+      // At least one process must be there to recover.
       workers.forEach(({ owner }, at) => owner.state === 'dead' && replace(at))
     },
   }

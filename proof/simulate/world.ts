@@ -1,31 +1,32 @@
 /**
- * A world with one clock and one thing happening at a time. Whatever waits, waits here; what happens next is the earliest, and all that follows from it without
- * waiting has happened before the next does. So a seed decides everything.
+ * A simulated world with one clock and one event at a time. All waits go through it. The next event is the
+ * earliest, and everything that follows from it without waiting happens before the next one. So a seed
+ * determines everything.
  */
 import { timeline } from '../../packages/jobmill/src/testing/kit/timeline.ts'
 
-/** Somebody to whom things happen: not any more when it is dead, and later when it stands still. */
+/** The target of events: they are dropped if it is dead, and delayed while it is frozen. */
 export interface Owner {
   readonly name: string
   state: 'alive' | 'still' | 'dead'
-  /** Since when it has not stood still. */
+  /** Since when it has been awake. */
   awakeSince: number
 }
 
 export interface World {
-  /** Milliseconds, with fractions, from 0. */
+  /** Milliseconds with fractions, from 0. */
   readonly now: () => number
-  /** Has `task` happen after `ms`, to `owner`; null for what nobody can stop. */
+  /** Runs `task` after `ms` on `owner`; null for events that cannot be stopped. */
   readonly after: (ms: number, owner: Owner | null, task: () => void) => { cancel(): void }
-  /** Goes on until then, or until `isOver`. */
+  /** Runs until then, or until `isOver`. */
   readonly run: (until: number, isOver?: () => boolean) => Promise<void>
-  /** Stands still from now on, or goes on: then all that should have happened meanwhile happens. */
+  /** Freezes or resumes an owner; on resume, all missed events happen. */
   readonly holdStill: (owner: Owner) => void
   readonly goOn: (owner: Owner) => void
   readonly kill: (owner: Owner) => void
-  /** Has this happen after each step, when everything that follows from it has happened. */
+  /** Runs a task after each step, when everything that follows from it has happened. */
   readonly afterSteps: (task: () => void) => void
-  /** How many things have happened. */
+  /** The number of events so far. */
   readonly steps: () => number
 }
 
@@ -35,10 +36,12 @@ interface Event {
   isCancelled: boolean
 }
 
-/** What a step takes, so that time passes also for those who never wait. */
+/** The duration of a step, so that time passes even without waits. */
 const STEP_MS = 0.01
 
-/** A turn of the real loop: every promise that could be settled has been, and whoever waited for it has gone on. */
+/**
+ * A turn of the real event loop: every promise that could settle has settled, and its continuations have run.
+ */
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 export function world(): World {

@@ -1,4 +1,4 @@
-/** The databases, from outside of the mill: how much is in them, and the trouble that each gets. */
+/** The databases, from outside the mill: their sizes and their faults. */
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,12 +11,12 @@ import type { DatabaseSample } from './figures.ts'
 export interface SoakDatabase {
   readonly place: Place
   readonly sample: () => Promise<DatabaseSample>
-  /** For a moment the mill cannot work. */
+  /** Makes the database unusable for a moment. */
   readonly trouble: () => Promise<void>
   readonly close: () => Promise<unknown>
 }
 
-// What has ended stays visible for an hour, which is longer than most runs of this proof: a row for each visit.
+// Ended instances stay visible for an hour, longer than most runs: one row per visit.
 const ALL_BUT_ENDED_INSTANCES = 'ended_at IS NULL'
 
 const LOCKED_MS = 500
@@ -37,7 +37,7 @@ export function sqliteDatabase(folder: string): SoakDatabase {
           const where = name === 'jobmill_instance' ? `WHERE ${ALL_BUT_ENDED_INSTANCES}` : ''
           return database.prepare(`SELECT count(*) FROM ${name} ${where}`).pluck().get() as number
         }
-        // The log beside it is held to a size of its own.
+        // The WAL has its own size limit.
         return { rows: names.reduce((sum, name) => sum + count(name), 0), size: statSync(file).size }
       } finally {
         database.close()
@@ -53,7 +53,7 @@ export function sqliteDatabase(folder: string): SoakDatabase {
         database.close()
       }
     },
-    // The folder is the caller's.
+    // The folder belongs to the caller.
     close: () => Promise.resolve(),
   }
 }

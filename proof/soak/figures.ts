@@ -1,21 +1,21 @@
-/** What is looked at, and how much of it may grow. */
+/** The observed metrics, and their tolerated growth. */
 import type { Tolerance } from './flatness.ts'
 
-/** In the process of the mill, after garbage was collected. */
+/** Of the mill's process, after garbage collection. */
 export interface ProcessSample {
   /** In bytes, without compiled code. */
   readonly heap: number
   readonly native: number
   readonly rss: number
-  /** What keeps the process alive: timers, sockets, requests. */
+  /** Active timers, sockets and requests. */
   readonly resources: number
   /** Open files and sockets. */
   readonly files: number
-  /** On the process. */
+  /** Listeners on `process`. */
   readonly listeners: number
 }
 
-/** In the database. */
+/** Of the database. */
 export interface DatabaseSample {
   readonly rows: number
   /** In bytes. */
@@ -36,7 +36,7 @@ export const FIGURES: Readonly<Record<Figure, About>> = {
   heap: { what: 'objects on the heap, after gc', isBytes: true, share: 0.03, least: 0.3 * MB },
   native: { what: 'memory outside of the heap', isBytes: true, share: 0.1, least: 0.5 * MB },
   rss: { what: 'resident memory', isBytes: true, share: 0.05, least: 4 * MB },
-  // They come and go with the load, a few more or less at any moment.
+  // They vary with the load by a few.
   resources: { what: 'active resources', isBytes: false, share: 0.1, least: 3 },
   files: { what: 'open files and sockets', isBytes: false, share: 0, least: 2 },
   listeners: { what: 'listeners of the process', isBytes: false, share: 0, least: 0.5 },

@@ -1,7 +1,7 @@
 /**
- * Whether something grows, told from samples: by the median of the slopes between all pairs of them (Theil and Sen), which a few samples far off do not move.
- * It grows when that is more than is tolerated, and when chance does not explain it: figures that jump about have some slope in every run.
- * Only the second half counts: until then caches fill, code is compiled, and what is kept for a while comes to the age at which it goes.
+ * Detects growth in samples by the median of all pairwise slopes (Theil–Sen), which is robust against
+ * outliers. A metric grows if the slope exceeds the tolerance and chance does not explain it. Only the second
+ * half counts, because caches fill and retention starts in the first.
  */
 
 export interface Point {
@@ -9,29 +9,29 @@ export interface Point {
   readonly value: number
 }
 
-/** What is still called flat: growth over the second half of less than this share of the level, or less than so much. */
+/** The tolerated growth over the second half: a share of the level, or an absolute amount. */
 export interface Tolerance {
   readonly share: number
   readonly least: number
 }
 
 export interface Flatness {
-  /** At the beginning of the second half. */
+  /** At the start of the second half. */
   readonly level: number
   /** From there to the end. */
   readonly grown: number
-  /** By at least so much, in 19 of 20 runs that look like this one. */
+  /** The lower bound of the growth, with 95 % confidence. */
   readonly grownAtLeast: number
-  /** Of the level. */
+  /** Relative to the level. */
   readonly share: number
   readonly isFlat: boolean
 }
 
-/** With fewer in the second half nothing can be said. */
+/** The minimum number of samples in the second half. */
 const FEWEST = 10
-/** Samples that follow each other are alike, and count as one: as their median. */
+/** Adjacent samples are correlated, so each block counts as its median. */
 const BLOCKS = 30
-/** One in twenty, on one side. */
+/** The quantile for 5 %, one-sided. */
 const Z = 1.645
 
 export function flatness(points: readonly Point[], { share, least }: Tolerance): Flatness {
@@ -75,7 +75,7 @@ function slopes(points: readonly Point[]): number[] {
   )
 }
 
-/** Sen's: as many of the sorted slopes below it as Kendall's count of rising pairs allows for by chance. */
+/** Sen's bound: the number of slopes below it that Kendall's statistic allows by chance. */
 function lowerBound(sorted: readonly number[], points: number): number {
   const spread = Z * Math.sqrt((points * (points - 1) * (2 * points + 5)) / 18)
   return sorted[Math.max(0, Math.floor((sorted.length - spread) / 2))] ?? 0

@@ -1,4 +1,4 @@
-/** The work: a kind for every way that a job can go. Both processes run all of it. */
+/** The workload: a kind for every way that a job can end. Both processes run all kinds. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AnyJob, defineJob, type JobContext, type MillOptions, type Store } from 'jobmill'
 import type { Leak } from './planted.ts'
@@ -8,10 +8,10 @@ export interface Work {
 }
 type Context = JobContext<Work>
 
-/** Until it is told to stop. */
-async function untilTold(signal: AbortSignal): Promise<never> {
+/** Runs until it is interrupted. */
+async function untilInterrupted(signal: AbortSignal): Promise<never> {
   await sleep(20_000, undefined, { signal })
-  throw new Error('nobody told it to stop')
+  throw new Error('the job was not interrupted')
 }
 
 const quick = defineJob({
@@ -44,12 +44,12 @@ const late = defineJob({
   kind: 'late',
   maxAttempts: 1,
   timeout: '200ms',
-  run: ({ signal }: Context) => untilTold(signal),
+  run: ({ signal }: Context) => untilInterrupted(signal),
 })
 const endless = defineJob({
   kind: 'endless',
   maxAttempts: 1,
-  run: ({ signal }: Context) => untilTold(signal),
+  run: ({ signal }: Context) => untilInterrupted(signal),
 })
 const drawing = defineJob({
   kind: 'drawing',
@@ -77,7 +77,7 @@ const ticking = defineJob({ kind: 'ticking', run: () => {} })
 
 export const JOBS = { quick, steady, flaky, doomed, late, endless, drawing, narrow, following, snoozing }
 
-/** Longer than an ended job needs to be found by who asks for it, see open-jobs.ts, and short beside the run. */
+/** Long enough to query an ended job (see open-jobs.ts), and short compared with the run. */
 const KEPT = '60s'
 
 export function optionsFor(store: Store<never>, leaks: readonly Leak[]): MillOptions {

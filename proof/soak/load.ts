@@ -1,29 +1,29 @@
-/** The load: steady, and of everything in turn. Nothing is left to chance, and nothing is kept but what is open. */
+/** A steady, deterministic load of all operations in turn. It keeps only open jobs in memory. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EnqueuedJob, type EnqueueOptions, isJobmillError, type JobDefinition, type Mill } from 'jobmill'
 import { JOBS, type Work } from './jobs.ts'
 import type { OpenJobs } from './open-jobs.ts'
 
 export interface Load {
-  /** Calls that the database could not answer, and whose outcome is not known. */
+  /** Calls that the database could not answer, and calls with an unknown outcome. */
   readonly refused: number
   readonly unknown: number
-  /** What nobody expected, in sentences. */
+  /** Unexpected errors, in sentences. */
   readonly broken: readonly string[]
-  /** Resolves when every call has been answered. */
+  /** Resolves when every call is answered. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
 const STEP_MS = 100
 const PER_STEP = 5
-/** Jobs, and calls, that are open: then it waits. On a machine that is busy with something else, a backlog that grows would look like a leak. */
+/** The maximum number of open jobs and calls. On a busy machine, a growing backlog would look like a leak. */
 const MOST_OPEN = 300
 const MOST_CALLS = 100
 
-/** More would only say the same. */
+/** More errors would only repeat the same. */
 const MOST_BROKEN = 10
 
-/** Errors that are answers: of `result()`, and of a limit that has nothing in time. */
+/** Errors that are expected answers of `result()` and of limits. */
 const ANSWERS: readonly string[] = ['JOB_DEAD', 'JOB_CANCELLED', 'RESULT_TIMEOUT']
 const isAnswer = (error: unknown): boolean =>
   isJobmillError(error)
@@ -48,7 +48,7 @@ export function load(mill: Mill, open: OpenJobs): Load {
     options?: EnqueueOptions,
   ): Promise<EnqueuedJob> => seen(await mill.enqueue(job, payload, options))
 
-  /** Again until it is answered: a cancel sent twice is one. */
+  /** Retries until it is answered: a cancellation is idempotent. */
   async function cancel(id: string, reason: string): Promise<void> {
     for (; ; await sleep(STEP_MS)) {
       try {
@@ -69,14 +69,14 @@ export function load(mill: Mill, open: OpenJobs): Load {
     (n) => one(JOBS.drawing, { n }),
     (n) => one(JOBS.narrow, { n }),
     async (n) => (await one(JOBS.doomed, { n }, { tags: [`t${n % 7}`] })).result({ timeout: '20s' }),
-    // A new line of ten jobs now and then: what is known of a line must go with it.
+    // A new order key for every ten jobs: its state must be cleaned up too.
     (n) => one(JOBS.quick, { n }, { orderKey: `line-${Math.floor(n / 200)}` }),
     async (n) => {
       const options = { dedupeKey: `key-${n}`, delay: 500 }
       await Promise.all([one(JOBS.quick, { n }, options), one(JOBS.quick, { n }, options)])
     },
     async (n) => {
-      // Not longer: one whose enqueue was not answered is not cancelled, and has to end too.
+      // Not longer: a job whose enqueue was not answered is not cancelled, and has to end too.
       const { id } = await one(JOBS.quick, { n }, { delay: '20s' })
       await cancel(id, 'while it waits')
     },
@@ -94,7 +94,7 @@ export function load(mill: Mill, open: OpenJobs): Load {
       jobs.forEach(seen)
       await Promise.all(jobs.map((job) => job.result({ timeout: '20s' })))
     },
-    // Somebody who stops waiting.
+    // A caller that stops waiting.
     async (n) => {
       const giveUp = new AbortController()
       const result = (await one(JOBS.quick, { n }, { delay: 700 })).result({ signal: giveUp.signal })

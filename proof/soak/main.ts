@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: a mill on each store under a steady load for half an hour, with trouble. Fails when memory, handles, listeners, rows or files grow, or when an
- * acknowledged job has not ended.
+ * `npm run soak`: runs a mill on each store under a steady load with faults for half an hour. Fails if
+ * memory, handles, listeners, rows or files grow, or if an acknowledged job has not ended.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ async function main({ options, leaks }: Asked): Promise<number> {
   }
 }
 
-/** Null when help was asked for. */
+/** Null if help was requested. */
 function asked(): Asked | null {
   try {
     const options = readOptions(process.argv.slice(2))
@@ -55,5 +55,5 @@ function asked(): Asked | null {
 
 const wanted = asked()
 if (wanted === null) console.log(HELP)
-// By exit: a proof that was stopped midway may still wait for something.
+// Exit explicitly, because an interrupted proof may still have pending work.
 else process.exit(await main(wanted))

@@ -1,4 +1,4 @@
-/** What the process of the mill and the one that started it say to each other. */
+/** The messages between the mill's process and its parent. */
 import type { ProcessSample } from './figures.ts'
 import type { Leak } from './planted.ts'
 import type { Place } from '../cluster/places.ts'
@@ -9,7 +9,7 @@ export interface Task {
   readonly leaks: readonly Leak[]
 }
 
-/** `finish`: enqueue nothing more, wait until all has ended, stop. */
+/** `finish`: stop enqueueing, wait until everything has ended, and stop. */
 export type Order = 'sample' | 'finish'
 
 export interface Progress {
@@ -25,7 +25,7 @@ export type Report =
   | {
       readonly is: 'end'
       readonly progress: Progress
-      /** By the counts of the store: also what nobody acknowledged. */
+      /** By the counters of the store, including unacknowledged jobs. */
       readonly waiting: number
       readonly ticks: number
       readonly broken: readonly string[]

@@ -1,4 +1,4 @@
-/** The process that is looked at: a mill, and the load on it. Orders and reports are in messages.ts. */
+/** The observed process: a mill and its load. See messages.ts for its orders and reports. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobmill } from 'jobmill'
 import { storeAt } from '../cluster/places.ts'
@@ -8,9 +8,11 @@ import type { Order, Progress, Report, Task } from './messages.ts'
 import { openJobs } from './open-jobs.ts'
 import { takeSample } from './sample.ts'
 
-/** How often the store is asked how jobs ended that another process ran. */
+/** How often the store is queried for jobs that another process ran. */
 const ASK_EVERY_MS = 5_000
-/** How long everything may take to end after the last job: a killed process keeps its jobs for a while. */
+/**
+ * How long everything may take to end after the last job: the jobs of a killed process wait for its lease.
+ */
 const END_MS = 90_000
 
 const { place, leaks } = JSON.parse(process.argv[2] ?? '{}') as Task
@@ -53,7 +55,7 @@ async function finish(): Promise<void> {
   const deadline = performance.now() + END_MS
   const count = async (): Promise<number> =>
     (await mill.counts()).reduce((sum, { scheduled, ready, running }) => sum + scheduled + ready + running, 0)
-  // The schedules go on; each of their jobs ends at once.
+  // The schedules continue; each of their jobs ends immediately.
   while (open.size > 0 && performance.now() < deadline) {
     await sleep(500)
     await open.ask(true)
@@ -63,19 +65,19 @@ async function finish(): Promise<void> {
   const waiting = await count()
   await mill.stop()
   say({ is: 'end', progress: progress(), waiting, ticks, broken: load.broken })
-  // Nothing else is ended by hand: what the mill left behind would keep this process alive.
+  // Close nothing else: leftovers of the mill would keep this process alive and so be detected.
   process.disconnect()
   process.off('SIGINT', ignore)
 }
 
-// Ctrl-C reaches every process of the terminal; the one that started this one decides.
+// Ctrl+C reaches every process of the terminal; the parent decides.
 const ignore = (): void => {}
 process.on('SIGINT', ignore)
 process.on('message', (order: Order) => {
   if (order === 'finish') void finish()
   else void takeSample().then((sample) => say({ is: 'sample', sample, progress: progress() }))
 })
-// Nobody is left to tell anything to: the process that started this one is gone.
+// The parent process is gone.
 process.on('disconnect', () => {
   if (!over.signal.aborted) process.exit()
 })

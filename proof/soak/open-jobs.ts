@@ -1,4 +1,7 @@
-/** Which acknowledged jobs have not ended, and how the others did: told by the mill's events, and by the store where another process ran them. */
+/**
+ * Tracks open acknowledged jobs and how the others ended, by lifecycle events, and by the store for jobs of
+ * another process.
+ */
 import { isJobmillError, type Mill } from 'jobmill'
 
 export interface Counts {
@@ -6,7 +9,7 @@ export interface Counts {
   done: number
   dead: number
   cancelled: number
-  /** Not in the store, although nobody saw them end. */
+  /** Missing in the store without a reported end. */
   lost: number
 }
 
@@ -14,11 +17,11 @@ export interface OpenJobs {
   readonly counts: Readonly<Counts>
   readonly size: number
   readonly acknowledged: (id: string) => void
-  /** Asks the store for those that have been open for a while; for all of them when told so. */
+  /** Queries the store for jobs that have been open for a while, or for all. */
   readonly ask: (all?: boolean) => Promise<void>
 }
 
-/** Much shorter than ended jobs are kept. */
+/** Much shorter than the retention of ended jobs. */
 const ASK_AFTER_MS = 10_000
 
 const ENDED = { done: 'done', dead: 'dead', cancelled: 'cancelled' } as const
@@ -39,7 +42,7 @@ export function openJobs(mill: Mill): OpenJobs {
       if (job === null) ended(id, 'lost')
       else if (job.state in ENDED) ended(id, ENDED[job.state as keyof typeof ENDED])
     } catch (error) {
-      // The next time, then.
+      // Retried next time.
       if (!isJobmillError(error) || !error.retryable) throw error
     }
   }
@@ -56,7 +59,7 @@ export function openJobs(mill: Mill): OpenJobs {
     async ask(all = false) {
       const before = performance.now() - (all ? 0 : ASK_AFTER_MS)
       const ids = [...open].flatMap(([id, since]) => (since <= before ? [id] : []))
-      // Not all at once: that would be a load of its own.
+      // In batches, because a burst would be a load of its own.
       while (ids.length > 0) await Promise.all(ids.splice(0, 50).map(askFor))
     },
   }

@@ -1,4 +1,4 @@
-/** What can be said on the command line. Whatever is wrong is told with the name of its option. */
+/** The command-line options. Errors name the option. */
 import { parseArgs } from 'node:util'
 
 export type StoreName = 'sqlite' | 'postgres'
@@ -6,19 +6,19 @@ export type StoreName = 'sqlite' | 'postgres'
 export interface Options {
   readonly minutes: number
   readonly stores: readonly StoreName[]
-  /** Where everything that was measured is written to; null for nowhere. */
+  /** The output file for all samples; null for none. */
   readonly json: string | null
 }
 
 export const HELP = `npm run soak -- [--minutes 30] [--store sqlite|postgres|both] [--json FILE]
 
-A mill in a process of its own under a steady, varied load, while a second process comes and goes, connections are
-dropped and the file is locked. Memory, handles, listeners, rows and size are looked at all the time: in the second half
-of the run they must not grow. At the end every acknowledged job must have ended.
+Runs a mill in its own process under a steady, varied load, while a second process comes and goes, connections are
+dropped and the file is locked. Memory, handles, listeners, rows and size are sampled: they must not grow in the second
+half of the run. At the end every acknowledged job must have ended.
 
-  --minutes    how long jobs are enqueued: 4 to 1440. In less, what is kept for a minute still grows
-  --store      one of the stores, or both side by side
-  --json       writes all samples there`
+  --minutes    how long jobs are enqueued: 4 to 1440. In less time, rows with a retention of a minute still grow
+  --store      one store, or both in parallel
+  --json       write all samples to this file`
 
 const STORES: Readonly<Record<string, readonly StoreName[]>> = {
   sqlite: ['sqlite'],
@@ -26,7 +26,7 @@ const STORES: Readonly<Record<string, readonly StoreName[]>> = {
   both: ['sqlite', 'postgres'],
 }
 
-/** Null when help was asked for. */
+/** Null if help was requested. */
 export function readOptions(args: readonly string[]): Options | null {
   const { values } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-/** The verdict as people read it, and as a table for the docs. */
+/** The verdict as text, and as a table for the docs. */
 import { FIGURE_NAMES, FIGURES, shownFigure } from './figures.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -27,7 +27,7 @@ function count(number: number): string {
   return number.toLocaleString('en')
 }
 
-/** What the load comes to depends on the machine. When it rises, so do the rows and what is on its way: then the run says little. */
+/** The load depends on the machine. If it rises, so do rows and jobs in flight, and the run says little. */
 function ratesOf(samples: Verdict['samples']): string[] {
   const at = (part: number): Verdict['samples'][number] | undefined =>
     samples[Math.round(part * (samples.length - 1))]

@@ -1,4 +1,4 @@
-/** What this process uses now, without what garbage it has. */
+/** Samples the resources of this process after garbage collection. */
 import { readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
@@ -6,7 +6,7 @@ import type { ProcessSample } from './figures.ts'
 
 export async function takeSample(): Promise<ProcessSample> {
   if (globalThis.gc === undefined) throw new Error('run this with --expose-gc')
-  // What finalizers let go of in the first is collected in the second.
+  // The second pass collects what finalizers released in the first.
   globalThis.gc()
   await nextTurn()
   globalThis.gc()
@@ -21,7 +21,7 @@ export async function takeSample(): Promise<ProcessSample> {
   }
 }
 
-/** Without compiled code and its tables: those grow for as long as the engine finds something to compile, whatever the program keeps. */
+/** Without compiled code, which grows as long as the engine finds functions to compile. */
 function heapOfObjects(): number {
   return getHeapSpaceStatistics()
     .filter(({ space_name: name }) => !/code|trusted|read_only/.test(name))

@@ -1,4 +1,4 @@
-/** One store from the beginning to the verdict. */
+/** One store from start to verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Closers } from '../closing.ts'
 import { postgresDatabase, type SoakDatabase, sqliteDatabase } from './databases.ts'
@@ -18,7 +18,7 @@ export interface SoakOptions {
   readonly closing: Closers['add']
 }
 
-/** As many samples as tell a slope, and not so many that taking them is most of the load. */
+/** Enough samples for a slope, and few enough that sampling is not most of the load. */
 const SAMPLES = 180
 const SHORTEST_MS = 1_000
 const TROUBLE_EVERY_MS = 7_000

@@ -1,4 +1,4 @@
-/** What a run on one store comes to: how flat each figure was, and what is broken, in sentences. */
+/** The verdict for one store: how flat each metric was, and violations in sentences. */
 import { FIGURE_NAMES, FIGURES, type Figure, type Sample, shownFigure } from './figures.ts'
 import { type Flatness, flatness } from './flatness.ts'
 import type { Report } from './messages.ts'
@@ -50,7 +50,7 @@ function uneven({ end }: Facts): string[] {
       ? [`counts: ${counts.acknowledged} acknowledged, and ${ended} ended.`]
       : []),
     ...(end.waiting > 0 ? [`not ended: the store counts ${end.waiting} jobs that wait or run.`] : []),
-    ...(end.exited ? [] : ['leak: the process did not end by itself after the mill was stopped.']),
+    ...(end.exited ? [] : ['leak: the process did not exit on its own after the mill was stopped.']),
     ...end.broken,
   ]
 }

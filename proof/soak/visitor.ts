@@ -1,4 +1,4 @@
-/** The process that comes and goes: it works on the same jobs until SIGTERM, or until it is killed. */
+/** A second process that comes and goes: it runs the same jobs until SIGTERM or a kill. */
 import { isJobmillError, jobmill } from 'jobmill'
 import { storeAt } from '../cluster/places.ts'
 import { optionsFor } from './jobs.ts'
@@ -13,7 +13,8 @@ try {
   await mill.start()
   process.send?.('ready')
 } catch (error) {
-  // The database may go away just then: a start that fails leaves nothing behind, and the next visitor comes soon.
+  // The database may be unreachable at that moment: a failed start leaves nothing behind, and the next
+  // visitor comes soon.
   if (!isJobmillError(error) || !error.retryable) throw error
   process.disconnect()
 }

@@ -1,24 +1,24 @@
-/** The process of the mill, and the one that comes and goes, seen from the one that starts them. */
+/** Starts and observes the mill's process and the visitors. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order, Report, Task } from './messages.ts'
 
-/** A process that has nothing to do any more ends within a moment. */
+/** An idle process exits within a moment. */
 const EXIT_MS = 10_000
 
 function start(program: string, task: Task, execArgv: readonly string[]): ChildProcess {
   return fork(path.join(import.meta.dirname, program), [JSON.stringify(task)], {
     execArgv: [...process.execArgv, ...execArgv],
-    // Its warnings are worth seeing.
+    // Keep its warnings visible.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
 }
 
 export interface WatchedMill {
   readonly sample: () => Promise<Extract<Report, { is: 'sample' }>>
-  /** What it said at its end, and whether its process ended by itself afterwards. */
+  /** Its final report, and whether its process exited on its own afterwards. */
   readonly finish: () => Promise<Extract<Report, { is: 'end' }> & { readonly exited: boolean }>
   readonly destroy: () => Promise<void>
 }
@@ -59,17 +59,17 @@ export async function watchedMill(task: Task): Promise<WatchedMill> {
   }
 }
 
-/** How long a visitor stays, and how long until the next. */
+/** How long a visitor stays, and the pause before the next one. */
 const STAY_MS = 8_000
 const AWAY_MS = 4_000
 
 export interface Visits {
   readonly count: number
-  /** Comes and goes until the signal fires; every second one is killed. */
+  /** Runs until the signal fires; every second visitor is killed. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
-/** Shorter when the signal fires. */
+/** Ends early if the signal fires. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {})
 }

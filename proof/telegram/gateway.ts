@@ -1,4 +1,4 @@
-/** The gateway under load, in a process of its own: a bot whose handler fails now and then. */
+/** The gateway under load in a child process, with a bot whose handler fails at times. */
 import { createHash } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import { readConfig, startGateway } from 'jobmill-telegram'
@@ -7,14 +7,14 @@ const { YAML = '', FAILS_PERCENT = '5', RUNS = '' } = process.env
 const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
 if (config === null) throw new Error(JSON.stringify(problems, null, 2))
 
-/** The same update fails at the same attempts in every process. */
+/** Deterministic: the same update fails at the same attempts in every process. */
 function fails(key: string, attempt: number): boolean {
   return (
     (createHash('sha256').update(`${key} ${attempt}`).digest()[0] ?? 0) < (256 * Number(FAILS_PERCENT)) / 100
   )
 }
 
-/** One line for each run, written by the system call itself: it is there when the process is killed right after. */
+/** One line per run, written synchronously, so that it survives a kill right after it. */
 const runs = openSync(RUNS, 'a')
 
 const gateway = await startGateway({
@@ -29,7 +29,7 @@ const gateway = await startGateway({
     },
   },
 })
-// Replies in a benchmark go to nobody: the limits of Telegram would be all that it shows.
+// Raise the limits, because a benchmark would otherwise measure only them.
 await gateway.mill?.limits.change('telegram-bot', { rate: 10_000, burst: 10_000 })
 await gateway.mill?.limits.change('telegram-chat', { rate: 100, burst: 100 })
 process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)))

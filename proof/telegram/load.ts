@@ -29,21 +29,24 @@ interface Pace {
 export interface LoadReport extends RunsReport {
   readonly store: string
   readonly updates: number
-  /** Requests that were taken, repeats included. */
+  /** Accepted requests, repeats included. */
   readonly webhooks: number
   /** Until the process was killed for the first time. */
   readonly steady: Pace
   readonly whole: Pace
-  /** Deliveries that were not taken, and came again: the process or the database was away. */
+  /** Deliveries that failed and were retried, because the process or the database was down. */
   readonly refused: number
   readonly repeats: number
   readonly answered: number
   readonly twice: number
-  /** How many may be: replies that were on their way when the process was killed, or the database restarted. */
+  /** The maximum number of duplicate replies: those in flight at a kill or restart. */
   readonly most: number
   readonly outOfOrder: number
   readonly lost: number
-  /** How many updates may be handled again: those that were being handled, or whose end was not written, when the process was killed or the database restarted. */
+  /**
+   * The maximum number of updates that may be handled again: those running, or with an unwritten outcome, at
+   * a kill or restart.
+   */
   readonly mostAgain: number
   readonly seconds: number
 }
@@ -52,12 +55,12 @@ const TOKEN = '7001:load-load-load-load'
 const SECRET = 'a-secret-for-a-load-run-on-loopback'
 const REPEATED = 0.1
 const CONNECTIONS = 100
-/** Senders of a bot at once, in `mill-options.ts` of the gateway. */
+/** Parallel senders of a bot, from `mill-options.ts` of the gateway. */
 const SENDERS = 20
-/** Updates that are handled at once. */
+/** Parallel updates. */
 const CONCURRENCY = 50
 const PATIENCE_MS = 900_000
-/** Of each sender and each worker: what it does, and ends that are not written yet, at most twice as many as there are of them. */
+/** Per sender and worker: its current job, and at most two unwritten outcomes. */
 const UNWRITTEN = 3
 /** A kill and a restart, or two kills. */
 const TROUBLES = 2
@@ -90,7 +93,7 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
   )
   closing.add(async () => clearInterval(showing))
 
-  /** As if the answer had been lost, of every tenth. */
+  /** Redelivers every tenth update, as if its response had been lost. */
   let repeats = 0
   const repeating = (async () => {
     for (const id of ids.filter((_, n) => n % (1 / REPEATED) === 0)) {
@@ -187,7 +190,7 @@ async function call(fake: FakeTelegram, method: string, payload: object): Promis
   if (!answer.ok) throw new Error(`${method} was answered with ${answer.status}`)
 }
 
-/** Of the webhooks that were taken so far. */
+/** Of the webhooks accepted so far. */
 function pace(fake: FakeTelegram, ms: number): Pace {
   const times = fake.deliveries.flatMap((one) => (one.status === 200 ? one.ms : [])).toSorted((a, b) => a - b)
   const quantile = (q: number): number =>
@@ -195,7 +198,7 @@ function pace(fake: FakeTelegram, ms: number): Pace {
   return { perSecond: Math.round((times.length / ms) * 1_000), p50Ms: quantile(0.5), p99Ms: quantile(0.99) }
 }
 
-/** What was sent twice is one of them. */
+/** Duplicates count once. */
 function repliesIn(chat: FakeChat): Set<string> {
   return new Set(chat.transcript().flatMap(({ by, text }) => (by === 'bot' ? [text] : [])))
 }
@@ -240,7 +243,8 @@ function reportOf(
     most: UNWRITTEN * SENDERS * TROUBLES,
     outOfOrder,
     lost,
-    // What they handle, and ends that wait to be written: of all workers of the process twice as many (mayTake in claiming.ts), before it claims no more.
+    // Running updates plus unwritten outcomes: a process claims no more once twice its workers are unwritten
+    // (mayTake in claiming.ts).
     mostAgain: (CONCURRENCY + 2 * (CONCURRENCY + SENDERS)) * TROUBLES,
   }
 }

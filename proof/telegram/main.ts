@@ -1,7 +1,8 @@
 /**
- * `npm run prove:telegram`: the gateway under load, on SQLite and on PostgreSQL. Many chats write at once, Telegram repeats some updates, the handler fails now
- * and then, the process is killed once and the database restarted once; afterwards every update was handled and answered, in the order of its chat. Handler runs and
- * replies are counted apart: what was handled twice may have been answered once, and the other way round.
+ * `npm run prove:telegram`: the gateway under load, on SQLite and PostgreSQL. Many chats write in parallel,
+ * Telegram repeats some updates, the handler fails at times, the process is killed and the database restarted.
+ * Afterwards every update must be handled and answered, in order per chat. Handler runs and replies are
+ * counted separately, because each can repeat without the other.
  *
  *   npm run prove:telegram -- [--chats 2000] [--updates 20] [--store sqlite|postgres] [--json FILE]
  */
@@ -30,11 +31,11 @@ async function prove(): Promise<LoadReport[]> {
     const folder = mkdtempSync(path.join(tmpdir(), 'prove-telegram-'))
     closing.add(async () => rmSync(folder, { recursive: true, force: true }))
     const database = path.join(folder, 'telegram.db')
-    // A file has no server to restart: the process is killed a second time instead.
+    // A file has no server to restart, so the process is killed a second time instead.
     reports.push(await load({ ...size, store: 'sqlite', database, restart: null }, closing))
   }
   if (values.store !== 'sqlite') {
-    // As it comes: every commit is synced.
+    // Default settings: every commit is synced.
     const server = await startPostgres({ binaries: 'current', settings: { fsync: 'on' } })
     closing.add(() => server.stop())
     const restart = (): Promise<void> => server.restart()
@@ -69,8 +70,10 @@ if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(reports
 const isKept = reports.every((one) => one.lost + one.outOfOrder + one.unhandled + one.runsOutOfOrder === 0)
 const isBounded = reports.every((one) => one.twice <= one.most && one.again <= one.mostAgain)
 console.log(
-  isKept ? '\nNothing was lost, and everything was in order.' : '\nSomething was lost, or out of order.',
+  isKept ? '\nNothing was lost, and everything was in order.' : '\nUpdates were lost or out of order.',
 )
 if (!isBounded)
-  console.log('More was handled again, or sent twice, than was on its way at the kill and the restart.')
+  console.log(
+    'More updates were handled again or answered twice than were in flight at the kill and the restart.',
+  )
 process.exit(isKept && isBounded ? 0 : 1)

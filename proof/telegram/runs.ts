@@ -1,30 +1,30 @@
-/** What the handler did, by the lines that it wrote: the judge of "handled once, in the order of the chat". Replies are judged apart. */
+/** Judges the handler runs from their log: handled once, in order per chat. Replies are judged separately. */
 import { readFileSync } from 'node:fs'
 
 export interface RunsReport {
-  /** Of the handler, those that failed on purpose included. */
+  /** Handler runs, including deliberate failures. */
   readonly runs: number
   readonly failedRuns: number
-  /** Updates that were handled to the end more than once: their process died, or the database went away, before that was written. */
+  /** Updates handled to the end more than once: a crash or outage came before the outcome was written. */
   readonly again: number
-  /** Chats in which an update was begun before the one before it had been handled. */
+  /** Chats in which an update started before the previous one was handled. */
   readonly runsOutOfOrder: number
   /** Updates that were never handled to the end. */
   readonly unhandled: number
 }
 
-/** Updates of a chat are called 0, 1, 2 and so on. */
+/** The updates of a chat are numbered from 0. */
 export function judgeRuns(file: string, updates: number): RunsReport {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
   const done = new Map<string, number>()
-  /** By chat: how far it is. */
+  /** The progress of each chat. */
   const next = new Map<string, number>()
   const wrong = new Set<string>()
   let failedRuns = 0
   for (const line of lines) {
     const [chat = '', n = '', how] = line.split(' ')
     const expected = next.get(chat) ?? 0
-    // One that was handled may come again until the one after it has begun, and never later.
+    // A handled update may repeat until the next one has started, and never later.
     if (Number(n) !== expected && Number(n) !== expected - 1) wrong.add(chat)
     if (how === 'failed') {
       failedRuns += 1

@@ -1,4 +1,4 @@
-/** `jobmill transfer` as a process. */
+/** Runs `jobmill transfer` as a process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ interface Digest {
   readonly checksum: string
 }
 
-/** What it prints with --json. */
+/** Its output with --json. */
 export interface Told {
   readonly verified: boolean
   readonly carried: number
@@ -22,7 +22,7 @@ export interface Told {
 
 export interface Move {
   readonly kill: () => void
-  /** Null when it was killed. */
+  /** Null if it was killed. */
   readonly ended: Promise<Told | null>
 }
 

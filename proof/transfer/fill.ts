@@ -1,4 +1,4 @@
-/** A SQLite file with a mixed lot of jobs, made through the verbs of the store, as mills do. */
+/** Creates a SQLite file with mixed jobs, through the verbs of the store. */
 import { sqlite } from 'jobmill/sqlite'
 import { aClaim, anInstance, someJobs } from 'jobmill/testing'
 
@@ -10,7 +10,7 @@ const AT_ONCE = 1_000
 const QUEUES = ['default', 'mail', 'reports', 'images']
 const KINDS = ['work', 'send', 'render']
 
-/** A third waits for its time; some have tags, dedupe keys that are held on, order keys, priorities and metadata. */
+/** A third is delayed; some have tags, held dedupe keys, order keys, priorities and metadata. */
 function requestOf(n: number): Request {
   return {
     queue: QUEUES[n % QUEUES.length] ?? 'default',
@@ -24,7 +24,7 @@ function requestOf(n: number): Request {
   }
 }
 
-/** Done with a result, dead, put off, retried at once, cancelled: what happens to attempts. */
+/** Attempts that end as done, dead, delayed, retried or cancelled. */
 function endOf({ id, token }: { readonly id: string; readonly token: number }, n: number): Finish {
   const error = `attempt ${n} failed: ${'e'.repeat(n % 200)}`
   if (n % 10 < 6)
@@ -51,7 +51,7 @@ function endOf({ id, token }: { readonly id: string; readonly token: number }, n
 const MINUTE = 60_000
 const SERVED = 1_500
 
-/** A schedule that has served many moments, and one that an operator deleted. */
+/** A schedule that has served many ticks, and one that an operator deleted. */
 async function plan(store: Store): Promise<void> {
   const definition = {
     when: '* * * * *',
@@ -81,7 +81,7 @@ async function plan(store: Store): Promise<void> {
   ])
 }
 
-/** So many jobs in all, and at least those of the schedule. */
+/** Creates this many jobs in total, including those of the schedule. */
 export async function fill(file: string, total: number): Promise<void> {
   const jobs = total - SERVED
   const store = sqlite(file, { durability: 'relaxed' })

@@ -1,6 +1,6 @@
 /**
- * `npm run prove:transfer`: 100,000 mixed jobs go from a SQLite file to PostgreSQL, with a kill -9 half-way, and back into another file. Prints counts, checksums and
- * times; fails when anything differs.
+ * `npm run prove:transfer`: transfers 100,000 mixed jobs from a SQLite file to PostgreSQL, with a kill -9
+ * halfway, and back into another file. Prints counts, checksums and times; fails if anything differs.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ async function jobsAt(url: string): Promise<number> {
   )
 }
 
-/** How many jobs were there when it was killed. */
+/** Returns the number of jobs at the target when it was killed. */
 async function killHalfWay(from: string, to: string): Promise<number> {
   const { kill, ended } = move(from, to)
   const isOver = ended.then(() => true)
@@ -73,8 +73,8 @@ async function prove(folder: string, url: string): Promise<void> {
   report('to PostgreSQL', to)
   report('and back', back)
   if (JSON.stringify(back.checksums.target) !== JSON.stringify(to.checksums.source))
-    throw new Error('it came back as something else')
-  console.log('\nwhat came back is what went out')
+    throw new Error('the data changed on the way')
+  console.log('\nthe data is unchanged after the round trip')
 }
 
 const { add, close } = closers('transfer')

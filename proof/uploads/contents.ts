@@ -1,4 +1,4 @@
-/** What is sent: files whose sizes differ as files do, none of them like another, and what their hashes must be. */
+/** The uploaded files: realistic sizes, unique contents, and their hashes. */
 import { createHash, randomBytes } from 'node:crypto'
 
 const SMALLEST = 1_000
@@ -15,8 +15,8 @@ const HEAD_BYTES = 16
 const pool = randomBytes(LARGEST)
 
 /**
- * The size of file `n` of `of`: a power law between the smallest and the largest, each of its steps once. Half are below 4 KB, one of forty above 1 MB, one of
- * three hundred above 10 MB.
+ * The size of file `n` of `of`: a power law between the smallest and the largest. Half are below 4 KB, one in
+ * forty above 1 MB, one in three hundred above 10 MB.
  */
 export function sizeOf(n: number, of: number): number {
   const u = (n + 0.5) / of
@@ -32,12 +32,12 @@ export function contentOf(n: number, size: number): Content {
   return { name: `${n}.bin`, parts: [head, rest], size, sha256 }
 }
 
-/** All numbers below `count`, in an order that is the same in every run. */
+/** All numbers below `count`, in a deterministic shuffled order. */
 export function shuffled(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n).toSorted((a, b) => mixed(a) - mixed(b) || a - b)
 }
 
-/** Of every hundred files, two are never fetched and two are fetched and never acknowledged. */
+/** Of a hundred files, two are never fetched, and two are fetched and never acknowledged. */
 export function fateOf(n: number): 'acked' | 'fetched' | 'left' {
   const percent = mixed(n) % 100
   return percent < 2 ? 'left' : percent < 4 ? 'fetched' : 'acked'

@@ -1,4 +1,4 @@
-/** What must be true when everybody has done their part. */
+/** Checks the final state. */
 import { fateOf } from './contents.ts'
 import type { Size } from './run.ts'
 import type { Left } from './server.ts'
@@ -6,7 +6,7 @@ import type { Place, Running } from './start-server.ts'
 
 const DAY_MS = 86_400_000
 
-/** After the run: what was not acknowledged is still there, and nothing else; a day later nothing is. */
+/** After the run, only unacknowledged files are left; a day later, nothing is. */
 export async function examine(server: Running, { files }: Size, { blobs }: Place): Promise<string[]> {
   const wrong: string[] = []
   const fates = Map.groupBy(

@@ -1,4 +1,6 @@
-/** One run on one store: everybody sends, fetches and acknowledges at once, while the sweep takes away what is done. */
+/**
+ * One run on one store: all senders and consumers in parallel, while the sweep deletes acknowledged files.
+ */
 import { loadavg } from 'node:os'
 import type { Closers } from '../closing.ts'
 import { examine } from './examine.ts'
@@ -17,9 +19,9 @@ export interface LoadReport {
   readonly upload: Pace
   readonly fetch: Pace
   readonly ack: Pace
-  /** Resident memory of the server: the median of the samples, and the most. Null where the system does not tell. */
+  /** Resident memory of the server: the median and the maximum. Null if the system does not report it. */
   readonly memory: { readonly medianMb: number; readonly mostMb: number } | null
-  /** Of the machine, over the run: others may have been at work there. */
+  /** Of the machine during the run, because other programs may be running. */
   readonly loadAverage: number
   readonly wrong: readonly string[]
 }

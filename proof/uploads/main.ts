@@ -1,7 +1,8 @@
 /**
- * `npm run prove:uploads`: the upload inbox under load, in a process of its own: on SQLite and on PostgreSQL with blobs in a folder, and a tenth of it with
- * blobs in PostgreSQL. Many mailboxes are sent files, which their consumers fetch and acknowledge, while the sweep takes away what is done. Every file that was
- * fetched has to be the one that was sent, and afterwards there is no row and no blob too many. Then 100 uploads of 20 MB at once have to stay under 200 MB.
+ * `npm run prove:uploads`: the upload inbox under load: on SQLite and PostgreSQL with blobs in a folder, and a
+ * tenth of it with blobs in PostgreSQL. Many mailboxes get files, which consumers fetch and acknowledge while
+ * the sweep deletes them. Every fetched file must be unchanged, and no row or blob may be left over. Then 100
+ * parallel uploads of 20 MB must stay under 200 MB.
  *
  *   npm run prove:uploads -- [--files 20000] [--mailboxes 500] [--only sqlite|postgres|blobs|memory] [--json FILE]
  */
@@ -39,14 +40,14 @@ const folder = mkdtempSync(path.join(tmpdir(), 'prove-uploads-'))
 closing.add(async () => rmSync(folder, { recursive: true, force: true }))
 
 async function prove(): Promise<Proven> {
-  // As it comes: every commit is synced.
+  // Default settings: every commit is synced.
   const server = await startPostgres({ binaries: 'current', settings: { fsync: 'on' } })
   closing.add(() => server.stop())
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   closing.add(() => client.end())
   let places = 0
-  /** A database of its own for each run. */
+  /** A separate database for each run. */
   async function place(
     name: string,
     store: 'sqlite' | 'postgres',
@@ -74,7 +75,7 @@ async function prove(): Promise<Proven> {
   const memories: MemoryReport[] = []
   if (isMeant('memory'))
     for (const make of [onSqlite, onPostgres, inPostgres])
-      // A tenth as well, to see what grows with them.
+      // Also a tenth of the uploads, to see what grows with them.
       for (const uploads of [10, 100]) memories.push(await memoryUnder(await make(), uploads, closing))
   return { loads, memories }
 }
@@ -85,9 +86,7 @@ try {
   const { loads, memories } = proven
   const isWell = loads.every(({ wrong }) => wrong.length === 0) && memories.every((one) => one.isWell)
   console.log(
-    isWell
-      ? '\nEvery file came as it was sent, and nothing is left.'
-      : '\nSomething is not as it should be: it stands above.',
+    isWell ? '\nEvery file arrived unchanged, and nothing is left.' : '\nSome checks failed: see above.',
   )
   process.exitCode = isWell ? 0 : 1
 } catch (error) {

@@ -1,4 +1,4 @@
-/** The memory of the inbox while many large files come at once. */
+/** Measures the memory of the inbox during many large parallel uploads. */
 import { loadavg } from 'node:os'
 import type { Closers } from '../closing.ts'
 import { contentOf, LARGEST } from './contents.ts'
@@ -11,7 +11,7 @@ export interface MemoryReport {
   readonly name: string
   readonly uploads: number
   readonly seconds: number
-  /** Before the first, and the most. Null where the system does not tell. */
+  /** Before the first upload, and the maximum. Null if the system does not report it. */
   readonly memory: { readonly idleMb: number; readonly mostMb: number } | null
   readonly loadAverage: number
   readonly isWell: boolean

@@ -1,4 +1,4 @@
-/** How quick requests were. */
+/** Measures request times. */
 export interface Pace {
   readonly perSecond: number
   readonly megabytesPerSecond: number
@@ -8,7 +8,7 @@ export interface Pace {
 
 export interface Times {
   readonly of: <T>(act: () => Promise<T>) => Promise<T>
-  /** From the first to the end of the last: whoever waits for more does not count. */
+  /** From the first request to the end of the last one; idle waiting does not count. */
   readonly pace: (bytes?: number) => Pace
 }
 

@@ -1,4 +1,4 @@
-/** The requests of senders and consumers, by node:http: nothing of a file is held but what is on its way. */
+/** The requests of senders and consumers through node:http, streaming without buffering files. */
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http'
@@ -16,9 +16,9 @@ interface Listed {
 
 export interface Requests {
   readonly upload: (mailbox: Mailbox, contents: readonly Content[]) => Promise<Listed['files']>
-  /** Null when it was broken off. */
+  /** Null if it was aborted. */
   readonly list: (mailbox: Mailbox, after: string | null, signal: AbortSignal) => Promise<Listed | null>
-  /** The hash of what came. */
+  /** The hash of the received bytes. */
   readonly fetch: (
     mailbox: Mailbox,
     file: string,
@@ -29,7 +29,7 @@ export interface Requests {
 
 const BOUNDARY = 'a-boundary-that-is-in-no-file-of-ours'
 
-/** Rejects with what the server said when that is not 200. */
+/** Rejects with the server's response if the status is not 200. */
 export function requestsTo(url: string, waitSeconds: number): Requests {
   const agent = new Agent({ keepAlive: true })
 
@@ -48,7 +48,7 @@ export function requestsTo(url: string, waitSeconds: number): Requests {
     try {
       ;[answer] = (await once(sent, 'response')) as [IncomingMessage]
     } catch (error) {
-      // The server closed an idle connection just as it was used again: every client has to come back then.
+      // The server closed an idle connection just as it was reused: retry, as every client must.
       if (sent.reusedSocket && isReset(error)) return ask({ id, token }, path, options, body)
       throw new Error(`${what}: ${String(error)}`, { cause: error })
     }

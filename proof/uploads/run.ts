@@ -1,4 +1,4 @@
-/** Those who send, and one consumer for each mailbox. */
+/** The senders, and one consumer per mailbox. */
 import { contentOf, fateOf, shuffled, sizeOf } from './contents.ts'
 import { newTimes } from './pace.ts'
 import type { Mailbox, Requests } from './requests.ts'
@@ -65,7 +65,7 @@ export function newRun(server: Running, requests: Requests, { files, mailboxes }
         }),
       )
     },
-    /** As a consumer does: asks for what is new, and waits where there is nothing. Until everybody has everything. */
+    /** Polls for new files like a consumer, until all consumers have everything. */
     async consume(mailbox: Mailbox): Promise<void> {
       let after: string | null = null
       while (!done.signal.aborted) {

@@ -1,4 +1,7 @@
-/** The inbox under load, in a process of its own, as `jobmill-uploads start` has it. Its parent tells it when to look at what is left, and what time it is. */
+/**
+ * The inbox under load in a child process, configured like `jobmill-uploads start`. Its parent triggers
+ * checks and moves its clock.
+ */
 import { readdirSync } from 'node:fs'
 import { jobmill } from 'jobmill'
 import { servePublic } from 'jobmill/http'
@@ -6,7 +9,7 @@ import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, type SweptCounts, uploads } from 'jobmill-uploads'
 import { keepSmall } from '../../packages/uploads/src/cli/keep-small.ts'
 
-/** What the parent asks. `later`: how far the clock goes forward. */
+/** A request of the parent. `later`: how far the clock moves forward. */
 export type Question = { readonly later: number } | { readonly ask: 'sweep' | 'left' }
 
 export interface Ready {
@@ -17,7 +20,7 @@ export interface Ready {
 export interface Left {
   readonly rows: Readonly<Record<(typeof TABLES)[number], number>>
   readonly blobs: number
-  /** Since the process began. */
+  /** Since the start of the process. */
   readonly swept: SweptCounts
   readonly errors: number
 }
@@ -44,7 +47,7 @@ const { tables } = database
 const inbox = uploads({
   tables,
   blobs: BLOBS === 'postgres' ? postgresBlobs(tables) : directoryBlobs(BLOBS),
-  // What is acknowledged goes with the next pass, and there are many of them.
+  // The next pass deletes acknowledged files, and passes are frequent.
   ackRetention: 0,
   sweepEvery: '1s',
   onError(error, what) {
@@ -76,7 +79,7 @@ async function left(): Promise<Left> {
   const files = BLOBS === 'postgres' ? [] : readdirSync(BLOBS, { recursive: true, withFileTypes: true })
   return {
     rows: Object.fromEntries(rows) as Left['rows'],
-    // Also those that were never renamed, but not the one that says whose folder it is.
+    // Including temporary files, without the marker of the folder.
     blobs: files.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).length,
     swept: inbox.swept(),
     errors,

@@ -1,4 +1,7 @@
-/** The inbox as `jobmill-uploads start` runs it, with mailboxes that were made beforehand. For its memory: nothing else is in the process. */
+/**
+ * Starts the inbox through `jobmill-uploads start`, with existing mailboxes, to measure the memory of the
+ * command alone.
+ */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +37,7 @@ export async function startCommand(
 
 async function makeMailboxes(database: string, count: number): Promise<Running['mailboxes']> {
   const { store, tables } = await openTables<Schema>(database, { app: 'uploads', steps: STEPS })
-  // No file comes in here: where blobs would go does not matter.
+  // No files are uploaded here, so the blob store does not matter.
   const inbox = uploads({ tables, blobs: { ...directoryBlobs('.'), open: async () => {} } })
   await inbox.start()
   const made: { id: string; token: string }[] = []

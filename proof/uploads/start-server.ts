@@ -1,4 +1,4 @@
-/** Starts the inbox, asks it, and watches how much memory it has. */
+/** Starts the inbox, queries it, and observes its memory. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -15,10 +15,10 @@ export interface Place {
 
 export interface Running extends Ready {
   readonly later: (ms: number) => void
-  /** One pass, beside those that the mill has. */
+  /** Runs one pass in addition to those of the mill. */
   readonly sweep: () => Promise<void>
   readonly left: () => Promise<Left>
-  /** Resident now, and the most so far, in MB; of Linux, null elsewhere. */
+  /** Resident memory now and its maximum, in MB; Linux only, null elsewhere. */
   readonly memory: () => { readonly now: number; readonly most: number } | null
   readonly stop: () => Promise<void>
 }
@@ -28,7 +28,7 @@ export async function startServer(
   mailboxes: number,
 ): Promise<Running> {
   const program = fileURLToPath(new URL('server.ts', import.meta.url))
-  // As its command has it, in bin/.
+  // The same flag as in bin/ of the command.
   const child = spawn(process.execPath, ['--semi-space-growth-factor=1', program], {
     env: { ...process.env, DATABASE_URL: database, BLOBS: blobs, MAILBOXES: String(mailboxes) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -50,7 +50,7 @@ export async function startServer(
   }
 }
 
-/** The next that the process says; rejects when it ends instead. */
+/** The next message of the process; rejects if it exits instead. */
 async function heard(child: ChildProcess): Promise<unknown> {
   const ending = new AbortController()
   const { signal } = ending

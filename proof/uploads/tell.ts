@@ -1,4 +1,4 @@
-/** What was measured, as tables for docs/internals/benchmarks.md. */
+/** Prints the measurements as tables for docs/internals/benchmarks.md. */
 import { cpus } from 'node:os'
 import { writeFileSync } from 'node:fs'
 import type { LoadReport } from './load.ts'

@@ -1,4 +1,4 @@
-/** Calls of a process that only enqueues, one every 20 ms, and what each was answered. */
+/** Enqueues a job every 20 ms from a process without workers, and records each answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isJobmillError, type Mill } from 'jobmill'
 import { nowMs } from '../../cluster/clock.ts'
@@ -16,10 +16,10 @@ export interface Call {
 
 export interface Calls {
   readonly all: readonly Call[]
-  /** The first error that was none of ours, or that blames the caller. */
+  /** Errors that are not JobmillErrors, or that blame the caller. */
   readonly wrong: string[]
   readonly send: (mill: Mill, to: CrewKind, payload?: Partial<CrewPayload>) => Promise<Call>
-  /** Sends to these in turn until `signal` fires, and waits for all answers. */
+  /** Sends to these kinds in turn until `signal` fires, and waits for all answers. */
   readonly stream: (mill: Mill, to: () => readonly CrewKind[], signal: AbortSignal) => Promise<void>
 }
 

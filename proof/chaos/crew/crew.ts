@@ -1,4 +1,4 @@
-/** Worker processes of a scene with kinds of its own, seen from the process that starts them. */
+/** Worker processes of a scene with its own kinds, managed by the process that starts them. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
@@ -7,11 +7,11 @@ import type { Place } from '../../cluster/places.ts'
 import type { CrewKind, CrewLine, CrewTask } from './worker.ts'
 
 export interface Crew {
-  /** Resolves when it works. */
+  /** Resolves when the worker is ready. */
   readonly start: (kinds: readonly CrewKind[]) => Promise<ChildProcess>
-  /** Lets one stop while it works, and waits until it has. */
+  /** Stops a worker gracefully while it works, and waits for its exit. */
   readonly retire: (worker: ChildProcess) => Promise<void>
-  /** What all of them have written down. */
+  /** The ledger lines of all workers. */
   readonly lines: () => CrewLine[]
   readonly destroy: () => Promise<void>
 }
@@ -51,7 +51,7 @@ export function crew(folder: string, place: Place, lease: string): Crew {
   }
 }
 
-/** Half a line at the end is not written yet. */
+/** Ignores an incomplete last line. */
 function linesIn(ledger: string): CrewLine[] {
   if (!existsSync(ledger)) return []
   const text = readFileSync(ledger, 'utf8')

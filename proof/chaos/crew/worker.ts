@@ -1,6 +1,6 @@
 /**
- * A worker process of a scene with kinds of its own. It writes down every run of a handler, and of which kind the job was enqueued that it got. It says `ready`;
- * SIGTERM stops it.
+ * A worker process of a scene with its own kinds. It records every handler run and the kind that the job was
+ * enqueued as. It reports `ready`; SIGTERM stops it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { appendFileSync } from 'node:fs'
@@ -19,13 +19,13 @@ export interface CrewTask {
 export interface CrewKind {
   readonly kind: string
   readonly queue: string
-  /** The values of an enum in the payload that this release knows; left out where payloads are not checked. */
+  /** The enum values in the payload that this release knows; omitted if payloads are not checked. */
   readonly colors?: readonly string[]
 }
 
 export interface CrewPayload {
   readonly n: number
-  /** As which it was enqueued. */
+  /** The kind that the job was enqueued as. */
   readonly kind: string
   readonly ms: number
   readonly color?: string
@@ -35,7 +35,7 @@ export interface CrewPayload {
 export interface CrewLine {
   readonly what: 'start' | 'returned' | 'stopped'
   readonly n: number
-  /** As which it was enqueued, and whose handler ran it. */
+  /** The kind that the job was enqueued as, and the kind of the handler that ran it. */
   readonly kind: string
   readonly ranAs: string
   readonly at: number
@@ -79,7 +79,7 @@ const mill = jobmill({
   renewEvery: '1s',
   log: 'error',
 })
-// The process that started this one is gone, or Ctrl-C reached all of them: that one decides.
+// The parent is gone, or Ctrl+C reached all processes; the parent decides.
 process.on('disconnect', () => process.exit())
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => void mill.stop().then(() => process.disconnect()))

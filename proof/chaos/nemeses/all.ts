@@ -1,4 +1,6 @@
-/** Everything that may strike while a stream of jobs goes on. The start of many at once and the power cut have scenes of their own. */
+/**
+ * All nemeses that strike under a steady stream of jobs. Start storms and power cuts have their own scenes.
+ */
 import type { Nemesis, StoreName } from '../scene.ts'
 import { diskFull } from './disk-full.ts'
 import { netBlackhole, netCut } from './network.ts'
@@ -29,7 +31,7 @@ export const RESTORED_BACKUP = 'restored-backup'
 export const OUTAGES = 'outages'
 export const ROLLING_DEPLOY = 'rolling-deploy'
 
-/** Those with a scene of their own, and where each can strike. */
+/** The nemeses with their own scene, and their stores. */
 const SCENES: Readonly<Record<string, readonly StoreName[]>> = {
   [START_STORM]: ['postgres', 'sqlite'],
   [POWER_CUT]: ['sqlite'],
@@ -39,7 +41,7 @@ const SCENES: Readonly<Record<string, readonly StoreName[]>> = {
   [ROLLING_DEPLOY]: ['postgres', 'sqlite'],
 }
 
-/** Where each of them can strike. */
+/** Whether a nemesis applies to a store. */
 export function strikes(name: string, store: StoreName): boolean {
   return (
     SCENES[name]?.includes(store) === true ||

@@ -1,4 +1,4 @@
-/** The disk under the store fills up, and is freed after a while. */
+/** Fills the disk of the store, and frees it after a while. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nowMs } from '../../cluster/clock.ts'
 import { BACK_MS, cannot, type Nemesis, type Scene, type Servers } from '../scene.ts'
@@ -26,7 +26,7 @@ export const diskFull: Nemesis = {
   },
 }
 
-/** How many calls were told meanwhile that nothing could be written. What is freed meanwhile is taken at once. */
+/** Counts calls that were refused while the disk was full. Space that becomes free is filled again. */
 async function refusals({ sent }: Scene, from: number, fill: () => void): Promise<number> {
   while (nowMs() < from + FULL_MS) {
     await sleep(100)
@@ -35,7 +35,7 @@ async function refusals({ sent }: Scene, from: number, fill: () => void): Promis
   return sent.filter(({ sentAt, answer }) => sentAt >= from && answer !== 'acknowledged').length
 }
 
-/** How many writes of an operator failed, until the server gave up or the time is over. */
+/** Counts failed operator writes until the server shuts down or the time is over. */
 async function failures({ primary }: Servers, fill: () => void): Promise<number> {
   const until = nowMs() + FULL_MS
   let failed = 0
@@ -55,7 +55,7 @@ async function failures({ primary }: Servers, fill: () => void): Promise<number>
   return failed
 }
 
-/** As whoever looks after a server does it, when it did not come back by itself. */
+/** Starts the server like an operator would, if it did not recover on its own. */
 async function up({ primary }: Servers): Promise<void> {
   const deadline = nowMs() + 30_000
   for (;;) {

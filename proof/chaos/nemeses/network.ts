@@ -1,4 +1,4 @@
-/** What happens on the way to a PostgreSQL server. */
+/** Network faults between the processes and a PostgreSQL server. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nowMs } from '../../cluster/clock.ts'
 import { BACK_MS, cannot, type Nemesis } from '../scene.ts'

@@ -1,17 +1,17 @@
-/** The server raises errors that no table of error codes lists, on the tables that an enqueue and a finish write. */
+/** The server raises unusual errors on the tables that enqueue and finish write. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { nowMs } from '../../cluster/clock.ts'
 import { BACK_MS, cannot, type Nemesis } from '../scene.ts'
 import { asOperator } from './server.ts'
 
-/** Failing disks and memory, a defect of the server or a pooler, and one that somebody made up. */
+/** Failing disks and memory, a defect of the server or a pooler, and an invented code. */
 const CODES = ['58030', '53200', 'XX000', 'JM001']
 const EACH_MS = 600
 const TIMEOUT_MS = 300
 const LOCKED_MS = 1_200
 
-/** Counted by a sequence, since what a transaction writes is undone with its error. */
+/** Counted by a sequence, because the failed transaction rolls back its other writes. */
 const MAKE = `
 CREATE SEQUENCE IF NOT EXISTS public.odd_errors;
 CREATE OR REPLACE FUNCTION public.odd_error() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -52,11 +52,11 @@ async function raise(client: pg.Client, tables: readonly string[], code: string)
     )
   await sleep(EACH_MS)
   for (const table of tables) await client.query(`DROP TRIGGER odd_error ON jobmill.${table}`)
-  // Work goes on for a moment between two of them.
+  // Let work continue for a moment between two codes.
   await sleep(EACH_MS)
 }
 
-/** 25P04: a setting of the role ends whoever waits for a lock. */
+/** 25P04: a role setting terminates sessions that wait for a lock. */
 async function timeOut(client: pg.Client): Promise<void> {
   await client.query(`ALTER ROLE postgres SET transaction_timeout = '${TIMEOUT_MS}ms'`)
   await client.query(TERMINATE)

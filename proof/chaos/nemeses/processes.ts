@@ -1,4 +1,7 @@
-/** What happens to worker processes: they are killed, stand still for longer than their lease, are told to stop under load, and get a wrong clock. */
+/**
+ * Faults of worker processes: killed, frozen for longer than their lease, stopped under load, and with a
+ * wrong clock.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nowMs } from '../../cluster/clock.ts'
 import type { Worker } from '../../cluster/workers.ts'
@@ -36,11 +39,11 @@ export const stopCont: Nemesis = {
     const worker = one(scene)
     const from = nowMs()
     await workers.hold(worker)
-    shown.say(`worker ${worker.number} stands still for ${STILL_MS / 1_000} s`)
+    shown.say(`worker ${worker.number} is frozen for ${STILL_MS / 1_000} s`)
     return {
       injected: 1,
       overAt: from,
-      // Others have its jobs before it goes on, and then it tells of ends that nobody waits for any more.
+      // Other workers take its jobs before it resumes, and then it reports stale outcomes.
       async afterwards() {
         await sleep(Math.max(0, from + STILL_MS - nowMs()), undefined, { signal })
         workers.goOn(worker)
@@ -65,7 +68,10 @@ export const term: Nemesis = {
 }
 
 const HOUR_S = 3_600
-/** On SQLite theirs is the database's clock, and what was put off by a clock that is an hour ahead is due an hour later. */
+/**
+ * On SQLite, the process clock is the database clock, and a job delayed by a clock that is an hour ahead
+ * would be due an hour later.
+ */
 const STEPS = { postgres: [HOUR_S, -HOUR_S, 0], sqlite: [-HOUR_S, 0] }
 const RENEWED_WITHIN_MS = 5_000
 const SHOWN_WITHIN_MS = 10_000
@@ -83,11 +89,11 @@ export const clockStep: Nemesis = {
       clock.set(seconds)
       const seen = await seenBy(scene, seconds)
       shown.say(`clocks of ${seen} workers are wrong by ${seconds / HOUR_S} h`)
-      // That they are right again is no strike.
+      // Restoring the right time is not a fault.
       if (seconds !== 0) injected += seen
     }
     const overAt = nowMs()
-    // By the clock of the database, all leases are over; they learn of it with their next renewal.
+    // By the database clock, all leases have expired; workers learn it with their next heartbeat.
     if (scene.store === 'sqlite')
       for (const { number: worker } of workers.all)
         stillnesses.push({ worker, from, to: overAt + RENEWED_WITHIN_MS })

@@ -1,4 +1,4 @@
-/** What happens to a PostgreSQL server and to the connections to it. */
+/** Faults of a PostgreSQL server and its connections. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { nowMs } from '../../cluster/clock.ts'
@@ -11,7 +11,7 @@ function serversOf({ postgres }: Scene): Servers {
   return postgres
 }
 
-/** A session of an operator, not through the proxy. */
+/** An operator session that bypasses the proxy. */
 export async function asOperator<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'chaos' })
   client.on('error', () => {})
@@ -100,7 +100,7 @@ export const poolExhaustion: Nemesis = {
     const held: pg.Client[] = []
     let refused = 0
     await asOperator(url, async (operator) => {
-      // Whoever had a connection loses it, and finds that there is none left.
+      // Existing connections are terminated, and no new ones are available.
       for (let isFirst = true; nowMs() < from + HELD_MS; isFirst = false) {
         while (await took(url, held));
         refused += 1
@@ -116,7 +116,7 @@ export const poolExhaustion: Nemesis = {
   },
 }
 
-/** Whether there was another. */
+/** Whether another connection was available. */
 async function took(url: string, held: pg.Client[]): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, application_name: 'chaos' })
   client.on('error', () => {})
@@ -131,7 +131,7 @@ async function took(url: string, held: pg.Client[]): Promise<boolean> {
 }
 
 const PINNED_MS = 4_000
-/** Asked by another session, while it does nothing: what it keeps visible then, it keeps for good. */
+/** Checked by another session while it is idle: the snapshot that it holds then, it holds for good. */
 const PINS = `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE application_name = 'chaos pin' AND backend_xmin IS NOT NULL`
 
 export const xminPin: Nemesis = {
@@ -152,7 +152,7 @@ export const xminPin: Nemesis = {
       const { rows } = await operator.query<{ n: number }>(PINS)
       injected = rows[0]?.n ?? 0
     })
-    // Work has to go on while it stays open.
+    // Work must continue while the transaction is open.
     return { injected, overAt: nowMs(), afterwards: () => client.end() }
   },
 }

@@ -1,8 +1,8 @@
-/** Nothing is taken from an instance before the time is over that it was promised: recovery never guesses. */
+/** No lease is taken from an instance before it expires: recovery never guesses. */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
-/** Clocks of stores are in whole milliseconds. */
+/** Store clocks are in whole milliseconds. */
 const ROUNDING_MS = 1
 
 export function neverTakenAlive(history: readonly Entry[]): Violation[] {
@@ -12,7 +12,7 @@ export function neverTakenAlive(history: readonly Entry[]): Violation[] {
     if (one.what === 'alive') until.set(one.instance, one.until)
     if (one.what === 'claimed') holder.set(one.job, one.instance)
     if (one.what !== 'taken back') return []
-    // Whoever it is said to be taken from.
+    // The actual holder, whatever the entry says.
     const instance = holder.get(one.job) ?? one.instance
     const leftMs = (until.get(instance) ?? 0) - one.at
     if (leftMs <= ROUNDING_MS) return []

@@ -1,6 +1,7 @@
 /**
- * After somebody was told that a job is cancelled it is not leased and changes nothing any more, until somebody has it begin again; and nothing is cancelled that nobody
- * wanted to be. A holder from whom the lease was taken is beyond anybody's reach: what it still does, its token tells to be stale.
+ * After a confirmed cancellation, a job is neither leased nor has effects, until it is retried; and no job is
+ * cancelled without a request. A holder that lost its lease is out of reach: its token marks its effects as
+ * stale.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
@@ -15,7 +16,7 @@ export function cancelledStaysSo(history: readonly Entry[]): Violation[] {
   history.forEach((one, entry) => {
     const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
     if (one.what === 'cancelled') {
-      // Somebody may have had it begin again before this caller heard of its cancel.
+      // The job may have been retried before this caller got the confirmation.
       if ((retriedAt.get(one.job) ?? Number.NEGATIVE_INFINITY) < one.askedAt) cancelled.add(one.job)
     } else if (one.what === 'cancel asked') {
       asked.add(one.job)
@@ -36,7 +37,7 @@ export function cancelledStaysSo(history: readonly Entry[]): Violation[] {
     } else if (one.what === 'look' && one.isLast) {
       for (const [job, state] of one.jobs)
         if (state === 'cancelled' && !asked.has(job))
-          broken('cancelled unasked', `${job} is cancelled, and nobody wanted that`)
+          broken('cancelled unasked', `${job} is cancelled without a request`)
     }
   })
   return found

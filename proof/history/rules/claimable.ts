@@ -1,16 +1,16 @@
-/** Nothing is leased that was never written, before it is due, or from a queue that is paused. */
+/** No job is leased that was never written, before it is due, or from a paused queue. */
 import type { Entry, Written } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
-/** Clocks of stores are in whole milliseconds. */
+/** Store clocks are in whole milliseconds. */
 const ROUNDING_MS = 1
 
 export function onlyClaimable(history: readonly Entry[]): Violation[] {
   const written = new Map<string, Written>()
-  /** Of jobs that were not leased yet. */
+  /** For jobs that were never leased. */
   const dueAt = new Map<string, number>()
   const paused = new Set<string>()
-  // Who records from outside does not see what is written.
+  // An external recorder does not see writes.
   const seesWrites = history.some(({ what }) => what === 'written')
   const found: Violation[] = []
   history.forEach((one, entry) => {

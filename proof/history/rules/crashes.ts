@@ -1,11 +1,12 @@
 /**
- * A crash is counted only for a process that really went away. Two looks at it: right after an outage nobody is taken for crashed who was alive when it began,
- * because all of them come back now; and at the end no job has more crashes than processes have died under it.
+ * A crash is counted only if a process really died. Two checks: right after an outage, no instance that was
+ * alive at its start counts as crashed, because all of them reconnect. And at the end, no job has more
+ * crashes than processes died under it.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
-/** How long instances have to come back after an outage: one lease, which is what they are promised at a time. */
+/** How long instances have to reconnect after an outage: one lease. */
 const LEASE_MS = 10_000
 
 export function onlyRealCrashes(history: readonly Entry[]): Violation[] {
@@ -18,7 +19,7 @@ function countedAfterOutage(history: readonly Entry[], gone: ReadonlySet<string>
   const outage = { from: 0, until: Number.NEGATIVE_INFINITY }
   return history.flatMap((one, entry) => {
     if (one.what === 'alive') until.set(one.instance, one.until)
-    // What follows before the instances have come back from the last one is the same trouble.
+    // An outage that begins before all instances have reconnected continues the last one.
     if (one.what === 'outage' && !one.isOver && one.at > outage.until + LEASE_MS) outage.from = one.at
     if (one.what === 'outage') outage.until = one.isOver ? one.at : Number.POSITIVE_INFINITY
     if (one.what !== 'taken back' || one.isCrash !== true || gone.has(one.instance)) return []
@@ -34,7 +35,7 @@ function countedAtTheEnd(history: readonly Entry[], gone: ReadonlySet<string>): 
   for (const one of history) {
     if (one.what === 'retried') real.set(one.job, 0)
     if (one.what !== 'taken back' || one.isCrash !== true) continue
-    // A job that was cancelled as it was taken back has ended: its crashes decide nothing, and are left as they are.
+    // A job that was cancelled when its lease was taken has ended: its crashes no longer matter.
     if (gone.has(one.instance) || one.state === 'cancelled') real.set(one.job, (real.get(one.job) ?? 0) + 1)
   }
   const entry = history.findLastIndex((one) => one.what === 'look' && one.isLast)

@@ -1,6 +1,6 @@
 /**
- * What was acknowledged is in every look after it, and what was accepted as an end stays one: also after the store was gone. Unless it was kept no longer, and
- * a call that came late wrote it once more.
+ * Acknowledged jobs are in every later look, and accepted ends stay, also after a restart of the store.
+ * Exception: the retention is over and a late call wrote the job again.
  */
 import type { JobState } from 'jobmill'
 import type { Entry } from '../entry.ts'
@@ -20,7 +20,7 @@ export function nothingForgotten(history: readonly Entry[]): Violation[] {
     if (one.what === 'retried') ended.delete(one.job)
     if (one.what === 'finished' && one.accepted && (one.state === 'done' || one.state === 'cancelled'))
       ended.set(one.job, one.state)
-    // The last one is looked at for what is lost.
+    // The rule for lost jobs checks the last look.
     if (one.what !== 'look') return []
     const after = restarts === 0 ? '' : `, after ${restarts} restart${restarts === 1 ? '' : 's'} of the store`
     const gone = one.isLast ? [] : [...acknowledged].filter((job) => !one.jobs.has(job))

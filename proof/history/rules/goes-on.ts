@@ -1,6 +1,7 @@
 /**
- * Whoever has lost its lease stops by itself: an attempt is not begun and changes nothing after it was taken back or handed back, unless its process stood still and could not know.
- * What comes right after it woke up was on its way before.
+ * An instance that lost its lease stops on its own: an attempt neither starts nor has effects after its lease
+ * was taken or returned, unless its process was frozen and could not know. Effects right after waking up were
+ * already in flight.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
@@ -9,7 +10,7 @@ const WAKING_MS = 50
 
 export function stopsWhenLost(history: readonly Entry[]): Violation[] {
   const current = new Map<string, number>()
-  /** When each lease was over, by job and token. */
+  /** When each lease ended, by job and token. */
   const overAt = new Map<string, number>()
   return history.flatMap((one, entry) => {
     if (one.what === 'claimed') current.set(one.job, one.token)

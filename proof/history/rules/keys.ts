@@ -1,4 +1,4 @@
-/** A dedupe key is held by one job at a time, until it has ended, and after it is done, or however it ended, for as long as was asked for. */
+/** One job at a time holds a dedupe key: until it has ended, and then for the requested time. */
 import type { Entry, Written } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
@@ -39,7 +39,7 @@ export function keysHeld(history: readonly Entry[]): Violation[] {
     } else if ((one.what === 'finished' && one.accepted) || one.what === 'taken back') {
       ended(one.job, one.at, one.state)
     } else if (one.what === 'withdrawn') {
-      // Cancelled while it waited.
+      // Cancelled before it ran.
       ended(one.job, one.at, 'cancelled')
     } else if (one.what === 'retried') {
       const own = keyOf.get(one.job)

@@ -1,13 +1,14 @@
 /**
- * At any moment a job has one lease at most, under a token that is higher than all before, and only its holder's word counts: no second lease before the first is over,
- * no end accepted from anybody else, no handler called without a lease or twice under one, nothing done that no handler ran.
+ * A job has at most one lease at a time, with rising tokens, and only its holder can end it: no second lease
+ * before the first is over, no outcome accepted from another holder, no handler called without a lease or
+ * twice under one, no job done without a run.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
 export function leases(history: readonly Entry[]): Violation[] {
   const current = new Map<string, number>()
-  /** The last of its tokens; they only grow. */
+  /** The highest token so far. */
   const highest = new Map<string, number>()
   const given = new Set<string>()
   const started = new Set<string>()

@@ -1,4 +1,4 @@
-/** No limit gives out more than it allows: so many at a time, or so many in any stretch of time. */
+/** No limit grants more than it allows: a number at a time, or a number in any period. */
 import type { Allows, Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
@@ -22,7 +22,7 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
     if (!('limit' in one) || one.limit !== limit) return
     if (one.what === 'limit set') {
       allows = one.allows
-      // What a new rate allows is counted from its beginning.
+      // A new rate counts from its start.
       grants.length = 0
     } else if (one.what === 'given back') {
       held.delete(one.holder)
@@ -37,7 +37,7 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
         })
     } else if (allows !== undefined) {
       grants.push({ at: one.at, amount: one.amount })
-      // A grant may be for later, and one that is made after it for now.
+      // A grant may be for later, and a subsequent one for now.
       grants.sort((a, b) => a.at - b.at)
       const worst = tooMany(grants, allows)
       if (worst !== null) found.push({ rule: 'limit', told: `${limit}: ${worst}`, entry })
@@ -46,7 +46,7 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
   return found
 }
 
-/** Over every stretch between two grants: a full bucket, and what runs into it meanwhile. */
+/** Checks every period between two grants: a full bucket plus the refill. */
 function tooMany(grants: readonly Grant[], allows: Extract<Allows, { perMs: number }>): string | null {
   for (let last = grants.length - 1; last >= 0; last -= 1) {
     const worst = endingWith(grants.slice(0, last + 1), allows)
@@ -61,7 +61,7 @@ function endingWith(grants: readonly Grant[], allows: Extract<Allows, { perMs: n
   for (const { at, amount } of grants.toReversed()) {
     sum += amount
     const allowed = allows.burst + ((end - at) * allows.amount) / allows.perMs
-    // Instants are whole milliseconds.
+    // Times are whole milliseconds.
     const rounding = allows.amount / allows.perMs
     if (sum > allowed + rounding) return `${sum} within ${end - at} ms, and ${allowed.toFixed(2)} are allowed`
   }

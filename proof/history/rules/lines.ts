@@ -1,4 +1,7 @@
-/** Jobs of a queue that share an order key run one at a time: the next is leased when the one before has ended. */
+/**
+ * Jobs of a queue with the same order key run one at a time: the next is leased when the one before has
+ * ended.
+ */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
@@ -6,7 +9,7 @@ const ENDS = new Set(['done', 'dead', 'cancelled'])
 
 export function oneAtATime(history: readonly Entry[]): Violation[] {
   const lineOf = new Map<string, string>()
-  /** The job of each line that has begun and not ended. */
+  /** The started and unfinished job of each order queue. */
   const busy = new Map<string, string>()
   const found: Violation[] = []
   const ended = (job: string): void => {

@@ -1,6 +1,6 @@
 /**
- * Every job that somebody was told is safe is in the store at the end, and has ended, unless it was done for longer than its queue keeps it. What was deleted on
- * purpose is none of this rule's.
+ * Every acknowledged job is in the store at the end and has ended, unless it was done for longer than its
+ * retention. Deliberately deleted jobs are not covered.
  */
 import type { Entry } from '../entry.ts'
 import { keeping } from '../keeping.ts'

@@ -1,11 +1,12 @@
 /**
- * Within a queue and a kind, jobs that are ready when they are written are leased for the first time by their priority, and within one in the order in which they were
- * written. (A lease is for any number of them, in their order; kinds are apart because an instance takes only those it has a handler for.)
+ * Within a queue and a kind, jobs that are ready when written are first leased by priority, then in order of
+ * writing. A claim takes any number of them in order. Kinds are separate because an instance claims only
+ * those it has a handler for.
  */
 import type { Entry, Written } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
-/** Written and not leased, by priority, in their order. */
+/** Written and not leased, by priority, in order. */
 type Lane = Map<number, Set<string>>
 
 export function orderKept(history: readonly Entry[]): Violation[] {
@@ -40,7 +41,7 @@ export function orderKept(history: readonly Entry[]): Violation[] {
   return found
 }
 
-/** Who waits and comes before it; nobody when it does not wait there itself. */
+/** The first waiting job that should come before it; undefined if it is not waiting. */
 function firstBefore(lane: Lane | undefined, job: string): string | undefined {
   const own = [...(lane ?? [])].find(([, waiting]) => waiting.has(job))
   if (lane === undefined || own === undefined) return undefined

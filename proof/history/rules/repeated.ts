@@ -1,6 +1,6 @@
 /**
- * No work is done twice without need: an attempt that came to its end while it had its lease is written down as such and not handed back as if it had
- * never begun, and what is done is not leased again for as long as its queue keeps it.
+ * No needless repeats: an attempt that ended under its lease is recorded as such, not returned to the queue,
+ * and a done job is not leased again during its retention.
  */
 import type { Entry } from '../entry.ts'
 import { keeping } from '../keeping.ts'

@@ -1,4 +1,4 @@
-/** Every planned instant of a schedule is served once: none twice, and at the end none is missing. */
+/** Each tick of a schedule is served exactly once: none twice, and none is missing at the end. */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
