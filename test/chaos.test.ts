@@ -35,7 +35,7 @@ describe('the options of chaos', () => {
     expect(() => readOptions(['--minutes', 'x'])).toThrow(
       '--minutes: must be a whole number from 1 to 100000 (got x)',
     )
-    expect(() => readOptions(['--quick', '--minutes', '3'])).toThrow('--quick: not together with --minutes')
+    expect(() => readOptions(['--quick', '--minutes', '3'])).toThrow('--quick: cannot be combined with --minutes')
     expect(() => readOptions(['--fast'])).toThrow(/--fast.*npm run chaos/s)
     expect(readOptions(['--help'])).toBeNull()
   })

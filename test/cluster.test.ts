@@ -261,7 +261,7 @@ describe('the judge', () => {
     [
       'a later one of a line first',
       { runs: kept.runs.map((one) => (one.id === 'e' ? { ...one, startedAt: 150, endedAt: 160 } : one)) },
-      /^order broken: 1 job, run before an earlier job of the line had ended \(e\)/,
+      /^order broken: 1 job, run before an earlier job of the order queue had ended \(e\)/,
     ],
     [
       'a second job for one call',
@@ -275,7 +275,7 @@ describe('the judge', () => {
     [
       'a refused job that exists',
       { sent: kept.sent.map((one) => (one.id === 'a' ? { ...one, id: null, answer: 'refused' } : one)) },
-      /^written all the same: 1 job, in the store, though/,
+      /^written all the same: 1 job, in the store, although/,
     ],
     [
       'a slow recovery',

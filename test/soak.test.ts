@@ -143,6 +143,6 @@ describe('the options of a soak', () => {
   ])('%j is refused by its name', (args, message) => expect(() => readOptions(args)).toThrow(message))
 
   test('a leak that nobody knows is refused', () => {
-    expect(() => leaksFrom('disk')).toThrow('JOBMILL_SOAK_LEAK: there is no "disk"')
+    expect(() => leaksFrom('disk')).toThrow('JOBMILL_SOAK_LEAK: unknown value (got "disk")')
   })
 })
