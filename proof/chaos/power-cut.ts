@@ -180,7 +180,7 @@ function tornBetween(safe: Files, after: Files, chance: Chance): (readonly [stri
         ['sectors of the next write missing', withHoles(after.log, safe.log.length, chance)],
         ['all of it', after.log],
       ]
-    : [['the log before it began anew', safe.log]]
+    : [['the WAL before its restart', safe.log]]
   const databases: (readonly [string, Buffer])[] = [['', safe.database]]
   // A checkpoint copies the WAL into the database while the WAL is still complete: database pages may be torn
   // then.

@@ -57,7 +57,7 @@ export async function conversation({ telegram, gateway, code }: Stage): Promise<
   await says('weather', 'Lisbon', /sunny/)
   await says('report', '/report', /42 pages/)
   console.log('\nAn update that fails three times and is then dead:')
-  await says('trouble', '/print', /would not work/)
+  await says('trouble', '/print', /failed three times/)
   console.log('\nTelegram lost the response and delivers two updates again:')
   for (const slug of ['parrot', 'weather']) {
     const { token } = gateway.bots.find((bot) => bot.slug === slug) ?? { token: '' }

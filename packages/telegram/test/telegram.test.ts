@@ -23,7 +23,7 @@ import {
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
 
-describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => {
+describe.each(STORES)('the webhook at Telegram on %s', (store) => {
   const test = inTurns(store, STORES)
   let fake: FakeTelegram
   let database: string

@@ -38,7 +38,7 @@ async function die(args: readonly string[]): Promise<{ told: Told[]; signal: str
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
-  if (code !== null && code !== 0) throw new Error(`it failed by itself: ${err}`)
+  if (code !== null && code !== 0) throw new Error(`it failed on its own: ${err}`)
   const lines = out.split('\n').filter((line) => line !== '')
   return { told: lines.map((line) => JSON.parse(line) as Told), signal }
 }

@@ -210,7 +210,7 @@ describe('webhooks', () => {
     expect(await api.getWebhookInfo()).toMatchObject({ url: '', pending_update_count: 0 })
   })
 
-  test('get updates with the secret, fields that nobody knows, and only what they want', async () => {
+  test('get updates with the secret, unknown fields, and only the requested types', async () => {
     const { fake, api } = await setUp({ updateIdFrom: 900 })
     const hook = await receiver()
     const chat = fake.chat({ bot: TOKEN, id: 42, user: { id: 42, first_name: 'Grace' } })
