@@ -18,7 +18,7 @@ CREATE TABLE jobmill.instance (
 CREATE INDEX instance_expiry ON jobmill.instance (expires_at) WHERE ended_at IS NULL;
 CREATE INDEX instance_ended ON jobmill.instance (ended_at) WHERE ended_at IS NOT NULL;
 
--- One row, beside jobmill.settings and not in it: who registers must not wait for who changes a setting.
+-- One row, separate from jobmill.settings, so that a registration does not wait for a change of settings.
 CREATE TABLE jobmill.members (version int8 NOT NULL);
 INSERT INTO jobmill.members VALUES (1);
 
@@ -36,7 +36,8 @@ CREATE TABLE jobmill.slot (
   PRIMARY KEY (instance, queue_id)
 );
 
--- Jobs that a reaped instance held. If the instance registers again, its process never went away, and the crashes that were counted are taken back.
+-- Jobs that a reaped instance held. If the instance registers again, its process was alive, and the counted
+-- crashes are reverted.
 CREATE TABLE jobmill.lost_job (
   instance uuid NOT NULL,
   job_id uuid NOT NULL,

@@ -25,14 +25,14 @@ CREATE TABLE jobmill.job (
   hold_ms int8,
   order_key text
 );
--- For lists by tag; only jobs with tags pay for it.
+-- For lists by tag. Jobs without tags have no rows here.
 CREATE TABLE jobmill.job_tag (
   tag text NOT NULL,
   job_id uuid NOT NULL,
   PRIMARY KEY (tag, job_id)
 );
 
--- flags: 1 has a dedupe key, 2 has an order key, 4 has the turn of its order key, 8 (running only) has had a permit.
+-- flags: 1 has a dedupe key, 2 has an order key, 4 has its order lock, 8 (running only) has had a permit.
 CREATE TABLE jobmill.later (
   due_at int8 NOT NULL,
   id uuid NOT NULL UNIQUE,
@@ -80,7 +80,7 @@ CREATE TABLE jobmill.running (
 CREATE INDEX running_instance ON jobmill.running (instance);
 CREATE INDEX running_cancelled ON jobmill.running (instance) WHERE cancel_reason IS NOT NULL;
 
--- Jobs with an order key that are due and wait for their turn, first come first served.
+-- Due jobs with an order key that wait for their order lock, first in, first out.
 CREATE TABLE jobmill.order_queue (
   queue_id int4 NOT NULL,
   order_key text NOT NULL,
@@ -94,22 +94,22 @@ CREATE TABLE jobmill.order_queue (
   PRIMARY KEY (queue_id, order_key, pos)
 );
 CREATE INDEX order_queue_due ON jobmill.order_queue (due_at, id);
--- Which job has the turn.
+-- Which job holds the order lock.
 CREATE TABLE jobmill.order_lock (
   queue_id int4 NOT NULL,
   order_key text NOT NULL,
   job_id uuid NOT NULL UNIQUE,
   PRIMARY KEY (queue_id, order_key)
 );
--- Lines that stage should look at. Whoever joins a line, leaves it or gives up a turn adds a row, so a line with
--- a free turn and somebody waiting always has one; without it every stage would walk all lines.
+-- Order queues that stage should check. Every statement that adds a job to an order queue, removes one or
+-- releases an order lock adds a row. Without it, every stage would have to read all order queues.
 CREATE TABLE jobmill.order_check (
   n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   queue_id int4 NOT NULL,
   order_key text NOT NULL
 );
 
--- Apart from the jobs, so that retention cannot forget a key that is still held.
+-- Separate from the jobs, so that retention cannot delete a key that is still held.
 CREATE TABLE jobmill.dedupe (
   key text PRIMARY KEY,
   job_id uuid NOT NULL,
@@ -125,13 +125,13 @@ CREATE TABLE jobmill.attempt (
   ended_at int8 NOT NULL,
   queue_id int4 NOT NULL,
   attempt int2 NOT NULL,
-  -- attempts of the job that count after this one: less than its number when it was refunded
+  -- attempts used after this one; less than its number if it was refunded
   spent int2 NOT NULL,
   crashes int2 NOT NULL,
   outcome int2 NOT NULL,
   ended_as int2,
   tries int4 NOT NULL,
-  -- recorded by whoever took the job back from its instance, so a finish under this token was not written
+  -- recorded by the reaper or a deregistration, so no finish was written under this token
   taken_back bool NOT NULL DEFAULT false,
   error text,
   result json,
@@ -140,7 +140,7 @@ CREATE TABLE jobmill.attempt (
 );
 CREATE INDEX attempt_ended ON jobmill.attempt (queue_id, ended_as, ended_at, job_id) WHERE ended_as IS NOT NULL;
 
--- Every statement that moves jobs appends what it moved; fold brings the rows together in total. Appending never waits.
+-- Every statement that moves jobs appends its counts, and fold merges them into total. Appending never waits.
 CREATE TABLE jobmill.tally (
   queue_id int4 NOT NULL,
   from_state int2,
@@ -154,7 +154,7 @@ CREATE TABLE jobmill.total (
   PRIMARY KEY (queue_id, state)
 );
 
--- These tables turn over completely many times an hour; the defaults of autovacuum wait for a share of the table.
+-- These tables turn over many times an hour, but the autovacuum defaults wait for a share of the table.
 ALTER TABLE jobmill.ready SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE jobmill.running SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE jobmill.later SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);

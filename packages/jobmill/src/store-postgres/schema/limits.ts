@@ -1,7 +1,8 @@
 /** Limits, permits, and holders that wait for a limit. */
 export const LIMITS = `
--- The budget of a key is a row of its own, named by the limit, a space and the key, so that every statement works on limits and keys alike.
--- A rate has amount, per_ms and burst, a concurrency limit has most. The instants are those of job/budget.ts, with their fractions.
+-- The budget of a key is a separate row, named by the limit, a space and the key, so that every statement
+-- works for limits and keys. A rate has amount, per_ms and burst; a concurrency limit has most. The instants
+-- are those of job/budget.ts, with fractions.
 CREATE TABLE jobmill.limit (
   name text PRIMARY KEY,
   amount int4,
@@ -12,9 +13,10 @@ CREATE TABLE jobmill.limit (
   reserved_until float8 NOT NULL DEFAULT 0,
   drained_until float8 NOT NULL DEFAULT 0,
   per_key bool NOT NULL DEFAULT false,
-  -- the limit that this row is a key of; null for a limit itself
+  -- the limit to which this key belongs; null for a limit itself
   parent text,
-  -- when to check whether the budget of a key is full again, so that its row can go: no take writes it, so a take touches no index
+  -- when to check whether the budget of a key is full again and its row can be deleted; no acquire
+  -- writes it, so that an acquire updates no index
   look_at int8 NOT NULL DEFAULT 0,
   code json,
   overrides json NOT NULL DEFAULT '{}'
@@ -22,7 +24,7 @@ CREATE TABLE jobmill.limit (
 CREATE INDEX limit_own ON jobmill.limit (name) WHERE parent IS NULL;
 CREATE INDEX limit_key ON jobmill.limit (parent, name) WHERE parent IS NOT NULL;
 CREATE INDEX limit_look ON jobmill.limit (look_at) WHERE parent IS NOT NULL;
--- Of a job under its token, or of another holder, without one, while the instance lives.
+-- Permits of jobs have a lease token. Permits of other holders have none and last as long as the instance.
 CREATE TABLE jobmill.permit (
   limit_name text NOT NULL,
   holder uuid NOT NULL,
@@ -33,8 +35,9 @@ CREATE TABLE jobmill.permit (
 );
 CREATE INDEX permit_holder ON jobmill.permit (holder);
 CREATE INDEX permit_instance ON jobmill.permit (instance);
--- Gives the permits of jobs back, in the statement that takes these jobs out of running. A function, because it sees what was committed up to the moment
--- of its call: a take that had the row of such a job before us wrote a permit that the statement itself is too old to see.
+-- Releases the permits of jobs in the statement that removes them from running. A function, because it sees
+-- everything committed before its call. A concurrent acquire may have added a permit that the snapshot of the
+-- calling statement does not include.
 CREATE FUNCTION jobmill.permits_freed(jobs uuid[]) RETURNS SETOF text LANGUAGE sql VOLATILE AS $$
   DELETE FROM jobmill.permit WHERE holder = ANY (jobs) AND token IS NOT NULL RETURNING limit_name
 $$;

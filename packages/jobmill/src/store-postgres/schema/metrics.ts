@@ -7,7 +7,7 @@ CREATE TABLE jobmill.recorded (
   recorded_at int8 NOT NULL
 );
 CREATE INDEX recorded_time ON jobmill.recorded (recorded_at);
--- Figures as they came, each at the beginning of its 10 s, until they are merged into metric.
+-- Metrics as recorded, at the start of their 10 s bucket, until they are merged into metric.
 CREATE TABLE jobmill.metric_delta (
   n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at int8 NOT NULL,

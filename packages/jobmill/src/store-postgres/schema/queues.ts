@@ -27,7 +27,7 @@ CREATE TABLE jobmill.kind (
   id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE
 );
--- One row. It changes in the transaction that changes a setting, so nobody sees the new version before the new setting.
+-- One row. It changes together with a setting, so that the new version is never visible before the new setting.
 CREATE TABLE jobmill.settings (version int8 NOT NULL);
 INSERT INTO jobmill.settings VALUES (1);
 `

@@ -5,9 +5,9 @@ CREATE TABLE jobmill.schedule (
   code json,
   version int8,
   operator json NOT NULL,
-  -- an operator deleted what code defines
+  -- an operator deleted a schedule that code defines
   deleted bool NOT NULL DEFAULT false,
-  -- of what counts, so that a heartbeat need not read the definitions
+  -- the effective value, so that a heartbeat does not have to read the definitions
   paused bool NOT NULL,
   revision int8 NOT NULL,
   created_at int8 NOT NULL,
@@ -21,9 +21,9 @@ CREATE TABLE jobmill.schedule (
   -- who overrode which option, and when: { option: { by, at } }
   stamps json NOT NULL DEFAULT '{}'
 );
--- Its first row is the next thing to do: what is not planned comes before what is.
+-- Its first row is the next schedule to serve. Schedules without a plan come first.
 CREATE INDEX schedule_next ON jobmill.schedule (planned, next_at) WHERE NOT paused AND NOT deleted;
--- Which instants were served. Apart from the schedules, so that one of the same name serves none again.
+-- The served instants. Separate from the schedules, so that a new schedule of the same name serves none again.
 CREATE TABLE jobmill.tick (
   schedule text NOT NULL,
   at int8 NOT NULL,

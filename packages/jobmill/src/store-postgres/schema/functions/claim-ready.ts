@@ -41,7 +41,7 @@ BEGIN
         ORDER BY r.queue_id DESC, r.priority DESC, r.seq DESC LIMIT 1) AS e ON true;
   END IF;
 
-  -- A literal cap stands inside and the room outside: a variable limit inside is planned for a tenth of the table.
+  -- The inner LIMIT is a literal, because the planner assumes a tenth of the table for a variable one.
   places := ARRAY(
     SELECT x.place FROM unnest(open_queues, rooms) WITH ORDINALITY AS w(queue_id, room, n)
      CROSS JOIN LATERAL (
@@ -54,7 +54,8 @@ BEGIN
            ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED) AS y
         WHERE f.queue = w.n LIMIT w.room) AS x
      ORDER BY x.priority, x.seq LIMIT most);
-  -- The queues were read before the jobs were locked. A job that was throttled in between is back, and its queue cools down: check again.
+  -- The queues were read before the jobs were locked. If a job was throttled in between, it is ready again
+  -- but its queue is cooling down, so check again.
   IF places <> '{}' AND EXISTS (
     SELECT FROM jobmill.queue AS q WHERE q.id = ANY (open_queues) AND (q.paused OR q.cool_until > at OR q.limit_name IS NOT NULL)) THEN
     open_queues := ARRAY(

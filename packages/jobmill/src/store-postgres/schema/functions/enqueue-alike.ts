@@ -57,7 +57,7 @@ DECLARE
 BEGIN
   at := ${NOW};
   leased := 0;
-  -- Tried and let go at once: kept for longer, it would look to the next write as if somebody listened.
+  -- Released at once. Otherwise the next write would take this lock for a listening process.
   IF tell IS NOT NULL AND pg_try_advisory_lock(hashtextextended(tell, 0)) THEN
     listens := false;
     PERFORM pg_advisory_unlock(hashtextextended(tell, 0));
@@ -71,7 +71,7 @@ BEGIN
     END IF;
   END IF;
 
-  -- Those that begin first, so that all have their places in the order of the call; one that is handed back finds its own.
+  -- Leased jobs come first, so that all get their places in the order of the call, even if one is returned later.
   IF jobs = 1 THEN
     INSERT INTO jobmill.job (id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at)
     VALUES (ids[1], in_queue, of_kind, with_priority, attempts, payloads::json, at);

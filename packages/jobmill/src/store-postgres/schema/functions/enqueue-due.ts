@@ -60,7 +60,7 @@ BEGIN
     END IF;
   END IF;
   IF head_queues IS NOT NULL AND cardinality(ids) = 1 THEN
-    -- The usual call needs no query for this.
+    -- A single job needs no query for this.
     head := array_position(head_queues, queue_ids[1]);
     chosen := ARRAY[head IS NOT NULL AND priorities[1] < head_priorities[head] AND kind_ids[1] = ANY (free_kinds)];
   ELSIF head_queues IS NOT NULL THEN
@@ -92,7 +92,7 @@ BEGIN
     RETURN;
   END IF;
 
-  -- Each has its place in the order, so that one which is handed back finds it.
+  -- Every job gets a place in the order, which it keeps if it is returned to the queue.
   lease_token := nextval('jobmill.token');
   leased := array_to_string(chosen, '');
   IF cardinality(ids) = 1 THEN
