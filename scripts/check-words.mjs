@@ -1,5 +1,6 @@
-// Checks the language of the repository: words that prose avoids, identifiers that were renamed, the length of
-// sentences in the docs, and the width of comments. Lists place, word and suggestion. The lists are in words.mjs.
+// Checks the language of the repository: words that prose avoids, identifiers that were renamed, the length
+// of sentences in the docs, and the width of comments. It lists place, word and suggestion. The lists are in
+// words.mjs.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -40,7 +41,8 @@ export function checkWords(file, text) {
   }
   if (!SOURCE.test(file)) return []
   const { code } = readSource(text)
-  const prose = withoutCode(text, code)
+  // Names in backticks and paths of modules are not prose.
+  const prose = withoutCode(text, code).replaceAll(/`[^`\n]*`|\.{1,2}\/[\w./-]+\.tsx?/g, ' ')
   return [
     ...prose
       .split('\n')
@@ -107,7 +109,7 @@ function longSentences(lines) {
   let start = 0
   let paragraph = ''
   const end = () => {
-    for (const sentence of paragraph.split(/(?<=[.?!:;])\s+(?=["'(A-Z0-9]|code)/)) {
+    for (const sentence of paragraph.split(/(?<=[.?!:;]\**)\s+/)) {
       const count = sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
       if (count > MOST_WORDS)
         problems.push({

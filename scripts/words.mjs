@@ -7,7 +7,7 @@
  * @type {readonly (readonly [pattern: RegExp, suggestion: string, exempt?: RegExp])[]}
  */
 export const AVOIDED = [
-  [/\bpulses?\b/i, 'heartbeat'],
+  [/(?<!-)\bpulses?\b/i, 'heartbeat'],
   [/\bdoorbells?\b/i, 'notifier'],
   [/\bhand-?offs?\b/i, 'direct dispatch'],
   [/\bhand-?overs?\b/i, 'remote dispatch'],
@@ -32,7 +32,7 @@ export const AVOIDED = [
   [/\bby itself\b/i, 'on its own'],
   [/\bbeside\b/i, 'next to, or in addition to'],
   [/\b(?:is|are|was|were|be) told\b/i, 'name who reports it: "the store reports"'],
-  [/\btells?\b/i, 'reports, shows or says'],
+  [/\btells\b/i, 'reports, shows or says'],
   [/\b(?:is|are|was|were) looked at\b/i, 'is checked, or is read'],
   [/\bwhoever\b/i, 'name the agent'],
   [/\bsomebody\b/i, 'name the agent'],
