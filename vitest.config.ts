@@ -1,4 +1,4 @@
-// How `npm test` runs: every test file of the packages and of the repository, against real databases.
+// Configures `npm test`: all test files of the packages and of the repository, against real databases.
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
@@ -7,7 +7,7 @@ import { keepTemporaryFilesInMemory } from './test/support/in-memory.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { aliases } from './test/support/our-packages.ts'
 
-// Started by hand, the tests would run on whatever Node is installed, and the SQLite driver crashes on an old one.
+// Without npm, the tests run on the installed Node, and the SQLite driver crashes on an old one.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 14)) {
   throw new Error(`the tests need Node 22.14, and this is ${process.version}: use "npm test" or "npx vitest"`)
@@ -17,17 +17,18 @@ keepTemporaryFilesInMemory()
 
 const packages = fileURLToPath(new URL('./packages', import.meta.url))
 
-// The report says which promises are proven, so a run of some tests must not take the place of one of all.
+// Only a run of all tests writes the report from which `npm run guarantees` reads what is proven.
 const isWholeRun = process.argv.slice(2).join(' ') === 'run' && process.env['JOBMILL_TESTS'] !== 'fast'
 
-// Tests start hundreds of processes on the sources: what Node makes of a file is kept for the next one, which starts in half the time.
+// Tests start hundreds of processes on the sources. A shared compile cache halves their start-up time.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('./node_modules/.cache/compiled', import.meta.url),
 )
 
 /**
- * They share processes, since to load the sources anew takes longer than many of them take: what a file leaves to the next is found by no-leaks.ts. Tests of parts
- * by themselves, which need no database, and those of whole mills on both stores. All others have a process for each file.
+ * Test files that share processes, because loading the sources again takes longer than many of them run;
+ * no-leaks.ts finds what a file leaves behind. PURE are unit tests without a database, TOGETHER are tests of
+ * whole mills on both stores. Every other file gets its own process.
  */
 const PURE = [
   'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
@@ -45,8 +46,8 @@ const TOGETHER = [
 ]
 
 /**
- * Left to the night when everything is run: the statements of PostgreSQL explained at 100,000 rows, an upload that is cut off at each of its steps, and the
- * figures of the oracle, which are those of both stores.
+ * Skipped in `npm test` and run nightly: PostgreSQL plans at 100,000 rows, an upload interrupted at each
+ * step, and the metrics of the oracle, which the tests of both stores cover.
  */
 const NIGHTLY = [
   'packages/jobmill/test/postgres/plans{,-cluster}.test.ts',
@@ -54,7 +55,7 @@ const NIGHTLY = [
   'packages/jobmill/test/observe/exact-oracle.test.ts',
 ]
 
-/** `npm run test:fast`: what needs no server, the store on SQLite, and a mill on PostgreSQL. */
+/** `npm run test:fast`: tests without a server, the SQLite store, and a mill on PostgreSQL. */
 const FAST = [
   'packages/jobmill/test/sqlite/*.test.ts',
   'packages/jobmill/test/conformance/{sqlite,oracle}.test.ts',
@@ -64,19 +65,20 @@ const isFast = process.env['JOBMILL_TESTS'] === 'fast'
 
 export default defineConfig({
   resolve: {
-    // Tests that import the package by its name get the sources, like every other test.
+    // Tests that import a package by its name get its sources.
     alias: aliases(packages),
   },
   test: {
-    // Separate processes: a native driver that crashes takes one file down, not the run.
+    // With separate processes, a crash of a native driver fails one file, not the run.
     pool: 'forks',
-    // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
+    // Many tests wait for processes and servers rather than for a core. By default, vitest would use only one
+    // of two cores.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
-    // Bundles of earlier releases: Node runs them as they are.
+    // Node runs the bundles of earlier releases unchanged.
     server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
-    // What is waited for comes when it comes, also on a busy machine: only what never comes takes this long.
+    // Generous for busy machines: only a test that hangs takes this long.
     testTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 180_000,

@@ -1,9 +1,9 @@
-// What a case of the benchmark looks like: it gets a cell (one system in one fresh place, in a process of its own) and
-// answers with figures. Which cases meet which systems, how often and how big, is plan.ts.
+// The interface of a benchmark case. A case gets a cell (one system, one fresh place, one process) and
+// returns figures. plan.ts decides which cases run with which systems, how often and how large.
 import type pg from 'pg'
 import type { Place, Queue, System } from './system.ts'
 
-/** One thing measured in one cell. The report makes medians of these over the rounds. */
+/** One number measured in one cell. The report takes the median of all rounds. */
 export interface Figure {
   /** The case's name in the tables: d, d-cpu, f-same-p95 … */
   readonly case: string
@@ -12,20 +12,23 @@ export interface Figure {
 }
 
 export interface Case {
-  /** What plan.ts asks it for; `cell.case` is one of these. */
+  /** The names under which plan.ts asks for this case; `cell.case` is one of them. */
   readonly names: readonly string[]
-  /** Throws when a job was lost or doubled: a cell that delivers wrongly has no figures. */
+  /** Throws when a job was lost or ran twice: a cell with wrong delivery has no figures. */
   run(cell: Cell): Promise<readonly Figure[]>
-  /** Whether `run` sees to `cell.warmUp` by itself. Otherwise the case is run with so many jobs before, and what that measures is thrown away. */
+  /**
+   * True when `run` handles `cell.warmUp` on its own. Otherwise the case first runs with that many jobs and
+   * the result is discarded.
+   */
   readonly warmsUp?: boolean
 }
 
-/** A server that main.ts started, as its cells see it. */
+/** A server that main.ts started. */
 export interface ServerInfo {
   readonly url: string
-  /** The process under which all of its processes are. */
+  /** The root of the server's process tree. */
   readonly pid: number
-  /** Where it logs to. */
+  /** The path of the server's log file. */
   readonly log: string
 }
 
@@ -33,46 +36,52 @@ export interface Cell {
   readonly case: string
   readonly system: System
   readonly place: Place
-  /** From 0. */
+  /** Starts at 0. */
   readonly round: number
-  /** How many jobs the case is about. */
+  /** How many jobs the case runs. */
   readonly jobs: number
   /**
-   * What it does before, unmeasured: a worker lives for days, and its first second is slower than the rest. So many jobs, or as many as it
-   * does in this time.
+   * How many jobs to run before measuring, or for how long: a worker lives for days, and its first second is
+   * slower than the rest.
    */
   readonly warmUp: number
   readonly warmUpSeconds: number
-  /** How long a case goes on that is measured by the clock (k, l). */
+  /** How long a case runs that is measured by time (k, l). */
   readonly seconds: number
-  /** The server of the place; none on SQLite. */
+  /** The server of this place; undefined on SQLite. */
   readonly server: ServerInfo | undefined
-  /** Opens the system at the place; stopped when the cell ends. `keep` is true unless told. */
+  /** Opens the system at this place; the cell stops it at its end. `keep` defaults to true. */
   open(how?: { readonly keep: boolean }): Promise<Queue>
-  /** Another connection to the cell's PostgreSQL database; ended with the cell. */
+  /** Opens another connection to the cell's PostgreSQL database; the cell closes it at its end. */
   admin(): Promise<pg.Client>
-  /** Another process that has opened the same system at the same place; ended with the cell. */
+  /** Starts another process with the same system at the same place; the cell stops it at its end. */
   startWorker(): Promise<WorkerProcess>
-  /** Something a reader of the figures has to know. */
+  /** Adds a remark that readers of the figures need. */
   note(text: string): void
 }
 
-/** A child process with workers; see worker.ts. All instants are of `monotonicMs()`, which all processes of a machine share. */
+/**
+ * A child process with workers; see worker.ts. All instants come from `monotonicMs()`, which is the same in
+ * all processes of a machine.
+ */
 export interface WorkerProcess {
   readonly pid: number
-  /** Has its workers started; resolves with the instant before they were. */
+  /** Starts the workers; resolves with the instant before they started. */
   work(): Promise<number>
   /** How many jobs its handlers have run so far. */
   count(): Promise<number>
-  /** After all outcomes are written: what ran here, and when each of them began, in the same order. */
+  /**
+   * Waits until all outcomes are written. Returns the jobs that ran here and their start times, in the same
+   * order.
+   */
   settle(): Promise<WorkerResult>
 }
 
 export interface WorkerResult {
   readonly ran: readonly number[]
   readonly at: readonly number[]
-  /** When the last outcome was written. */
+  /** The instant at which the last outcome was written. */
   readonly settledAt: number
-  /** What the process used since `work()`, in µs. */
+  /** CPU time of the process since `work()`, in µs. */
   readonly cpu: number
 }

@@ -1,4 +1,4 @@
-// Where each case is. Loaded by name, so that a cell carries nothing but the one that it runs.
+// Finds the file of each case and loads it by name, so that a cell loads only the case that it runs.
 import type { Case } from './case.ts'
 
 const enqueue = async (): Promise<Case> => (await import('./cases/enqueue.ts')).enqueueCase
@@ -39,6 +39,6 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
 
 export async function loadCase(name: string): Promise<Case> {
   const found = await CASES[name]?.()
-  if (found === undefined || !found.names.includes(name)) throw new Error(`there is no case ${name}`)
+  if (found === undefined || !found.names.includes(name)) throw new Error(`unknown case ${name}`)
   return found
 }

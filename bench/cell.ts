@@ -1,5 +1,6 @@
-// One measurement in one fresh process: `node bench/cell.ts SPEC` runs one case with one system and prints one line of JSON.
-// main.ts makes the place before and removes it afterwards, so that a cell may be killed at any time.
+// One measurement in one fresh process: `node bench/cell.ts SPEC` runs one case with one system and prints
+// one line of JSON. main.ts creates the place before and removes it afterwards, so a cell can be killed at
+// any time.
 import pg from 'pg'
 import { loadCase } from './cases.ts'
 import type { Cell, Figure, ServerInfo } from './case.ts'
@@ -23,12 +24,12 @@ export interface CellSpec {
 export interface CellResult {
   readonly figures: readonly Figure[]
   readonly notes: readonly string[]
-  /** Why there are no figures. */
+  /** Why the cell has no figures. */
   readonly error?: string
   readonly about: Pick<System, 'settings' | 'version' | 'keeps'>
 }
 
-/** Ending things must not hang either; what was measured stays measured. */
+/** Shutdown must not hang. Figures that were measured before it stay valid. */
 const CLOSE_WITHIN_MS = 10_000
 
 type Close = () => Promise<unknown>
@@ -68,7 +69,10 @@ function cellOf(spec: CellSpec, system: System, notes: string[], closing: Close[
 async function close(closing: Close[], notes: string[]): Promise<void> {
   for (const end of closing.toReversed()) {
     const late = new Promise((_, reject) => {
-      setTimeout(() => reject(new Error(`not within ${CLOSE_WITHIN_MS / 1_000} s`)), CLOSE_WITHIN_MS).unref()
+      setTimeout(
+        () => reject(new Error(`timed out after ${CLOSE_WITHIN_MS / 1_000} s`)),
+        CLOSE_WITHIN_MS,
+      ).unref()
     })
     await Promise.race([end(), late]).catch((error: unknown) =>
       notes.push(`stopping failed: ${String(error)}`),
@@ -95,8 +99,8 @@ async function measure(spec: CellSpec): Promise<CellResult> {
   }
 }
 
-// Whoever started us is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit(1))
 const result = await measure(JSON.parse(process.argv[2] ?? '{}') as CellSpec)
-// Some clients leave timers and sockets behind.
+// Exit explicitly, because some clients leave timers and sockets open.
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit())

@@ -1,4 +1,4 @@
-// Gathers what the cells of a run say: figures, what failed, what needs a word, and which systems they were.
+// Collects the results of the cells of a run: figures, failures, notes and the systems that took part.
 import type { PlannedCell } from './plan.ts'
 import type { Raw } from './report/figures.ts'
 import type { AboutSystem, Findings, Remark } from './report/report.ts'
@@ -6,7 +6,7 @@ import type { RunResult } from './run-cell.ts'
 
 export interface Collector {
   add(cell: PlannedCell, result: RunResult): void
-  /** Whether this system took too long in this case before: it would again. */
+  /** True when this system already took too long in this case, since it would again. */
   hasGivenUp(cell: PlannedCell): boolean
   found(): Pick<Findings, 'systems' | 'figures' | 'failures' | 'notes'>
 }

@@ -1,10 +1,12 @@
 /**
- * What the stores reach through the contract alone, without a runtime: bulk enqueue, drain, and the same with 2 KB payloads
- * and partial finishes. Both stores in one run, interleaved, median of the rounds; full durability, history and results kept.
+ * Measures the stores through the store contract alone, without a runtime: bulk enqueue and drain, also with
+ * 2 KB payloads and partial finishes. Both stores run interleaved; the result is the median of the rounds.
+ * Durability is full, history and results are kept.
  *
- *   npm run bench:contract -- [--jobs 100000] [--rounds 3] [--store postgres] [--case 0] [--drop ready_id_key,running_instance]
+ *   npm run bench:contract -- [--jobs 100000] [--rounds 3] [--store postgres] [--case 0]
+ *     [--drop ready_id_key,running_instance]
  *
- * `--drop` removes indexes of the PostgreSQL schema first, to see what each of them costs.
+ * `--drop` removes indexes of the PostgreSQL schema first, to measure the cost of each.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +55,7 @@ async function enqueueAll(store: Store, jobs: readonly NewJob[]): Promise<number
   return rate(jobs.length, began)
 }
 
-/** Two loops, as a runtime would keep one claim on its way while it writes finishes. */
+/** Two loops, because a runtime also has a claim in flight while it writes finishes. */
 async function drain(store: Store, count: number, finishSize: number): Promise<number> {
   const instance = anInstance({ queues: ['default'], kinds: ['bench'], leaseMs: 600_000 })
   await store.register(instance)

@@ -1,17 +1,18 @@
-// Exact delivery: every job once, none missing. Part of every case, so that no figure is of work that was not done.
+// Checks exact delivery: every job ran once, none is missing. Every case uses it, so that no figure counts
+// work that was not done.
 
 export interface Deliveries {
   /** Called inside the handlers. */
   readonly ran: (n: number) => void
-  /** How many runs there were. */
+  /** The number of runs so far. */
   readonly count: () => number
-  /** Resolves when each of them has run at least once. */
+  /** Resolves when each job has run at least once. */
   readonly all: Promise<void>
-  /** Throws when one is missing or ran twice. */
+  /** Throws when a job is missing or ran twice. */
   readonly check: () => void
 }
 
-/** For the jobs 0 to `jobs` − 1. */
+/** Tracks the jobs 0 to `jobs` − 1. */
 export function deliveries(jobs: number): Deliveries {
   const times = new Uint8Array(jobs)
   const { promise: all, resolve } = Promise.withResolvers<void>()
@@ -31,7 +32,7 @@ export function deliveries(jobs: number): Deliveries {
       const missing = jobs - different
       if (missing > 0 || runs !== jobs) {
         throw new Error(
-          `delivery is not exact: ${jobs} jobs, ${missing} missing, ${runs - different} doubled`,
+          `delivery is not exact: ${jobs} jobs, ${missing} missing, ${runs - different} run twice`,
         )
       }
     },

@@ -1,6 +1,7 @@
 /**
- * The API with 1,000,000 jobs in the store: autocannon on enqueue and on lists, and what a page costs at the beginning and a thousand pages further on.
- * The server is a process of its own, as `jobmill start --no-work` runs it. Both stores, one run.
+ * Measures the API with 1,000,000 jobs in the store: autocannon on enqueue and on lists, and the cost of the
+ * first page and of the thousandth. The server is a separate process, started as by `jobmill start
+ * --no-work`. Both stores in one run.
  *
  *   npm run bench:http -- [--jobs 1000000] [--seconds 10] [--connections 20] [--json FILE]
  */
@@ -42,12 +43,12 @@ interface Pages {
   readonly store: string
   readonly firstMs: number
   readonly lastMs: number
-  /** Rows that were looked at for a page. */
+  /** Rows that the database read for a page. */
   readonly firstRows: number
   readonly lastRows: number
 }
 
-/** Ready, in a queue that nobody serves, of ten kinds. */
+/** Ready jobs of ten kinds, in a queue without workers. */
 async function fill(store: Store<never>): Promise<void> {
   const mill = jobmill({ store, log: 'silent' })
   for (let done = 0; done < JOBS; done += BATCH) {
@@ -86,7 +87,8 @@ async function serving(db: string): Promise<{ url: string; child: ChildProcess }
 }
 
 async function load(store: string, what: string, options: object): Promise<Figures> {
-  // By a name that the compiler does not follow: it has no types, and is there only once bench/ is installed.
+  // Import by a variable name, which the compiler does not follow: the package has no types and is installed
+  // only in bench/.
   const name: string = 'autocannon'
   const { default: autocannon } = (await import(name)) as {
     default: (options: object) => Promise<{
@@ -119,7 +121,7 @@ function median(some: readonly number[]): number {
   return some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)] ?? Number.NaN
 }
 
-/** One page after the other, as somebody would who turns them. */
+/** Requests one page after the other by cursor. */
 async function turnPages(store: string, url: string): Promise<Pages> {
   const times: number[] = []
   const rows: number[] = []
@@ -135,7 +137,7 @@ async function turnPages(store: string, url: string): Promise<Pages> {
     cursor = page.next
     if (cursor === null) throw new Error(`there were only ${n + 1} pages`)
   }
-  // The very first ones warm the server up.
+  // The first pages only warm the server up.
   const pages = {
     store,
     firstMs: median(times.slice(50, 150)),
@@ -144,7 +146,7 @@ async function turnPages(store: string, url: string): Promise<Pages> {
     lastRows: rows.at(-1) ?? 0,
   }
   console.log(
-    `${store.padEnd(9)} a page of 50                 ${pages.firstMs.toFixed(2)} ms at page 100, ${pages.lastMs.toFixed(2)} ms at page ${PAGES}; rows looked at: ${pages.firstRows} and ${pages.lastRows}`,
+    `${store.padEnd(9)} a page of 50                 ${pages.firstMs.toFixed(2)} ms at page 100, ${pages.lastMs.toFixed(2)} ms at page ${PAGES}; rows read: ${pages.firstRows} and ${pages.lastRows}`,
   )
   return pages
 }

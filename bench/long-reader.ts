@@ -1,10 +1,11 @@
-// A process that reads a SQLite file and keeps its view of it until its parent lets go: `fork('long-reader.ts', [file])`. A
-// process of its own, because two copies of the driver in one do not see each other's locks.
+// A process that opens a SQLite file and keeps its snapshot until its parent releases it:
+// `fork('long-reader.ts', [file])`. It is a separate process because two copies of the driver in one process
+// do not see each other's locks.
 import Database from 'better-sqlite3'
 
 const reader = new Database(process.argv[2] ?? '', { readonly: true })
 reader.exec('BEGIN')
-// The view is taken by the first read.
+// The first read takes the snapshot.
 reader.prepare('SELECT count(*) FROM sqlite_master').get()
 process.send?.('reading')
 process.on('disconnect', () => {

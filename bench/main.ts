@@ -1,5 +1,6 @@
-// `npm run bench`: Jobmill and its peers in one run, on the same servers, taking turns. Each measurement is a process of its
-// own (cell.ts); one that fails or hangs is reported as such and stops nothing.
+// `npm run bench`: measures Jobmill and its peers in one run, interleaved on the same servers. Each
+// measurement is a separate process (cell.ts). The run reports a cell that fails or hangs and continues with
+// the next.
 import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -29,7 +30,7 @@ async function measure(options: Options, servers: RunningServers, folder: string
   const machine = describeMachine()
   const cells = planCells(options).filter(({ store }) => store !== 'redis' || servers.redis !== undefined)
   if (cells.length === 0)
-    throw new OptionError('no case that was asked for knows these systems, or there is no Redis for them')
+    throw new OptionError('no requested case has these systems, or Redis is not installed')
   const show = progress(cells)
   const collected = collector()
   const noise = noiseMeter()
@@ -53,7 +54,7 @@ async function measure(options: Options, servers: RunningServers, folder: string
 }
 
 function aboutServers({ postgres, redis }: RunningServers): AboutServer[] {
-  const missing = { version: 'not installed', settings: 'its systems were left out' }
+  const missing = { version: 'not installed', settings: 'its systems were skipped' }
   return [
     { name: 'PostgreSQL', version: postgres.version, settings: postgres.settings },
     {
@@ -64,14 +65,14 @@ function aboutServers({ postgres, redis }: RunningServers): AboutServer[] {
   ]
 }
 
-/** Before the run, which takes an hour: what cannot be written then would be lost. */
+/** Checks before the run, which takes an hour, that its results can be written. */
 function checkWritable(option: string, file: string): void {
   try {
     mkdirSync(path.dirname(path.resolve(file)), { recursive: true })
     appendFileSync(file, '')
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new OptionError(`${option}: cannot write to ${file} (${why}). Give a file that can be written`)
+    throw new OptionError(`${option}: cannot write to ${file} (${why}). Pass a writable file`)
   }
 }
 
@@ -90,11 +91,9 @@ function conclude(report: Report): void {
   }
   const missed = report.targets.filter(({ met }) => !met).length
   if (report.machine.noise > 0.2)
-    console.log(
-      `others were busy on ${report.machine.noise} cores meanwhile: rates say little, CPU per job more`,
-    )
+    console.log(`unrelated processes used ${report.machine.noise} cores: trust CPU per job rather than rates`)
   console.log(
-    `${report.targets.length} of ${TARGETS} bars could be judged, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
+    `${report.targets.length} of ${TARGETS} targets measured, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
   )
 }
 
@@ -102,7 +101,7 @@ async function run(options: Options): Promise<void> {
   checkWritable('--json', options.json)
   checkWritable('--markdown', options.markdown)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))
-  // Removes it however this ends.
+  // The guardian removes the folder even when this process is killed.
   const guardian = guard(folder, path.join(folder, 'no-server'))
   const servers = { postgres: await startPostgresServer(), redis: await startRedisServer() }
   try {
@@ -110,7 +109,7 @@ async function run(options: Options): Promise<void> {
     conclude(report)
     write(options.json, toJson(report))
     write(options.markdown, toMarkdown(report))
-    // A bar that is missed is an answer, and a peer that fails is its own affair.
+    // A missed target or a failing peer is a result. Only a failure of Jobmill is an error.
     if (report.failures.some(({ system }) => system === 'jobmill')) process.exitCode = 1
   } finally {
     await servers.postgres.stop()

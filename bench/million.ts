@@ -1,6 +1,6 @@
 /**
- * What a claim costs when a queue is full: with 1,000,000 jobs deferred (an empty claim) and with 1,000,000 ready (a claim of one, handed back),
- * against the same with 1,000. Medians of many calls, both stores, one run.
+ * Measures a claim on a full queue: with 1,000,000 deferred jobs (an empty claim) and with 1,000,000 ready
+ * ones (a claim of one, then released), compared with 1,000. Medians of many calls, both stores in one run.
  *
  *   npm run bench:million -- [--jobs 1000000] [--calls 500]
  */
@@ -39,8 +39,8 @@ async function claimMs(store: Store): Promise<number> {
   return times.toSorted((a, b) => a - b)[Math.floor(CALLS / 2)] ?? Number.NaN
 }
 
-/** The queue and the kind come into being with a job that is gone again. */
-async function prepared(store: Store): Promise<Store> {
+/** Creates the queue and the kind with a job that is then removed. */
+async function prepare(store: Store): Promise<Store> {
   await store.open()
   const job = aJob({ queue: 'full', kind: 'known' })
   await store.enqueue([job])
@@ -57,7 +57,7 @@ console.log(
 async function measure(name: 'sqlite' | 'postgres', state: State, jobs: number): Promise<number> {
   const place = `${state}_${jobs}`
   const file = path.join(folder, `${place}.db`)
-  const store = await prepared(
+  const store = await prepare(
     name === 'sqlite' ? sqlite(file) : postgres(server.url, { schema: place, notifier: false }),
   )
   try {
@@ -75,7 +75,7 @@ try {
     for (const state of STATES) {
       const few = await measure(name, state, FEW)
       const many = await measure(name, state, MANY)
-      // An empty claim of a deferred queue is what the bar names; a claim that takes one also writes.
+      // The target is about an empty claim on a deferred queue; a claim of one job also writes.
       isSlow ||= state === 'scheduled' && many >= 1
       const what = state === 'scheduled' ? 'deferred, empty claim' : 'ready, claim of one'
       console.log(

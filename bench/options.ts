@@ -1,4 +1,4 @@
-// The options of `npm run bench -- …`. What is not understood is refused with what would be.
+// Parses the options of `npm run bench -- …`. An error lists the valid values.
 import { parseArgs } from 'node:util'
 import type { PlanOptions } from './plan.ts'
 
@@ -11,26 +11,26 @@ export class OptionError extends Error {}
 
 const RESULTS = 'bench/results'
 const USAGE = `  --quick                 a smaller run, under 8 minutes
-  --only d,e              these cases alone, with those that belong to them: f stands for f-same and f-other
-  --systems jobmill,bare  these systems alone
-  --rounds 3              so many rounds of everything
-  --json FILE             where the figures go (${RESULTS}/latest.json)
-  --markdown FILE         where the tables go (beside --json, else ${RESULTS}/latest.md)
-  --help                  this`
+  --only d,e              only these cases; a letter selects all that start with it (f: f-same, f-other)
+  --systems jobmill,bare  only these systems
+  --rounds 3              number of rounds
+  --json FILE             write the figures here (${RESULTS}/latest.json)
+  --markdown FILE         write the tables here (next to --json, or ${RESULTS}/latest.md)
+  --help                  show this help`
 
 export const HELP = `npm run bench -- [options]\n${USAGE}`
 
-/** `known` are the names that --only and --systems may hold. Null when help is asked for. */
+/** `known` has the valid names for --only and --systems. Returns null when help was requested. */
 export function readOptions(
   args: readonly string[],
   known: { readonly cases: readonly string[]; readonly systems: readonly string[] },
 ): Options | null {
   const values = parse(args)
   if (values.help) return null
-  const only = listed('--only', values.only, (name) =>
+  const only = parseList('--only', values.only, (name) =>
     known.cases.some((one) => one === name || one.startsWith(`${name}-`)) ? undefined : known.cases,
   )
-  const systems = listed('--systems', values.systems, (name) =>
+  const systems = parseList('--systems', values.systems, (name) =>
     known.systems.includes(name) ? undefined : known.systems,
   )
   return {
@@ -59,11 +59,11 @@ function parse(args: readonly string[]) {
     }).values
   } catch (error) {
     const [first = ''] = (error instanceof Error ? error.message : String(error)).split('. ')
-    throw new OptionError(`${first}. There are:\n${USAGE}`)
+    throw new OptionError(`${first}. Options:\n${USAGE}`)
   }
 }
 
-function listed(
+function parseList(
   option: string,
   text: string | undefined,
   otherwise: (name: string) => readonly string[] | undefined,
@@ -72,13 +72,14 @@ function listed(
   for (const name of names ?? []) {
     const allowed = otherwise(name)
     if (allowed !== undefined)
-      throw new OptionError(`${option}: there is no ${name}. There are: ${allowed.join(', ')}`)
+      throw new OptionError(`${option}: unknown name (got ${name}). Use one of: ${allowed.join(', ')}`)
   }
   return names
 }
 
 function count(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^[1-9]\d*$/.test(text)) throw new OptionError(`${option}: a number from 1 on is needed (got ${text})`)
+  if (!/^[1-9]\d*$/.test(text))
+    throw new OptionError(`${option}: must be a whole number from 1 (got ${text})`)
   return Number(text)
 }

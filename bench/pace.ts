@@ -1,5 +1,5 @@
-// About how many jobs a second each system does in each case, to give slow ones fewer jobs: a cell should take seconds.
-// Nothing is measured against these.
+// Approximate jobs per second of each system in each case. Slow systems get fewer jobs, so that a cell takes
+// seconds. No result is compared with these numbers.
 
 type Paces = Readonly<Record<string, number>>
 

@@ -1,4 +1,5 @@
-// A fresh place for each cell, and its end: a database, an emptied Redis, or a folder. Nothing is used twice.
+// Creates and removes a fresh place for each cell: a database, an emptied Redis, or a folder. No place is
+// used twice.
 import { mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { ServerInfo } from './case.ts'
@@ -20,7 +21,7 @@ export async function makePlace(store: StoreName, servers: Servers, under: strin
   const folder = mkdtempSync(path.join(under, 'place-'))
   const name = `bench_${++made}`
   const server = servers[store]
-  if (store !== 'sqlite' && server === undefined) throw new Error(`there is no ${store} server`)
+  if (store !== 'sqlite' && server === undefined) throw new Error(`no ${store} server is running`)
   const isDatabase = store === 'postgres' && server !== undefined
   if (store === 'redis' && server !== undefined) await redisCommand(server.url, 'FLUSHALL')
   const url = isDatabase

@@ -1,20 +1,20 @@
-// Which systems meet in which case, with how many jobs and rounds: what a full run does, side by side with a quick one.
+// The cases of a run: which systems take part, with how many jobs and rounds, in a full and in a quick run.
 
-/** A figure for a full run, and the one for a quick run. */
+/** A number for a full run and one for a quick run. */
 export type Both = readonly [full: number, quick: number]
 
 export interface CasePlan {
   readonly case: string
-  /** The systems that a bar is about, as system/store/setting. */
+  /** The systems that a target compares, as system/store/setting. */
   readonly compared?: string
-  /** Those that are there to be seen; they get fewer rounds. */
+  /** Systems that are shown for information; they get fewer rounds. */
   readonly others?: string
-  /** Those that a quick run has no time for. */
+  /** Systems that a quick run leaves out. */
   readonly unhurried?: string
-  /** Slow systems get fewer; see pace.ts. */
+  /** Slow systems get fewer jobs; see pace.ts. */
   readonly jobs?: Both
   readonly seconds?: Both
-  /** When it is not as usual. */
+  /** Overrides the usual number of rounds. */
   readonly rounds?: Both
 }
 
@@ -36,7 +36,7 @@ export const PLAN: readonly CasePlan[] = [
   },
   {
     case: 'b',
-    // The notifications of the best setting of pg-boss make enqueueing slower.
+    // The notifications of pg-boss's best setting make enqueueing slower, so compare its default too.
     compared: `${OURS} ${PEERS} pg-boss/postgres/default`,
     others: BARE,
     unhurried: `${REST} liteque/sqlite/best`,

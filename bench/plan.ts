@@ -1,4 +1,5 @@
-// The cells of a run, made of plan-cases.ts and the options: case × system × setting × round, in the order in which they run.
+// Plans the cells of a run from plan-cases.ts and the options: case × system × setting × round, in execution
+// order.
 import { PACE } from './pace.ts'
 import { type Both, type CasePlan, PLAN } from './plan-cases.ts'
 import type { Setting, StoreName } from './system.ts'
@@ -10,7 +11,7 @@ export interface PlannedCell {
   readonly setting: Setting
   readonly round: number
   readonly jobs: number
-  /** What it does before, unmeasured: so many jobs, or as many as it does in this time. */
+  /** How much to run before measuring: a number of jobs, or a time. */
   readonly warmUp: number
   readonly warmUpSeconds: number
   readonly seconds: number
@@ -18,7 +19,7 @@ export interface PlannedCell {
 
 export interface PlanOptions {
   readonly quick: boolean
-  /** Cases to run; all when left out. A letter stands for all cases that begin with it. */
+  /** Cases to run; all when omitted. A letter selects all cases that start with it. */
   readonly only?: readonly string[] | undefined
   readonly systems?: readonly string[] | undefined
   readonly rounds?: number | undefined
@@ -26,19 +27,25 @@ export interface PlanOptions {
 
 const ROUNDS: Both = [3, 3]
 const OTHER_ROUNDS: Both = [1, 1]
-/** A cell whose system is slow gets as many jobs as it does in this time, in seconds. */
+/** A cell of a slow system gets as many jobs as the system runs in this time, in seconds. */
 const LONGEST: Both = [3, 0.6]
 const LONGEST_CHECK: Both = [4, 0.9]
-/** A drain has a beginning and an end of its own, which must not be most of it: who drains everything within this time, in seconds, does. */
+/**
+ * Start and end of a drain must not dominate it. A system that drains all jobs within this time, in seconds,
+ * gets all of them.
+ */
 const WHOLE_DRAIN: Both = [6, 4]
 const FEWEST = 3
-/** The cases whose size makes no difference to what they show, and those of them that enqueue first and are checked then. */
+/**
+ * Cases whose result does not depend on the number of jobs, and those of them that enqueue first and check
+ * delivery afterwards.
+ */
 const PACED = 'abcdej'
 const ENQUEUED = 'abc'
 /**
- * How long a process works before it is measured, in seconds, every system alike, in the cases that are about how it runs once it runs. A process that
- * enqueues and works takes 20,000 jobs to reach its pace. A drain knows no clock before it ends: there it is as many
- * jobs as the system does in about that time.
+ * Warm-up time in seconds, the same for every system, in the cases that measure steady operation. A process
+ * that enqueues and works needs 20,000 jobs to reach its speed. A drain ends by count, so there the warm-up
+ * is the number of jobs of about that time.
  */
 const WARM_UP: Readonly<Record<string, number>> = { a: 0.5, b: 0.5, c: 0.2, d: 0.6, e: 1, g: 0.6, i: 0.6 }
 const CLOCKED = 'abce'
@@ -46,7 +53,7 @@ const WARM_UP_PICKUPS = 0.2
 
 export const CASE_NAMES: readonly string[] = PLAN.map((one) => one.case)
 
-/** In the order in which they are run: the systems of a case take turns, and each round begins with another of them. */
+/** In execution order: the systems of a case take turns, and each round starts with another of them. */
 export function planCells(options: PlanOptions): PlannedCell[] {
   const wanted = PLAN.filter(
     ({ case: name }) => options.only?.some((asked) => name === asked || name.startsWith(`${asked}-`)) ?? true,
@@ -65,7 +72,7 @@ function roundsOf(plan: CasePlan, options: PlanOptions): PlannedCell[] {
   ].filter(({ system }) => options.systems?.includes(system) ?? true)
   const most = Math.max(0, ...entries.map(({ rounds }) => rounds))
   return Array.from({ length: most }, (_, round) =>
-    rotated(entries, round)
+    rotate(entries, round)
       .filter(({ rounds }) => round < rounds)
       .map(({ system, store, setting, key }) => ({
         case: plan.case,
@@ -104,13 +111,16 @@ function sizesOf(plan: CasePlan, key: string, quick: boolean): Sizes {
   const letter = plan.case.charAt(0)
   const seconds = WARM_UP[letter] ?? 0
   if (CLOCKED.includes(letter)) return { jobs, warmUp: 0, warmUpSeconds: seconds }
-  // Statements are counted, which is the same from the first job on.
+  // A statement count is the same from the first job on.
   if (plan.case === 'd-statements') return { jobs, warmUp: 0, warmUpSeconds: 0 }
   const warmUp = letter === 'f' ? jobs * WARM_UP_PICKUPS : (PACE[key]?.['d'] ?? 0) * seconds
   return { jobs, warmUp: Math.floor(warmUp), warmUpSeconds: 0 }
 }
 
-/** As many as the case is about, or as the system does in a few seconds; what is enqueued is drained too, to be counted. */
+/**
+ * As many jobs as the case asks for, or as the system runs in a few seconds. Enqueued jobs are drained too,
+ * for the delivery check.
+ */
 function jobsOf({ case: name, jobs }: CasePlan, key: string, quick: boolean): number {
   const at = quick ? 1 : 0
   const standard = jobs?.[at] ?? 0
@@ -125,7 +135,7 @@ function jobsOf({ case: name, jobs }: CasePlan, key: string, quick: boolean): nu
   return Math.max(Math.min(standard, FEWEST), Math.round(Math.min(standard, measured, checked)))
 }
 
-function rotated<One>(list: readonly One[], by: number): One[] {
+function rotate<One>(list: readonly One[], by: number): One[] {
   const at = list.length === 0 ? 0 : by % list.length
   return [...list.slice(at), ...list.slice(0, at)]
 }

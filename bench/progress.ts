@@ -1,4 +1,4 @@
-// One line for each cell: how far the run is, what was measured, and about how long the rest will take.
+// Prints one line per cell: progress, the figure, and the estimated time left.
 import type { PlannedCell } from './plan.ts'
 import { numberText } from './report/markdown.ts'
 import type { RunResult } from './run-cell.ts'

@@ -1,4 +1,4 @@
-// Runs one cell as a process of its own, in a fresh place, and ends it when it takes too long.
+// Runs one cell in a separate process and a fresh place, and kills it when it takes too long.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { CellResult, CellSpec } from './cell.ts'
@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('cell.ts', import.meta.url))
 
 export interface Surroundings {
   readonly servers: Servers
-  /** Where the folders of the cells are. */
+  /** The parent of the folders of all cells. */
   readonly folder: string
   readonly quick: boolean
 }
@@ -40,13 +40,13 @@ export async function runCell(
   }
 }
 
-/** Several times what it should take, so that only what hangs is ended. */
+/** Several times the expected duration, so that only a hanging cell is killed. */
 const limitMs = ({ seconds }: PlannedCell, quick: boolean): number =>
   (quick ? 60_000 : 600_000) + seconds * 2_000
 
 async function runProgram(spec: CellSpec, limit: number): Promise<Omit<RunResult, 'seconds'>> {
   const child = spawn(process.execPath, [...process.execArgv, program, JSON.stringify(spec)], {
-    // The channel is how it knows that we are gone.
+    // The cell exits when this channel closes.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''
@@ -64,8 +64,8 @@ async function runProgram(spec: CellSpec, limit: number): Promise<Omit<RunResult
   })
   clearTimeout(timer)
   const failed = (error: string) => ({ figures: [], notes: [], about: undefined, error, timedOut })
-  if (timedOut) return failed(`not done within ${limit / 1_000} s`)
-  // The last line is the cell's; a peer may have printed before.
+  if (timedOut) return failed(`timed out after ${limit / 1_000} s`)
+  // The last line is the result; a peer may have printed other lines before.
   const line = output.trimEnd().split('\n').at(-1) ?? ''
   if (!line.startsWith('{')) return failed(`ended with code ${code}: ${errors.trim() || output.trim()}`)
   return { ...(JSON.parse(line) as CellResult), timedOut }

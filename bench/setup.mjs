@@ -1,5 +1,5 @@
-// Gets bench/ ready to run: installs the peers that its lockfile names, and redis-server where it is missing. Does only what
-// is needed and says so; silent when there is nothing to do. Runs on Node 20, after scripts/setup.mjs.
+// Prepares bench/: installs the peers of its lockfile, and redis-server when it is missing. Prints what it
+// does, and nothing when all is in place. Runs on Node 20, after scripts/setup.mjs.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 
-/** Runs quietly; true when it went well, otherwise its output is shown. @param {string[]} command */
+/** Runs quietly. Returns true on success, and shows the output otherwise. @param {string[]} command */
 function run([program = '', ...args]) {
   const result = spawnSync(program, args, {
     cwd: folder,
@@ -20,7 +20,7 @@ function run([program = '', ...args]) {
   return false
 }
 
-/** The npm that called us, or the one on the path. */
+/** The npm that started this script, or the one on the PATH. */
 function npm() {
   const { npm_execpath: script, npm_node_execpath: node } = process.env
   return script?.endsWith('npm-cli.js') ? [node ?? process.execPath, script] : ['npm']
@@ -34,7 +34,7 @@ function installPeers() {
   const stamp = join(folder, 'node_modules/.stamp')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.log('bench setup: installing the peers (npm ci in bench/, about half a minute)')
-  // The peers need a newer Node than npm may run on here; they run on the one that came with the repository.
+  // The peers need a newer Node than npm may run on here. They run on the Node that the repository installed.
   if (!run([...npm(), 'ci', '--loglevel=error', '--no-engine-strict'])) {
     console.error('bench setup: npm ci failed; the reason is above')
     process.exit(1)
@@ -42,13 +42,13 @@ function installPeers() {
   writeFileSync(stamp, wanted)
 }
 
-/** Without it everything but the systems on Redis is measured, so this is never a reason to give up. */
+/** Without Redis, all other systems are still measured, so a failure here is not an error. */
 function installRedis() {
   if (spawnSync('redis-server', ['--version']).status === 0) return
   const fix = 'install redis-server to have the systems on Redis measured too'
-  if (process.getuid?.() !== 0) return console.log(`bench setup: there is no redis-server; ${fix}`)
+  if (process.getuid?.() !== 0) return console.log(`bench setup: redis-server is not installed; ${fix}`)
   console.log('bench setup: installing redis-server (apt-get)')
-  // It is started by the benchmark itself, on a port of its own; the package must not start one.
+  // The benchmark starts Redis on its own port, so the package must not start one.
   const install = [
     'env',
     'DEBIAN_FRONTEND=noninteractive',
@@ -59,7 +59,7 @@ function installRedis() {
     'redis-server',
   ]
   if (spawnSync(install[0] ?? '', install.slice(1), { stdio: 'ignore' }).status === 0) return
-  // A machine that was just made has no lists of packages yet.
+  // A new machine has no package lists yet.
   if (!run(['apt-get', 'update']) || !run(install)) console.error(`bench setup: apt-get failed; ${fix}`)
 }
 

@@ -1,15 +1,15 @@
-// What a queue system looks like to the benchmark: the same few verbs for Jobmill, for its peers, and for the bare
-// drivers. Each file in systems/ and peers/ holds one of them, in all its stores and settings.
+// The interface of a queue system in the benchmark: the same methods for Jobmill, its peers and the bare
+// drivers. Each file in systems/ and peers/ implements one of them, with all its stores and settings.
 
 export type StoreName = 'postgres' | 'sqlite' | 'redis'
 export type Setting = 'best' | 'default'
 
-/** Where a cell may work: a fresh database, a fresh folder, or a Redis that was emptied. */
+/** Where a cell works: a fresh database, a fresh folder, or an emptied Redis. */
 export interface Place {
   readonly store: StoreName
-  /** The address of the database; on SQLite the path of a file that is not there yet. */
+  /** The URL of the database; on SQLite the path of a file that does not exist yet. */
   readonly url: string
-  /** A folder of the cell's own, removed afterwards. */
+  /** The folder of the cell, removed afterwards. */
   readonly folder: string
 }
 
@@ -20,28 +20,28 @@ export interface System {
   /** The settings in words, for the table. */
   readonly settings: string
   readonly version: string
-  /** What it keeps of a job after success, and what it promises at an acknowledgement; for the table. */
+  /** What the system keeps of a finished job, and what an acknowledgement guarantees; for the table. */
   readonly keeps: string
-  /** Makes the schema as well; that is not measured. Without `keep` nothing is to stay of a job that succeeded. */
+  /** Also creates the schema, which is not measured. Without `keep`, finished jobs are removed. */
   open(place: Place, how: { readonly keep: boolean }): Promise<Queue>
 }
 
 export interface Queue {
-  /** Resolves when the system says that the job is safe. Payload: { n, to: 'ada@example.com' }. */
+  /** Resolves when the system has acknowledged the job. Payload: { n, to: 'ada@example.com' }. */
   enqueue(n: number): Promise<void>
-  /** In one call, or the system's own way for many. */
+  /** In one call, or with the bulk method of the system. */
   enqueueMany(from: number, count: number): Promise<void>
-  /** Starts its workers; `ran` is called inside the handler, once for each run. Handlers return { ok: true }. */
+  /** Starts the workers. They call `ran` inside the handler, once per run. Handlers return { ok: true }. */
   work(ran: (n: number) => void): Promise<void>
   /**
-   * Resolves when the outcome of every job that has run is written; asked once all of them have run. A system that does not
-   * tell, and whose tables do not either, leaves it out: then only the calls of the handler are seen.
+   * Resolves when the outcome of every job is written; called once all jobs have run. A system that does not
+   * report this, and whose tables do not show it, omits it. Then only handler calls are measured.
    */
   settled?(): Promise<void>
   stop(): Promise<void>
 }
 
-/** What a file in systems/ or peers/ exports. */
+/** The exports of a file in systems/ or peers/. */
 export interface SystemModule {
   readonly systems: readonly System[]
 }

@@ -1,5 +1,5 @@
-// Where each system is. The files of the peers are loaded by name only when a cell needs them: their packages are
-// installed in bench/ alone, and no system should carry another's code in its memory.
+// Finds the file of each system. Peers are loaded by name, only when a cell needs them: their packages are
+// installed only in bench/, and no system should load the code of another.
 import type { Setting, StoreName, System, SystemModule } from './system.ts'
 
 const FILES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ export const SYSTEM_NAMES: readonly string[] = [
 
 export async function loadSystem(name: string, store: StoreName, setting: Setting): Promise<System> {
   const file = FILES[`${name}/${store}`]
-  if (file === undefined) throw new Error(`there is no system ${name} on ${store}`)
+  if (file === undefined) throw new Error(`unknown system ${name} on ${store}`)
   const { systems } = (await import(new URL(file, import.meta.url).href)) as SystemModule
   const found = systems.find((one) => one.name === name && one.store === store && one.setting === setting)
   if (found === undefined) throw new Error(`${file} has no ${name} on ${store} with the setting ${setting}`)

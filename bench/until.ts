@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Looks once in every turn of the event loop. */
+/** Checks once in every turn of the event loop. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await nextTurn()
 }

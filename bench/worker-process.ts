@@ -15,7 +15,7 @@ export async function startWorkerProcess(spec: WorkerSpec): Promise<OwnedWorkerP
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit').then(() => [{ error: 'the worker process ended' }])
-  /** The child answers in the order in which it was asked, and is asked one thing at a time. */
+  /** The child answers in order, and gets one request at a time. */
   async function ask<Answer>(request: Request): Promise<Answer> {
     const answered = once(child, 'message')
     child.send(request)

@@ -1,5 +1,5 @@
-// A process with workers and nothing else, for the cases in which work is done elsewhere than where it is enqueued. It does
-// what its parent asks, one thing at a time, and ends with it.
+// A process with workers only, for the cases in which one process enqueues and another works. It handles one
+// request of its parent at a time and exits with it.
 import { monotonicMs } from './measure/clock.ts'
 import type { WorkerResult } from './case.ts'
 import type { Place, Setting } from './system.ts'
@@ -51,5 +51,5 @@ process.on('message', (request: Request) => {
     (error: unknown) => process.send?.({ error: String(error) }),
   )
 })
-// The parent is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit())

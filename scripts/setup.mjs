@@ -1,6 +1,7 @@
-// Prepares a checkout: installs the dependencies of the lockfile, then compiles the packages. Skips what is up to
-// date, and prints only what it does. Runs on Node 20, before anything is installed.
-//   node scripts/setup.mjs [--install-only] [--build] [PACKAGE …]     (--build compiles even when nothing changed)
+// Prepares a checkout: installs the dependencies of the lockfile, then compiles the packages. Skips what is
+// up to date, and prints only what it does. Runs on Node 20, before anything is installed.
+//
+//   node scripts/setup.mjs [--install-only] [--build] [PACKAGE …]   (--build compiles even without changes)
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -104,8 +105,8 @@ function build(pack, node, always) {
   ])
   if (!always && isStamped(stamp, hash)) return
   console.log(`setup: compiling ${folder}`)
-  // Compile into a new folder and swap it in at the end. A failed build keeps the old output, and a successful
-  // one keeps no file whose source was deleted.
+  // Compile into a new folder and swap it in at the end. A failed build keeps the old output, and a
+  // successful one keeps no file whose source was deleted.
   const fresh = join(root, folder, `dist.${process.pid}`)
   process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
   run(

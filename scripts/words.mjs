@@ -12,7 +12,7 @@ export const AVOIDED = [
   [/\bhand-?offs?\b/i, 'direct dispatch'],
   [/\bhand-?overs?\b/i, 'remote dispatch'],
   [/\bsuspects?\b/i, 'quarantined job'],
-  [/\bfigures?\b/i, 'metric or number', /^bench\/|benchmarks\.md$/],
+  [/\bfigures?\b/i, 'metric or number', /^bench\/|^test\/bench-report|^(?:proof|test)\/soak|benchmarks\.md$/],
   [/\bstrangers?\b/i, 'anonymous caller'],
   [/\bunserved\b/i, 'without a worker'],
   [/\bgave up\b/i, 'failed permanently'],

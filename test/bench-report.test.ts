@@ -1,5 +1,5 @@
-// What the benchmark makes of its figures: medians, targets, the files that it writes. The figures are made up. Also that its
-// peers can be installed on the machines that we support.
+// Tests the report of the benchmark: medians, targets and the files that it writes, on made-up figures. Also
+// checks that its peers can be installed on the machines that we support.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { OptionError, readOptions } from '../bench/options.ts'
@@ -58,7 +58,7 @@ describe('medians', () => {
     [[4, 1, 2, 3], 2.5],
   ])('of %j', (values, middle) => expect(median(values)).toBe(middle))
 
-  test('one line for each case, store, system and setting, with the least and the most', () => {
+  test('one line for each case, store, system and setting, with minimum and maximum', () => {
     const lines = summarize([...RESULTS.figures, raw('d', 'jobmill', 1, { ...ours, store: 'sqlite' })])
     expect(lines).toHaveLength(6)
     expect(lines[0]).toEqual({
@@ -77,7 +77,7 @@ describe('medians', () => {
 })
 
 describe('targets', () => {
-  test('a rate has to be so many times the other, with the setting that the target names', () => {
+  test('a rate must be a multiple of the other, with the setting that the target names', () => {
     expect(targetsOf(summarize(RESULTS.figures)).slice(0, 2)).toEqual([
       {
         case: 'd',
@@ -102,12 +102,12 @@ describe('targets', () => {
     ])
   })
 
-  test('a cost must not be more than a part of the other', () => {
+  test('a cost must be at most a fraction of the other', () => {
     const [target] = targetsOf(summarize(RESULTS.figures)).filter((one) => one.case === 'd-cpu')
     expect(target).toMatchObject({ ratio: 1.5, target: 0.8, way: 'at most', met: false })
   })
 
-  test('without a setting, the better one of the other counts', () => {
+  test('without a setting, the better setting of the other system counts', () => {
     const ms = { unit: 'ms' }
     const [target] = targetsFor(
       raw('f-other', 'jobmill', 1, { ...ours, ...ms }),
@@ -117,7 +117,7 @@ describe('targets', () => {
     expect(target).toMatchObject({ against: 'graphile-worker', ratio: 0.5, met: true })
   })
 
-  test('of several peers the best counts, on another store too', () => {
+  test('of several peers the best counts, also on another store', () => {
     const targets = targetsFor(
       raw('c', 'jobmill', 90, ours),
       raw('c', 'graphile-worker', 30),
@@ -131,7 +131,7 @@ describe('targets', () => {
     ])
   })
 
-  test('some are against itself, some against a plain number', () => {
+  test('some compare Jobmill with itself, some with a plain number', () => {
     const lite = { ...ours, store: 'sqlite' } as const
     const targets = targetsFor(
       raw('d', 'jobmill', 100, lite),
@@ -144,14 +144,14 @@ describe('targets', () => {
     ])
   })
 
-  test('what was not measured has no target, and the best setting of ours does not count', () => {
+  test('a case that was not measured has no target, and our best setting does not count', () => {
     expect(targetsFor(raw('d', 'jobmill', 1), raw('d', 'graphile-worker', 1))).toEqual([])
     expect(targetsFor(raw('d', 'jobmill', 1, ours))).toEqual([])
   })
 })
 
 describe('the files', () => {
-  test('JSON holds figures and targets, each on a line of its own', () => {
+  test('JSON has one figure or target per line', () => {
     const text = toJson(reportOf(RESULTS))
     const read = JSON.parse(text) as ReturnType<typeof reportOf>
     expect(read).toEqual(reportOf(RESULTS))
@@ -172,7 +172,7 @@ describe('the files', () => {
     })
   })
 
-  test('Markdown says what was met, what was missed and by how much, and what failed', () => {
+  test('Markdown shows met and missed targets, and failures', () => {
     const text = toMarkdown(reportOf(RESULTS))
     expect(text).toContain(
       '| d | postgres | graphile-worker, best | 2.5 | ≥ 1.5 | ≥ 2.5 | met, and the goal |',
@@ -201,7 +201,7 @@ function jobsOf(quick: boolean, name: string, setting: string): number {
 }
 
 describe('the plan', () => {
-  test('systems take turns, and each round begins with another', () => {
+  test('systems take turns, and each round starts with another', () => {
     const cells = planCells({ quick: true, only: ['d-nothing-kept'], rounds: 2 })
     const [first, second] = [0, 1].map((round) => cells.filter((one) => one.round === round))
     expect(first?.map((one) => one.system)).not.toEqual(second?.map((one) => one.system))
@@ -214,7 +214,7 @@ describe('the plan', () => {
     expect(jobsOf(true, 'd', 'default')).toBeGreaterThan(0)
   })
 
-  test('who drains 100,000 jobs in a few seconds drains them in a quick run too', () => {
+  test('a system that drains 100,000 jobs in a few seconds also drains them in a quick run', () => {
     expect([jobsOf(true, 'd', 'best'), jobsOf(false, 'd', 'best')]).toEqual([100_000, 100_000])
   })
 })
@@ -222,7 +222,7 @@ describe('the plan', () => {
 describe('options', () => {
   const known = { cases: ['d', 'f-same'], systems: ['jobmill'] }
 
-  test('are read, with the files beside each other', () => {
+  test('are read, with the files next to each other', () => {
     expect(readOptions(['--quick', '--only', 'd,f', '--json', 'x/y.json'], known)).toEqual({
       quick: true,
       only: ['d', 'f'],
@@ -234,10 +234,10 @@ describe('options', () => {
   })
 
   test.each([
-    [['--quik'], /--quik.*There are:[^]*--quick/],
-    [['--only', 'z'], /--only: there is no z. There are: d, f-same/],
-    [['--systems', 'bull'], /there is no bull. There are: jobmill/],
-    [['--rounds', 'many'], /--rounds: a number from 1 on/],
+    [['--quik'], /--quik.*Options:[^]*--quick/],
+    [['--only', 'z'], /--only: unknown name \(got z\). Use one of: d, f-same/],
+    [['--systems', 'bull'], /--systems: unknown name \(got bull\). Use one of: jobmill/],
+    [['--rounds', 'many'], /--rounds: must be a whole number from 1/],
     [['extra'], /extra/],
   ])('%j is refused with the fix', (args, message) => {
     expect(() => readOptions(args, known)).toThrow(OptionError)
@@ -246,7 +246,7 @@ describe('options', () => {
 })
 
 describe('exact delivery', () => {
-  test('every job once is all right', async () => {
+  test('accepts every job once', async () => {
     const { ran, all, check } = deliveries(2)
     ran(1)
     ran(0)
@@ -255,8 +255,8 @@ describe('exact delivery', () => {
   })
 
   test.each([
-    ['a missing job', [0, 2], '1 missing, 0 doubled'],
-    ['a doubled job', [0, 1, 2, 1], '0 missing, 1 doubled'],
+    ['a missing job', [0, 2], '1 missing, 0 run twice'],
+    ['a job that ran twice', [0, 1, 2, 1], '0 missing, 1 run twice'],
   ])('%s is not', (_what, runs, message) => {
     const { ran, check } = deliveries(3)
     for (const n of runs) ran(n)
@@ -274,6 +274,6 @@ test('the lockfile of the peers names no registry, and has every binary for Linu
   )
   expect(text).not.toContain('"resolved"')
   expect(wanted.length).toBeGreaterThan(0)
-  // Without them `npm ci` refuses.
+  // `npm ci` refuses a lockfile without them.
   expect(wanted.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
 })

@@ -1,4 +1,7 @@
-/** The parts of chaos that can be judged without any: what it understands, how it sums up, and what it reads out of ledgers and store. */
+/**
+ * Tests the parts of the chaos run that need no chaos: options, summaries, and what it reads from ledgers and
+ * stores.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,7 +15,7 @@ import { repeats } from '../proof/cluster/repeats.ts'
 import type { Run } from '../proof/cluster/ledger.ts'
 
 describe('the options of chaos', () => {
-  test('are each nemesis once on both stores, when nothing is said', () => {
+  test('default to each nemesis once on both stores', () => {
     expect(readOptions(['--seed', '7'])).toEqual({
       minutes: 0,
       seed: 7,
@@ -24,7 +27,7 @@ describe('the options of chaos', () => {
     expect(readOptions(['--quick', '--seed', '7'])).toEqual(readOptions(['--seed', '7']))
   })
 
-  test('name what is wrong with them', () => {
+  test('are checked, and errors name the option', () => {
     expect(() => readOptions(['--only', 'kill,nuke'])).toThrow(
       '--only: unknown nemesis (got nuke). Use kill, ',
     )
@@ -35,7 +38,9 @@ describe('the options of chaos', () => {
     expect(() => readOptions(['--minutes', 'x'])).toThrow(
       '--minutes: must be a whole number from 1 to 100000 (got x)',
     )
-    expect(() => readOptions(['--quick', '--minutes', '3'])).toThrow('--quick: cannot be combined with --minutes')
+    expect(() => readOptions(['--quick', '--minutes', '3'])).toThrow(
+      '--quick: cannot be combined with --minutes',
+    )
     expect(() => readOptions(['--fast'])).toThrow(/--fast.*npm run chaos/s)
     expect(readOptions(['--help'])).toBeNull()
   })
@@ -94,7 +99,7 @@ describe('chaos', () => {
     expect(['outages', 'async-failover', 'odd-errors'].some((name) => strikes(name, 'sqlite'))).toBe(false)
   })
 
-  test('sums up rounds: how often each nemesis struck, its slowest recovery, and every broken promise', () => {
+  test('sums up rounds: how often each nemesis struck, its slowest recovery, and every broken guarantee', () => {
     const kill = { name: 'kill', store: 'sqlite', injected: 1 } as const
     const summary = summaryOf(7, [
       round({ struck: [{ ...kill, recoverySeconds: 9 }] }),
@@ -125,7 +130,7 @@ describe('chaos', () => {
     expect(tableOf(summary)).toMatch(/Violated:\nlost: 1 job$/)
   })
 
-  test('explains a second run of a job only by a worker that stood still meanwhile', () => {
+  test('explains a second run of a job only by a worker that was stopped at that time', () => {
     const runs = [run(1, 100, 13_200, 1), run(2, 10_000, 10_100, 2)]
     const trouble = { deaths: [], losses: [], outages: [] }
     const why = (stillnesses: Parameters<typeof repeats>[1]['stillnesses']): string | undefined =>
@@ -136,7 +141,7 @@ describe('chaos', () => {
     expect(why([])).toBe('no reason')
   })
 
-  test('writes the clock of its workers down as libfaketime reads it', () => {
+  test('writes the clock of its workers in the format of libfaketime', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-clock-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const clock = clockFile(folder, import.meta.filename)

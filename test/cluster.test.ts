@@ -1,5 +1,5 @@
-// `npm run start:cluster` keeps its promises on both stores, cleans up after itself, and would notice a broken promise: each of its
-// sentences is seen once, on facts that are made up and in a run that is made to lie.
+// Tests `npm run start:cluster`: its guarantees hold on both stores, it cleans up, and it notices a broken
+// guarantee. Each of its messages appears once, on made-up facts or in a run with planted faults.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 300_000
 
 function ownTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-proof-'))
-  // A server that runs as another user has its folder in it.
+  // A server that runs as another user has its folder inside.
   chmodSync(folder, 0o755)
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -30,7 +30,7 @@ function ownTemporaryFolder(): string {
 interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<{ readonly code: number | null; readonly said: string }>
-  /** Resolves when it has written this. */
+  /** Resolves when the process has printed this text. */
   readonly says: (text: string) => Promise<void>
 }
 
@@ -47,7 +47,7 @@ function start(args: readonly string[], folder: string, lies: readonly Lie[] = [
     child,
     ended,
     async says(text) {
-      // One that a signal ended has no exit code.
+      // A process that was ended by a signal has no exit code.
       while (!said.includes(text) && child.exitCode === null && child.signalCode === null)
         await Promise.race([once(child.stdout, 'data'), ended])
     },
@@ -65,7 +65,7 @@ function processesOf(folder: string): string[] {
   })
 }
 
-/** What was killed is gone a moment later. */
+/** A killed process disappears a moment later. */
 async function expectNothingLeft(folder: string): Promise<void> {
   await expect.poll(() => [...readdirSync(folder), ...processesOf(folder)]).toEqual([])
 }
@@ -77,15 +77,15 @@ const STORES = [
   ['postgres', [], 'SIGINT'],
 ] as const
 
-// What it promises is proven of processes that are killed in packages/jobmill/test/processes, and of a server that goes away in test/postgres/comes-back. So
-// `npm test` looks at its beginning and its end, and at its judge.
+// packages/jobmill/test/processes proves the guarantees for killed processes, and test/postgres/comes-back
+// for a server that goes down. So `npm test` covers only start, end and judge of this proof.
 describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0, 1)))(
   'start:cluster on %s',
   (on, store, signal) => {
     const test = inTurns(on, [on])
 
     test.nightly(
-      'P2 P3 P4 P16 nothing is lost, nothing is run twice, and it comes back',
+      'P2 P3 P4 P16 no job is lost or runs twice, and work resumes after faults',
       async () => {
         const folder = ownTemporaryFolder()
         const { code, said } = await start([...store, ...small], folder).ended
@@ -104,7 +104,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
     )
 
     test(
-      `${signal} ends it, and leaves nothing behind`,
+      `${signal} ends it and leaves nothing behind`,
       async () => {
         const folder = ownTemporaryFolder()
         const { child, ended, says } = start([...store, ...small], folder)
@@ -119,7 +119,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
     )
 
     test.nightly(
-      'finds out a run that lies, each lie by its sentence',
+      'reports each planted fault with its message',
       async () => {
         const folder = ownTemporaryFolder()
         const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end']
@@ -158,7 +158,7 @@ describe('its options', () => {
   ])('%j is refused by its name', (args, message) => expect(() => readOptions(args)).toThrow(message))
 })
 
-test('a ledger that ends in half a line is read up to there, and on from there', () => {
+test('a ledger with an incomplete last line is read up to it, and later from there', () => {
   const file = join(ownTemporaryFolder(), 'ledger')
   const reader = ledgerReader(file, 1)
   reader.read()
@@ -189,7 +189,7 @@ function run(id: string, token: number, startedAt: number, more: Partial<Run> = 
 describe('the judge', () => {
   const cutOff = { endedAt: null, how: null, toldAt: null }
   const untold = { toldAt: null }
-  /** Worker 2 died at 100, with one job running and one ended; the database was away from 300 to 400. */
+  /** Worker 2 died at 100, with one running and one finished job; the database was down from 300 to 400. */
   const kept: Facts = {
     sent: [
       sent('a', 1),
@@ -218,7 +218,7 @@ describe('the judge', () => {
   }
   const also = (...runs: Run[]): Partial<Facts> => ({ runs: [...kept.runs, ...runs] })
 
-  test('explains what a crash explains', () => {
+  test('accepts repeated runs after a crash', () => {
     const { figures, broken } = judge(kept)
     expect(broken).toEqual([])
     expect(figures).toMatchObject({
@@ -231,7 +231,7 @@ describe('the judge', () => {
     })
   })
 
-  test('explains a lease that was lost with the database, and no other', () => {
+  test('accepts repeated runs of leases lost in a database outage, and no others', () => {
     const lost = also(run('a', 20, 9_500))
     const runs = (lost.runs ?? []).map((one) => (one.token === 1 ? { ...one, ...untold } : one))
     const inOutage = { ...kept, runs, losses: [{ worker: 1, at: 350 }] }
@@ -257,9 +257,13 @@ describe('the judge', () => {
       also(run('d', 4.5, 150, { line: 'x', how: 'failed' })),
       /^run twice: .* \(d\)/,
     ],
-    ['two of a line at once', also(run('f', 7, 215, { line: 'x' })), /^order broken: 1 job, .* \(f\)/],
     [
-      'a later one of a line first',
+      'two jobs of one order key at once',
+      also(run('f', 7, 215, { line: 'x' })),
+      /^order broken: 1 job, .* \(f\)/,
+    ],
+    [
+      'a later job of an order key first',
       { runs: kept.runs.map((one) => (one.id === 'e' ? { ...one, startedAt: 150, endedAt: 160 } : one)) },
       /^order broken: 1 job, run before an earlier job of the order queue had ended \(e\)/,
     ],
@@ -288,8 +292,8 @@ describe('the judge', () => {
       /^recovery: work after the outage never resumed/,
     ],
     ['wrong counts', { countedDone: 7 }, /^counts: the store counts 7 done jobs, and has 5/],
-    ['anything else', { broken: ['worker 4 ended by itself.'] }, /^worker 4 ended by itself/],
-  ])('tells of %s', (_, change, sentence) => {
+    ['anything else', { broken: ['worker 4 exited unexpectedly.'] }, /^worker 4 exited unexpectedly/],
+  ])('reports %s', (_, change, sentence) => {
     expect(judge({ ...kept, ...change }).broken).toEqual([expect.stringMatching(sentence)])
   })
 })

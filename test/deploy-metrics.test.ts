@@ -1,4 +1,4 @@
-// The dashboard and the alerts ask for what there is: every figure, label and value of theirs is one that a real mill tells.
+// The Grafana dashboard and the alerts use only metrics, labels and values that a real mill exports.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -13,11 +13,11 @@ import { type Query, readQuery, type Selector } from './support/promql.ts'
 
 const read = (file: string): string => readFileSync(new URL(`../docs/${file}`, import.meta.url), 'utf8')
 
-/** Prometheus adds these itself. */
+/** Prometheus adds these labels. */
 const OF_TARGETS = ['job', 'instance']
-/** Of Prometheus itself and of the blackbox exporter. */
+/** Metrics of Prometheus and of the blackbox exporter. */
 const FOREIGN = ['up', 'probe_success']
-/** The same in every process: added up, they would be that many times too large. */
+/** Every process exports the same value, so a sum over processes would be too large. */
 const OF_STORE =
   /^jobmill_(?:uploads_(?:pending|oldest)_\w+|jobs|oldest_ready_seconds|queue_\w+|instances|limit_\w+|database_\w+|server_\w+|duty_last_success_age_seconds)$/
 
@@ -26,17 +26,17 @@ const OF_APPLICATIONS = /^jobmill_uploads_/
 interface Known {
   readonly type: string
   readonly labels: Set<string>
-  /** Of labels whose values are ours, and not names that users give. */
+  /** Values of labels that Jobmill defines, not of those with names from users. */
   readonly values: Map<string, Set<string>>
 }
 
 const known = new Map<string, Known>()
 
 function learn(name: string, type: string, labels: Iterable<string>): Known {
-  const told = known.get(name) ?? { type, labels: new Set(OF_TARGETS), values: new Map() }
-  for (const label of labels) told.labels.add(label)
-  known.set(name, told)
-  return told
+  const entry = known.get(name) ?? { type, labels: new Set(OF_TARGETS), values: new Map() }
+  for (const label of labels) entry.labels.add(label)
+  known.set(name, entry)
+  return entry
 }
 
 beforeAll(async () => {
@@ -50,15 +50,16 @@ beforeAll(async () => {
   })
   await mill.start()
   await (await mill.enqueue(work, null)).result()
-  const told = readExposition(await mill.prometheus())
+  const exposition = readExposition(await mill.prometheus())
   await mill.stop()
-  for (const { type, samples } of [...told.values(), ...(await ofUploads())])
+  for (const { type, samples } of [...exposition.values(), ...(await ofUploads())])
     for (const { name, labels } of samples) {
       const { values } = learn(name, type, Object.keys(labels))
       for (const [label, value] of Object.entries(labels))
         values.set(label, (values.get(label) ?? new Set()).add(value))
     }
-  // What is told only when it happened. The table is held against a scrape with all of it by a test of the library.
+  // Metrics that appear only after an event. A test of the library compares this table with a scrape that has
+  // all of them.
   for (const [, name = '', type = '', labels = ''] of read('reference/metrics.md').matchAll(
     /^\| `(\w+)` \| (\w+) \| ([^|]*)\|/gm,
   ))
@@ -70,21 +71,21 @@ beforeAll(async () => {
       )
 })
 
-/** An application has figures of its own, in the text of its mill. */
+/** An application adds its own metrics to those of its mill. */
 async function ofUploads(): Promise<readonly ReadFamily[]> {
   const file = freshFile()
   const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
   const inbox = uploads({ tables, blobs: directoryBlobs(`${file}-blobs`) })
   const mill = jobmill({ store, duties: [inbox.duty], serve: ['uploads'], log: 'silent' })
   await inbox.start(mill)
-  const told = readExposition(await mill.prometheus())
+  const exposition = readExposition(await mill.prometheus())
   await inbox.stop()
   await mill.stop()
   await tables.close()
-  return [...told.values()].filter(({ name }) => OF_APPLICATIONS.test(name))
+  return [...exposition.values()].filter(({ name }) => OF_APPLICATIONS.test(name))
 }
 
-function expectToBeTold({ metric, matches, grouped, aggregation, call }: Selector): void {
+function expectToExist({ metric, matches, grouped, aggregation, call }: Selector): void {
   if (FOREIGN.includes(metric)) return
   expect([...known.keys()]).toContain(metric)
   const { type = '', labels = new Set(), values = new Map<string, Set<string>>() } = known.get(metric) ?? {}
@@ -98,7 +99,7 @@ function expectToBeTold({ metric, matches, grouped, aggregation, call }: Selecto
   expect({ metric, isAddedUp }).toEqual({ metric, isAddedUp: false })
 }
 
-/** A legend or a message names only what the answer has. */
+/** A legend or a message uses only labels of the result. */
 function expectToName({ selectors, labels }: Query, text: string, pattern: RegExp): void {
   const of = labels ?? selectors.flatMap(({ metric }) => [...(known.get(metric)?.labels ?? OF_TARGETS)])
   for (const [, label] of text.matchAll(pattern)) expect(of).toContain(label)
@@ -130,27 +131,27 @@ describe('the dashboard', () => {
   const { panels, templating } = shape.parse(JSON.parse(read('grafana/jobmill.json')))
   const shown = panels.filter(({ type }) => type !== 'row')
 
-  test.each(shown)('asks for what there is: $title', ({ targets, description }) => {
+  test.each(shown)('uses existing metrics: $title', ({ targets, description }) => {
     expect(description).toBeTruthy()
     expect(targets.length).toBeGreaterThan(0)
     for (const { expr, legendFormat } of targets) {
       const query = readQuery(expr)
-      query.selectors.forEach(expectToBeTold)
+      query.selectors.forEach(expectToExist)
       expectToName(query, legendFormat, /\{\{(\w+)\}\}/g)
     }
   })
 
-  test('shows every figure of the mill, but for who tells it', () => {
-    const asked = new Set(
+  test('shows every metric of the mill, except for the identity of its source', () => {
+    const used = new Set(
       shown.flatMap(({ targets }) =>
         targets.flatMap(({ expr }) => readQuery(expr).selectors.map(({ metric }) => family(metric))),
       ),
     )
-    const told = new Set([...known.keys()].map(family).filter((name) => !OF_APPLICATIONS.test(name)))
-    expect([...told].filter((name) => !asked.has(name))).toEqual(['jobmill_info'])
+    const exported = new Set([...known.keys()].map(family).filter((name) => !OF_APPLICATIONS.test(name)))
+    expect([...exported].filter((name) => !used.has(name))).toEqual(['jobmill_info'])
   })
 
-  test('has panels of their own number, in places of their own, within the width', () => {
+  test('has panels with unique ids, without overlap, within the width', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
@@ -159,7 +160,7 @@ describe('the dashboard', () => {
     expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBeLessThanOrEqual(24)
   })
 
-  test('uses no variable that it does not have', () => {
+  test('uses only variables that it defines', () => {
     const named = [...read('grafana/jobmill.json').matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name)
     const own = templating.list.map(({ name }) => name)
     expect(named.filter((name) => !name.startsWith('__') && !own.includes(name))).toEqual([])
@@ -193,9 +194,9 @@ describe('the alerts', () => {
   })
   const rules = file.parse(parse(read('prometheus/alerts.yaml'))).groups.flatMap((group) => group.rules)
 
-  test.each(rules)('$alert asks for what there is, and says what to do', ({ expr, annotations }) => {
+  test.each(rules)('$alert uses existing metrics, and says what to do', ({ expr, annotations }) => {
     const query = readQuery(expr)
-    query.selectors.forEach(expectToBeTold)
+    query.selectors.forEach(expectToExist)
     for (const text of Object.values(annotations)) expectToName(query, text, /\$labels\.(\w+)/g)
     for (const [name] of Object.values(annotations)
       .join(' ')
@@ -203,16 +204,16 @@ describe('the alerts', () => {
       expect([...known.keys()]).toContain(name)
   })
 
-  test('each has a name of its own', () => {
+  test('have unique names', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
   })
 
-  test('what the guide calls worth an alert is one', () => {
+  test('include every alert that the guide recommends', () => {
     const page = read('operate/monitoring.md')
     const rows = [...page.matchAll(/^\| `(.*?jobmill_.*?)` \|/gm)].map(([, expr = '']) => readQuery(expr))
     expect(rows.length).toBeGreaterThan(4)
     for (const { selectors } of rows) {
-      selectors.forEach(expectToBeTold)
+      selectors.forEach(expectToExist)
       const [{ metric } = { metric: '' }] = selectors
       expect(rules.some(({ expr }) => expr.includes(metric))).toBe(true)
     }

@@ -1,5 +1,5 @@
-// What the image, Compose, Kubernetes and the guide say is what the code does: commands that it takes, probes that it answers, and times that are long enough.
-// Docker itself is not needed.
+// Checks that image, Compose files, Kubernetes manifests and the guide match the code: valid commands,
+// existing probes, and sufficient stop times. Docker is not needed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -24,20 +24,20 @@ import { bundled, withJobmill } from './support/programs.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-/** Half a second to unwind, the rest to write and to close. */
+/** Half a second for jobs to end, the rest to write and close. */
 const LEAST_STOP_S = RUNTIME.stopS
 const PORT = 8787
 const stages = readDockerfile(read('Dockerfile'))
 const NODE = imageOf(stages, 'jobmill').from
 
-/** As the command line would: throws for what it does not know. */
+/** Parses the arguments like the command line: throws at unknown ones. */
 function expectToBeTaken(args: readonly string[]): void {
   const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
   expect({ args, command: command?.words }).toEqual({ args, command: expect.any(String) as string })
   if (command !== undefined) readArguments(args, command)
 }
 
-/** Whoever listens beyond its own machine has to say who may come in. */
+/** A mill that listens on a public address needs access control. */
 function expectToBeGuarded(args: readonly string[], env: Iterable<string>): void {
   expectToBeTaken(args)
   const isGuarded =
@@ -46,8 +46,8 @@ function expectToBeGuarded(args: readonly string[], env: Iterable<string>): void
   expect(args).not.toContain('--insecure')
 }
 
-/** A mill with its API on a free port of this machine. */
-async function served(): Promise<string> {
+/** A mill with its API on a free local port. */
+async function serveMill(): Promise<string> {
   const mill = jobmill({
     store: sqlite(freshFile()),
     jobs: [defineJob({ kind: 'work', run: () => 1 })],
@@ -69,7 +69,7 @@ async function run(program: string, args: readonly string[], cwd: string, env = 
 }
 
 describe('the images', () => {
-  test('are made on the Node that the tests run on, and so is the image of the guide', () => {
+  test('use the Node version of the tests, and so does the image of the guide', () => {
     const { optionalDependencies } = z
       .looseObject({ optionalDependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(read('package.json')))
@@ -80,7 +80,7 @@ describe('the images', () => {
     expect(stages.at(-1)?.name).toBe('jobmill')
   })
 
-  test('have a source for everything that is copied, which is let through to the build, and nothing more is', () => {
+  test('copy only files that exist and that .dockerignore admits, and it admits nothing else', () => {
     const copies = stages.flatMap(({ instructions }) => instructions.filter(({ name }) => name === 'COPY'))
     const [inner, own] = [/^--from=(\w+) /, (text: string): string[] => text.split(' ').slice(0, -1)]
     for (const { text } of copies.filter(({ text }) => inner.test(text)))
@@ -95,7 +95,7 @@ describe('the images', () => {
     expect(rest.toSorted()).toEqual([...sources].map((source) => `!${source}`).toSorted())
   })
 
-  test('install what the lockfile names', () => {
+  test('install the dependencies of the lockfile', () => {
     const installs = stages.flatMap(({ name, instructions }) =>
       instructions.flatMap(({ text }) => {
         const [command] = /npm \w+[^&]*/.exec(text) ?? []
@@ -125,7 +125,7 @@ describe('the images', () => {
     },
   )
 
-  test('the runtime starts with a command that there is', () => {
+  test('the runtime starts with a valid command', () => {
     expectToBeTaken(words(last(imageOf(stages, 'jobmill'), 'CMD')))
     const [start] = COMMANDS.filter((command) => command.words === 'start')
     expect(start?.options?.['port']?.says).toContain(String(PORT))
@@ -154,7 +154,7 @@ const FOLDERS = new Map(
   readdirSync(join(root, 'packages')).map((folder) => [manifestOf(folder).name, folder]),
 )
 
-/** The packages of this repository that one of them needs at run time, itself included. */
+/** The packages of this repository that a package needs at run time, including itself. */
 function closureOf(folder: string, found = new Set<string>()): Set<string> {
   if (found.has(folder)) return found
   found.add(folder)
@@ -165,7 +165,7 @@ function closureOf(folder: string, found = new Set<string>()): Set<string> {
   return found
 }
 
-/** The packages whose code a package loads; types are gone when it runs. */
+/** The packages whose code a package loads; type imports do not count. */
 function importsOf(folder: string): Set<string> {
   const files = globSync(`packages/${folder}/src/**/*.ts`, { cwd: root })
   const specifiers = files.flatMap((file) =>
@@ -181,7 +181,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
   const image = imageOf(stages, target)
   const copies = image.instructions.flatMap(({ name, text }) => (name === 'COPY' ? [text] : []))
 
-  test('runs as a user without rights, under tini, which is process 1', () => {
+  test('runs as an unprivileged user, with tini as process 1', () => {
     expect(last(image, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(image.instructions.findLastIndex(({ name }) => name === 'RUN')).toBeLessThan(
       image.instructions.findIndex(({ name }) => name === 'USER'),
@@ -201,7 +201,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
     expect(last(image, 'EXPOSE')).toBe(ports.join(' '))
   })
 
-  test('has every package of this repository that it loads, compiled', () => {
+  test('contains every package of this repository that it loads, compiled', () => {
     const needed = [...closureOf(folder)].flatMap((one) => {
       const place = `packages/${one}`
       const hasBin = Object.keys(manifestOf(one).bin).length > 0
@@ -220,7 +220,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
     }
   })
 
-  test('has every module that it loads, in the folder that is copied', () => {
+  test('contains every module that it loads, in the folder that is copied', () => {
     const [, from = ''] =
       /^--from=(\w+) /.exec(copies.find((text) => text.endsWith(' /app/node_modules')) ?? '') ?? []
     expect(imageOf(stages, from).instructions.at(-1)?.text).toContain(`--workspace packages/${folder} `)
@@ -229,7 +229,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
       const { name: own, dependencies, peerDependencies } = manifestOf(one)
       for (const name of Object.keys(dependencies)) {
         expect(locked).toHaveProperty([`node_modules/${name}`])
-        // It would be installed below the package, and is not copied from there.
+        // npm would install it below the package, from where the image does not copy it.
         expect(locked).not.toHaveProperty([`packages/${one}/node_modules/${name}`])
       }
       // The dashboard is compiled into one file.
@@ -261,13 +261,13 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
   })
 })
 
-/** Addresses and paths of a container, as they can be used by a process of this machine. */
+/** Rewrites addresses and paths of a container for a local process. */
 const here = (text: string): string =>
   text
     .replace(/^0\.0\.0\.0(:\d+)?$/, (_all, port?: string) => `127.0.0.1${port === undefined ? '' : ':0'}`)
     .replace('/app/jobmill.config.ts', join(root, 'examples/demo.config.ts'))
 
-/** The command of an image from the sources, in a folder of its own, on free ports of this machine. */
+/** Runs the command of an image from the sources, in a new folder, on free local ports. */
 async function startImage(
   target: string,
   main: string,
@@ -303,13 +303,13 @@ async function startImage(
   const ended = once(child, 'close').then(([code]) => code as number)
   const said = { text: '' }
   const url = await new Promise<string>((resolve, reject) => {
-    const hear = (chunk: Buffer): void => {
+    const receive = (chunk: Buffer): void => {
       said.text += String(chunk)
       const [found] = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(said.text) ?? []
-      // The addresses are printed when the start is complete, the public one first.
+      // The program prints its addresses when it has started, the public one first.
       if (found !== undefined) resolve(found)
     }
-    child.stdout.on('data', hear)
+    child.stdout.on('data', receive)
     child.stderr.on('data', (chunk: Buffer) => (said.text += String(chunk)))
     void ended.then((code) => reject(new Error(`exit code ${code}: ${said.text}`)))
   })
@@ -355,7 +355,7 @@ function readCompose(text: string) {
   return { name, services }
 }
 
-/** Connects to the database of the same file, with its password. */
+/** The service connects to the database of the same file, with its password. */
 function expectDatabase(
   { environment, healthcheck }: z.infer<typeof service>,
   urls: readonly unknown[],
@@ -366,7 +366,7 @@ function expectDatabase(
   expect(urls).toEqual(urls.map(() => url))
 }
 
-/** It can write to its volumes and to memory only, and gains no rights. */
+/** The container can write only to its volumes and to memory, and cannot gain privileges. */
 function expectHardened(one: z.infer<typeof service>): void {
   expect(one).toMatchObject({
     read_only: true,
@@ -378,7 +378,7 @@ function expectHardened(one: z.infer<typeof service>): void {
 
 const COMPOSE_FILES = ['compose.yaml', 'compose.gateway.yaml', 'compose.inbox.yaml']
 
-test.each(COMPOSE_FILES)('%s builds targets that there are, and takes base images with a digest', (file) => {
+test.each(COMPOSE_FILES)('%s builds existing targets, and pins base images by digest', (file) => {
   const pins = { NODE_IMAGE: `${NODE}@sha256:${'0'.repeat(64)}`, POSTGRES_IMAGE: 'postgres@sha256:1' }
   const imagesWith = (env: Record<string, string>) => {
     const all = Object.values(readCompose(interpolate(read(file), { ...SECRETS, ...env })).services)
@@ -399,7 +399,7 @@ describe('compose.yaml', () => {
     .object({ database: service, tokens: service, worker: service, api: service })
     .parse(services)
 
-  test('has three workers and an API, with commands that there are and tokens for who comes in', () => {
+  test('has three workers and an API, with valid commands and access tokens', () => {
     expect(Object.keys(services)).toEqual(['database', 'tokens', 'worker', 'api'])
     expect(worker.deploy?.replicas).toBe(3)
     expect(worker.command).not.toContain('--no-work')
@@ -408,18 +408,18 @@ describe('compose.yaml', () => {
       expectToBeGuarded(command, Object.keys(environment))
   })
 
-  test('waits for longer than jobs may take to end', () => {
+  test('waits longer for a stop than jobs may take to end', () => {
     for (const { stop_grace_period: time } of Object.values(services))
       expect(Number.parseInt(time, 10)).toBeGreaterThanOrEqual(LEAST_STOP_S)
   })
 
-  test('shows nothing to other machines', () => {
+  test('publishes no port to other machines', () => {
     const ports = Object.values(services).flatMap((one) => one.ports)
     expect(ports).toEqual([`127.0.0.1:${PORT}:${PORT}`])
     expect(api.ports).toEqual(ports)
   })
 
-  test('begins in order, on a database that is there and is kept', () => {
+  test('starts in order, on a healthy database with a volume', () => {
     for (const { depends_on: needs } of Object.values(services))
       for (const name of Object.keys(needs)) expect(services).toHaveProperty(name)
     for (const one of [worker, api])
@@ -434,7 +434,7 @@ describe('compose.yaml', () => {
     for (const one of [worker, api]) expectHardened(one)
   })
 
-  test('makes tokens that the API takes, once, and takes those that are given', async () => {
+  test('generates tokens that the API accepts, once, and uses given ones', async () => {
     const [program = '', ...args] = tokens.entrypoint ?? []
     expect(program).toBe('node')
     expect(args.at(-1)).not.toContain('$')
@@ -466,7 +466,7 @@ describe.each(PUBLIC_APPS)('the Compose file of $target', (app) => {
   const { name, services } = readCompose(interpolate(text, SECRETS))
   const [database, parsed] = [service.parse(services['database']), service.parse(services[target])]
 
-  test('has a database and the app, apart from those of the other files', () => {
+  test('has its own database and the app', () => {
     expect(name).toBe(`jobmill-${target}`)
     expect(Object.keys(services)).toEqual(['database', target])
     expect(parsed.build?.target).toBe(target)
@@ -475,18 +475,18 @@ describe.each(PUBLIC_APPS)('the Compose file of $target', (app) => {
     expectHardened(parsed)
   })
 
-  test('starts with no secret that was not given', () => {
+  test('does not start without the secrets', () => {
     const required = requiredVariables(text)
     expect(required).toEqual(expect.arrayContaining(['JOBMILL_TOKENS', 'POSTGRES_PASSWORD']))
     for (const missing of required)
       expect(() => interpolate(text, { ...SECRETS, [missing]: '' })).toThrow(`${missing}: Set ${missing}`)
     const optional = [...text.matchAll(/\$\{(\w+):-/g)].map(([, one]) => one)
-    // Only the gateway lets its second port be moved.
+    // Only the gateway makes its second port configurable.
     expect(['ADMIN_PORT', 'NODE_IMAGE', 'POSTGRES_IMAGE']).toEqual(expect.arrayContaining(optional))
     expect(optional).toEqual(expect.arrayContaining(['NODE_IMAGE', 'POSTGRES_IMAGE']))
   })
 
-  test('says only what the app reads, and all that it needs', async () => {
+  test('sets only variables that the app reads, and all that it needs', async () => {
     const { unread, ...checked } = await check(
       app,
       inFolder({ ...imageVariables(target), ...parsed.environment }),
@@ -495,20 +495,20 @@ describe.each(PUBLIC_APPS)('the Compose file of $target', (app) => {
     expect(Object.keys(parsed.environment).filter((one) => unread.includes(one))).toEqual([])
   })
 
-  test('shows both ports to this machine only, and waits for longer than a stop takes', () => {
+  test('publishes both ports locally only, and waits longer than a stop takes', () => {
     expect(parsed.ports).toEqual(ports.map((port) => `127.0.0.1:${port}:${port}`))
     expect(database.ports).toEqual([])
     expect(Number.parseInt(parsed.stop_grace_period, 10)).toBeGreaterThanOrEqual(stopS)
   })
 })
 
-/** What an image says to its program. */
+/** The variables that an image sets for its program. */
 function imageVariables(target: string): Record<string, string> {
   const { PATH: _path, NODE_ENV: _env, ...own } = variablesOf(imageOf(stages, target))
   return own
 }
 
-/** The same environment, with files in a folder of this test and SQLite in the place of PostgreSQL. */
+/** The same environment, with files in a folder of this test and with SQLite instead of PostgreSQL. */
 function inFolder(env: Readonly<Record<string, string>>, config?: string): Record<string, string> {
   const database = freshFile()
   const folder = dirname(database)
@@ -624,7 +624,7 @@ describe('Kubernetes', () => {
   const pods = ofKind('Deployment').map((one) => ({ name: one.metadata.name, ...deployment.parse(one).spec }))
   const [secret] = ofKind('Secret').map((one) => secretManifest.parse(one))
 
-  test('has a deployment of workers and one of the API, and a service and budgets that mean them', () => {
+  test('has deployments of workers and API, with a service and budgets that select them', () => {
     expect(pods.map(({ name }) => name).toSorted()).toEqual(['jobmill-api', 'jobmill-worker'])
     for (const { selector: own, template } of pods) expect(own.matchLabels).toEqual(template.metadata.labels)
     const budgets = ofKind('PodDisruptionBudget').map((one) =>
@@ -632,7 +632,7 @@ describe('Kubernetes', () => {
     )
     const means = (one: Record<string, string>): string =>
       pods.find(({ selector: own }) => JSON.stringify(own.matchLabels) === JSON.stringify(one))?.name ??
-      'nobody'
+      'none'
     expect(budgets.map(({ spec }) => means(spec.selector.matchLabels)).toSorted()).toEqual([
       'jobmill-api',
       'jobmill-worker',
@@ -643,7 +643,7 @@ describe('Kubernetes', () => {
     ])
   })
 
-  test.each(pods)('$name is called as it can be, with secrets that there are', ({ template }) => {
+  test.each(pods)('$name has valid arguments and existing secrets', ({ template }) => {
     const [{ args, env }] = template.spec.containers
     expectToBeGuarded(
       args,
@@ -662,13 +662,13 @@ describe('Kubernetes', () => {
     expect(seconds - pause).toBeGreaterThanOrEqual(LEAST_STOP_S)
   })
 
-  test.each(pods)('$name is asked where it answers', async ({ template }) => {
+  test.each(pods)('$name has probes that it answers', async ({ template }) => {
     const [{ startupProbe, readinessProbe, livenessProbe, ports }] = template.spec.containers
     expect(ports).toEqual([{ name: 'http', containerPort: PORT }])
     expect(readinessProbe.httpGet.path).toBe('/readyz')
-    // One that fails with the database would have every worker restarted with it.
+    // A liveness probe that fails with the database would restart every worker during an outage.
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet.path)).toEqual(['/healthz', '/healthz'])
-    const url = await served()
+    const url = await serveMill()
     for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
       expect(httpGet.port).toBe('http')
       const answer = await fetch(`${url}${httpGet.path}`)
@@ -677,12 +677,12 @@ describe('Kubernetes', () => {
     }
   })
 
-  test.each(pods)('$name mounts only what it has', ({ template: { spec } }) => {
+  test.each(pods)('$name mounts only its own volumes', ({ template: { spec } }) => {
     const there = spec.volumes.map(({ name }) => name)
     expect(spec.containers[0].volumeMounts.map(({ name }) => name)).toEqual(there)
   })
 
-  test('nothing starts with the tokens of the file', () => {
+  test('no program starts with the placeholder tokens of the file', () => {
     const tokens = Object.entries(secret?.stringData ?? {}).filter(([key]) => key.endsWith('-tokens'))
     expect(tokens.map(([key]) => key)).toEqual(['api-tokens', 'worker-tokens'])
     for (const [key, text] of tokens) {
@@ -708,7 +708,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
   const [secret] = z.tuple([secretManifest]).parse(ofKind('Secret'))
   const [config] = ofKind('ConfigMap').map((one) => z.looseObject({ data: labels }).parse(one))
 
-  /** The environment of the container, with `replaced` in the place of what is to be replaced. */
+  /** The environment of the container, with the values of `replaced`. */
   function environment(replaced: Readonly<Record<string, string>>): Record<string, string> {
     const values = container.env.map(({ name, value, valueFrom }): [string, string] => {
       if (valueFrom === undefined) return [name, value ?? '']
@@ -724,7 +724,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
     )
   }
 
-  test('has the app, a Service for each of its ports, and no manifest that no test reads', () => {
+  test('has the app and a Service for each of its ports, and every manifest is tested', () => {
     expect(own.matchLabels).toEqual(template.metadata.labels)
     expect(container.args).toEqual(words(last(imageOf(stages, target), 'CMD')))
     expect(container.ports).toEqual([
@@ -746,7 +746,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
     )
   })
 
-  test('says only what the app reads, and does not start with the secrets of the file', async () => {
+  test('sets only variables that the app reads, and does not start with the placeholder secrets', async () => {
     const { unread, ...checked } = await check(app, environment(SECRETS))
     expect(checked).toEqual({ code: 0, err: '' })
     expect(container.env.filter(({ name }) => unread.includes(name))).toEqual([])
@@ -756,7 +756,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
     })
   })
 
-  test('is asked on its public port, and has time to stop', () => {
+  test('has probes on its public port, and time to stop', () => {
     const { startupProbe, readinessProbe, livenessProbe, lifecycle } = container
     expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
       { path: '/healthz', port: 'public' },
@@ -767,7 +767,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
     expect(template.spec.terminationGracePeriodSeconds - pause).toBeGreaterThanOrEqual(stopS)
   })
 
-  test('mounts what it has, and keeps its files on a volume that stays', () => {
+  test('mounts its own volumes, and keeps its files on a persistent one', () => {
     const claims =
       workload.kind === 'StatefulSet'
         ? workload.spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)
@@ -780,8 +780,8 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
   })
 })
 
-/** What stands behind the name of the program, on a line of a shell, a unit or a list. */
-function called(text: string): string[][] {
+/** The arguments after the name of the program, in a shell line, a unit or a list. */
+function argumentsIn(text: string): string[][] {
   return text
     .replaceAll(/\\\n/g, ' ')
     .split('\n')
@@ -805,10 +805,10 @@ describe('the guide', () => {
       ([, text = '']) => text,
     )
 
-  test('calls the program as it can be called', () => {
+  test('calls the program with valid arguments', () => {
     const inText = [...page.matchAll(/`jobmill ([^`]+)`/g)].map(([, rest = '']) => rest.split(' '))
     const calls = [
-      ...['sh', 'dockerfile', 'ini'].flatMap((language) => blocks(language).flatMap(called)),
+      ...['sh', 'dockerfile', 'ini'].flatMap((language) => blocks(language).flatMap(argumentsIn)),
       ...inText,
     ]
     expect(calls.map((args) => args[0])).toEqual(expect.arrayContaining(['start', 'work', 'check']))
@@ -816,7 +816,7 @@ describe('the guide', () => {
     calls.forEach(expectToBeTaken)
   })
 
-  test('has YAML that can be read', () => {
+  test('has valid YAML', () => {
     const all = blocks('yaml')
     expect(all.length).toBeGreaterThan(3)
     for (const text of all) expect(typeof parse(text)).toBe('object')
@@ -830,7 +830,7 @@ describe('the guide', () => {
     expect(page).toContain('POSTGRES_IMAGE=postgres:18@sha256:DIGEST')
   })
 
-  test.each(PUBLIC_APPS)('and the README of $target run its image as it can be run', (app) => {
+  test.each(PUBLIC_APPS)('and the README of $target run its image with valid options', (app) => {
     const { target, folder, program, ports, stopS, commands } = app
     const readme = read(`packages/${folder}/README.md`)
     const section = /^## In a container\n([\s\S]*?)^## /m.exec(readme)?.[1] ?? ''
@@ -840,7 +840,7 @@ describe('the guide', () => {
     for (const [name, value] of Object.entries(imageVariables(target)))
       expect(section).toContain(`\`${name}=${value}\``)
     expect(Number(/docker stop -t (\d+)/.exec(section)?.[1])).toBeGreaterThanOrEqual(stopS)
-    // 5 s of it are room to close.
+    // Five seconds of it are for closing.
     expect(page).toMatch(new RegExp(`a stop takes at most .*\\b${stopS - 5} s`))
     const compose = read(`compose.${target}.yaml`)
     const calls = [section, page, compose].flatMap((text) =>
@@ -852,7 +852,7 @@ describe('the guide', () => {
     for (const name of requiredVariables(compose)) expect(page).toContain(`\`${name}\``)
   })
 
-  test('waits for longer than jobs may take to end', () => {
+  test('waits longer for a stop than jobs may take to end', () => {
     const times = [/TimeoutStopSec=(\d+)/, /docker stop -t (\d+)/].map((time) => Number(time.exec(page)?.[1]))
     for (const time of times) expect(time).toBeGreaterThanOrEqual(LEAST_STOP_S)
   })

@@ -1,4 +1,4 @@
-// Every example runs to its end as a program of its own, from a folder of its own, and prints what it is there to show.
+// Every example runs to its end as a separate program in its own folder, and prints what it demonstrates.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -142,7 +142,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ]
 
-/** An example has tables and a schema under fixed names, so it gets a database of its own. */
+/** An example uses fixed names for tables and schema, so it gets its own database. */
 const database = `examples_${randomBytes(6).toString('hex')}`
 const server = inject('postgresUrl')
 
@@ -174,7 +174,7 @@ function freshFolder(): string {
 interface Ended {
   readonly code: number | null
   readonly stdout: string
-  /** Everything it wrote, for when something is wrong. */
+  /** Its whole output, for error messages. */
   readonly said: string
 }
 
@@ -214,7 +214,7 @@ function expectToShow({ code, stdout, said }: Ended, shows: readonly string[]): 
 }
 
 const cases = EXAMPLES.flatMap((example, nth) => {
-  // One that runs on both stores takes turns between them; every night it runs on both.
+  // An example for both stores alternates between them; every night it runs on both.
   const on = inFull(example.on, [example.on[(nth + 1) % example.on.length] ?? 'sqlite'])
   return on.map((place) => ({ ...example, place }))
 })
@@ -225,7 +225,7 @@ test.each(cases)(
   TIMEOUT_MS,
 )
 
-// Databases that others left behind are opened in test/upgrades/databases.test.ts.
+// test/upgrades/databases.test.ts opens databases of other releases.
 test.each(inFull(EXAMPLES.slice(0, 1), []))(
   'examples/$file runs again on the file that it left behind',
   async (hello) => {
@@ -263,36 +263,40 @@ describe('without DATABASE_URL', () => {
   )
 })
 
-test('npm start: the demo works, answers, and ends when it is told to', { timeout: TIMEOUT_MS }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'jobmill-demo-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const bin = fileURLToPath(new URL('../packages/jobmill/bin/jobmill.js', import.meta.url))
-  const { DATABASE_URL: _outer, ...env } = process.env
-  const child = spawn(process.execPath, [bin, 'start', join(examples, 'demo.config.ts'), '--port', '0'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = once(child, 'exit')
-  let said = ''
-  child.stdout.on('data', (data) => (said += String(data)))
-  await expect.poll(() => said).toContain('Ctrl-C')
-  const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(said) ?? []
-  const enqueued = await fetch(`${url}/api/jobs`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ kind: 'demo.echo', payload: { value: 'hi' } }),
-  })
-  const { id } = (await enqueued.json()) as { id: string }
-  const state = async () => {
-    const answer = await fetch(`${url}/api/jobs/${id}`, { headers: { connection: 'close' } })
-    return ((await answer.json()) as { job: { state: string } }).job.state
-  }
-  await expect.poll(state).toBe('done')
-  child.kill('SIGINT')
-  expect(await ended).toEqual([0, null])
-})
+test(
+  'npm start: the demo runs jobs, answers requests, and exits on SIGINT',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'jobmill-demo-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const bin = fileURLToPath(new URL('../packages/jobmill/bin/jobmill.js', import.meta.url))
+    const { DATABASE_URL: _outer, ...env } = process.env
+    const child = spawn(process.execPath, [bin, 'start', join(examples, 'demo.config.ts'), '--port', '0'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'exit')
+    let said = ''
+    child.stdout.on('data', (data) => (said += String(data)))
+    await expect.poll(() => said).toContain('Ctrl-C')
+    const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(said) ?? []
+    const enqueued = await fetch(`${url}/api/jobs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'demo.echo', payload: { value: 'hi' } }),
+    })
+    const { id } = (await enqueued.json()) as { id: string }
+    const state = async () => {
+      const answer = await fetch(`${url}/api/jobs/${id}`, { headers: { connection: 'close' } })
+      return ((await answer.json()) as { job: { state: string } }).job.state
+    }
+    await expect.poll(state).toBe('done')
+    child.kill('SIGINT')
+    expect(await ended).toEqual([0, null])
+  },
+)
 
 test(
   'the first program of README.md runs as it is pasted',

@@ -1,4 +1,4 @@
-// The pages say what is true: every TypeScript block of the guides compiles, and every link leads somewhere.
+// Checks the docs: every TypeScript block of the guides compiles, and every link has a target.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -17,7 +17,7 @@ function pagesBelow(folder: string): string[] {
   })
 }
 
-/** What blocks may use without saying where it comes from. A block that declares one of these names itself means its own. */
+/** Names that blocks may use without an import. A block that declares one of them uses its own. */
 const PRELUDE = `
 import type { JobDefinition, Mill } from 'jobmill'
 declare global {
@@ -33,11 +33,11 @@ const COMPILER = {
   extends: '../../tsconfig.json',
   compilerOptions: {
     noEmit: true,
-    // An example may stop at the line that matters.
+    // An example may end at the line that matters.
     noUnusedLocals: false,
     noUnusedParameters: false,
     paths: {
-      // What users get, which is also a fraction of what there is to compile.
+      // Use the declarations that users get, which also compile much faster than the sources.
       jobmill: ['../../packages/jobmill/dist/index.d.ts'],
       'jobmill/*': ['../../packages/jobmill/dist/*.d.ts', '../../packages/jobmill/dist/*/index.d.ts'],
     },
@@ -51,7 +51,10 @@ interface Block {
   readonly text: string
 }
 
-/** Each block as a module of its own, its lines where they stand in the page, so that the compiler names them rightly. */
+/**
+ * Each block becomes a module, with its lines at the same numbers as in the page, so that compiler errors
+ * point there.
+ */
 function blocksOf(page: string): Block[] {
   const lines = read(page).split('\n')
   const fences = lines.flatMap((line, at) => (/^\s*```/.test(line) ? [at] : []))
@@ -65,7 +68,7 @@ function blocksOf(page: string): Block[] {
   })
 }
 
-/** What the compiler says; nothing when all is well. */
+/** Returns the compiler errors; empty when there are none. */
 function compile(folder: string): Promise<string> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   return new Promise((done) => {
@@ -91,7 +94,7 @@ test(
     const withBlocks = new Set(blocks.map(({ page }) => page))
     expect(withBlocks.size).toBeGreaterThanOrEqual(pagesBelow('docs/learn').length + 1)
     expect([...withBlocks].some((page) => page.startsWith('docs/operate/'))).toBe(true)
-    // Inside of the repository, so that packages are found, and where neither git nor a check looks.
+    // Inside the repository, so that packages resolve, and ignored by git and by the checks.
     mkdirSync(join(root, 'reports'), { recursive: true })
     const folder = mkdtempSync(join(root, 'reports/guides-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -102,7 +105,7 @@ test(
   },
 )
 
-/** The anchors that GitHub makes of headings, and those that a page sets to keep old links working. */
+/** The anchors that GitHub generates for headings, and those that a page sets to keep old links working. */
 function anchorsOf(page: string): string[] {
   const text = read(page)
   const fromHeadings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -128,14 +131,14 @@ const LINKED = [
   ...pagesBelow('docs'),
 ]
 
-test.each(LINKED)('every link of %s leads to something that is there', (page) => {
+test.each(LINKED)('every link of %s has a target', (page) => {
   const text = read(page).replaceAll(/^```[\s\S]*?^```/gm, '')
   const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
   const own = links.filter((link) => !/^[a-z]+:/.test(link))
   expect(own.filter((link) => !isThere(page, link))).toEqual([])
 })
 
-test('every file that ARCHITECTURE.md names is there', () => {
+test('every file that ARCHITECTURE.md names exists', () => {
   const folders = [
     'packages/jobmill/src',
     'packages/telegram/src',

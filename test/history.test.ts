@@ -1,11 +1,14 @@
-/** The checker of histories: silent about one in which every promise is kept, and loud about each that is broken on purpose. */
+/**
+ * Tests the history checker: it accepts a correct history, and reports each guarantee that is broken on
+ * purpose.
+ */
 import { describe, expect, test } from 'vitest'
 import { checkHistory } from '../proof/history/check.ts'
 import type { Entry } from '../proof/history/entry.ts'
 
 type What = Entry extends infer E ? (E extends { readonly at: number } ? Omit<E, 'at'> : never) : never
 
-/** One millisecond apart. */
+/** The entries are one millisecond apart. */
 function history(...entries: readonly What[]): Entry[] {
   return entries.map((entry, n): Entry => ({ ...entry, at: n }))
 }
@@ -33,7 +36,7 @@ const started = (job: string, token: number): What => ({
   instance: 'one',
   heldUpMs: 0,
 })
-/** Leased, and its handler called. */
+/** Leased, with its handler called. */
 const begun = (job: string, token: number): What[] => [claimed(job, token), started(job, token)]
 const effect = (job: string, token: number, awakeMs = 1_000): What => ({
   what: 'effect',
@@ -87,7 +90,7 @@ const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly',
 const rulesOf = (...entries: readonly What[]): string[] =>
   checkHistory(history(...entries)).map(({ rule }) => rule)
 
-/** A life with a crash, a stale word, a cancel, a restart. */
+/** A history with a crash, a stale write, a cancel and a restart. */
 const GOOD: readonly What[] = [
   written('a'),
   acknowledged('a'),
@@ -127,25 +130,25 @@ const GOOD: readonly What[] = [
 ]
 
 describe('the checker of histories', () => {
-  test('has nothing to say about a history in which every promise is kept', () => {
+  test('accepts a history in which every guarantee holds', () => {
     expect(checkHistory(history(...GOOD))).toEqual([])
   })
 
-  test('finds a job that was acknowledged and is gone, and one that has not ended', () => {
+  test('finds an acknowledged job that is gone, and one that has not ended', () => {
     expect(rulesOf(written('a'), acknowledged('a'), look({}))).toEqual(['lost'])
     expect(rulesOf(written('a'), acknowledged('a'), look({ a: 'running' }))).toEqual(['not ended'])
-    // Nobody was told anything about this one.
+    // No caller got an acknowledgement of this job.
     expect(rulesOf(written('a'), look({}))).toEqual([])
   })
 
-  test('does not miss what was done for longer than its queue keeps it', () => {
+  test('does not report a done job that retention has removed', () => {
     const before = [written('a'), acknowledged('a'), ...begun('a', 1), done('a', 1)]
     expect(rulesOf(keeps(1), ...before, look({}))).toEqual([])
     expect(rulesOf(keeps(2), ...before, look({}))).toEqual(['lost'])
     expect(rulesOf(keeps(0), written('a'), acknowledged('a'), look({}))).toEqual(['lost'])
   })
 
-  test('finds what a restart forgot: an acknowledged job, and an end that was accepted', () => {
+  test('finds what a restart lost: an acknowledged job, and an accepted finish', () => {
     expect(
       rulesOf(written('a'), acknowledged('a'), { what: 'restarted' }, look({}, false), look({ a: 'done' })),
     ).toEqual(['forgotten'])
@@ -161,7 +164,7 @@ describe('the checker of histories', () => {
     ).toEqual(['forgotten'])
   })
 
-  test('takes a job that was kept no longer, and is written once more, for a new one', () => {
+  test('accepts a job that is written again after retention removed it', () => {
     const twice = [written('a'), ...begun('a', 1), done('a', 1), written('a')]
     const ends: readonly What[] = [asked('a'), { what: 'withdrawn', job: 'a' }, look({ a: 'cancelled' })]
     expect(rulesOf(keeps(1), ...twice, ...ends)).toEqual([])
@@ -174,7 +177,7 @@ describe('the checker of histories', () => {
     expect(rulesOf(written('a'), claimed('a', 1), refused('a', 1), claimed('a', 2))).toEqual(['two leases'])
   })
 
-  test('finds an end that was accepted from somebody whose lease was over', () => {
+  test('finds a finish that was accepted after its lease had ended', () => {
     const before = [written('a'), ...begun('a', 1), takenBack('a')]
     expect(rulesOf(...before, done('a', 1))).toEqual(['stale finish'])
     expect(rulesOf(...before, claimed('a', 2), done('a', 1))).toEqual(['stale finish'])
@@ -188,12 +191,12 @@ describe('the checker of histories', () => {
     expect(rulesOf(...before, claimed('a', 3))).toEqual([])
   })
 
-  test('finds a handler that is called twice under one lease, and an end that no handler came to', () => {
+  test('finds a handler that is called twice under one lease, and a finish without a handler call', () => {
     expect(rulesOf(written('a'), ...begun('a', 1), started('a', 1))).toEqual(['started twice'])
     expect(rulesOf(written('a'), claimed('a', 1), done('a', 1))).toEqual(['done unrun'])
   })
 
-  test('finds what is leased too early, from a paused queue, or though it was never written', () => {
+  test('finds a job that is leased too early, from a paused queue, or without being written', () => {
     expect(rulesOf(written('a', { dueAt: 50, isReady: false }), claimed('a', 1))).toEqual(['early'])
     expect(rulesOf(written('a', { dueAt: 1, isReady: false }), claimed('a', 1))).toEqual([])
     const later = [written('a', { dueAt: 50, isReady: false })]
@@ -204,11 +207,11 @@ describe('the checker of histories', () => {
     expect(rulesOf(written('a'), pause(true), pause(false), claimed('a', 1))).toEqual([])
     expect(rulesOf(written('a'), claimed('a', 1), pause(true))).toEqual([])
     expect(rulesOf(written('a'), claimed('b', 1))).toEqual(['unwritten'])
-    // Who stands outside sees no job being written.
+    // An observer from outside does not see writes of jobs.
     expect(rulesOf(claimed('b', 1))).toEqual([])
   })
 
-  test('finds a job that is leased before the one before it in its line has ended', () => {
+  test('finds a job that is leased before the previous one of its order key has ended', () => {
     const line = [
       written('a', { orderKey: 'x', isReady: false }),
       written('b', { orderKey: 'x', isReady: false }),
@@ -221,17 +224,17 @@ describe('the checker of histories', () => {
     expect(rulesOf(...line, other, ...begun('a', 1), claimed('c', 2))).toEqual([])
   })
 
-  test('finds what was taken from an instance that was promised more time', () => {
+  test('finds a job that was reaped before the lease of its instance had expired', () => {
     const before = [written('a'), claimed('a', 1)]
     expect(rulesOf(promised(100), ...before, takenBack('a'))).toEqual(['taken alive'])
-    // Whoever is named.
+    // Also when the entry names another instance.
     expect(rulesOf(promised(100), ...before, takenBack('a', 'two'))).toEqual(['taken alive'])
     expect(rulesOf(promised(1), ...before, takenBack('a'))).toEqual([])
-    // It went by itself.
+    // The instance had ended its lease before.
     expect(rulesOf(promised(100), ...before, promised(0), takenBack('a'))).toEqual([])
   })
 
-  test('P5 D6 finds a crash that was counted although the process lived: after an outage, and at the end', () => {
+  test('P5 D6 finds a crash that was counted for a live process: after an outage, and at the end', () => {
     const gone: What = { what: 'gone', instance: 'one' }
     const crash = { ...takenBack('a'), isCrash: true } as What
     const before = [promised(3), written('a'), claimed('a', 1)]
@@ -239,7 +242,7 @@ describe('the checker of histories', () => {
     expect(rulesOf(...before, outage(false), crash)).toEqual(['crash counted'])
     expect(rulesOf(...before, outage(false), outage(true), takenBack('a'))).toEqual([])
     expect(rulesOf(...before, outage(false), gone, outage(true), crash)).toEqual([])
-    // Its lease was over before the outage began.
+    // Its lease had expired before the outage.
     expect(rulesOf(promised(2), ...before.slice(1), outage(false), outage(true), crash)).toEqual([])
     const lastly = (crashes: number): What =>
       ({ ...look({ a: 'done' }), crashes: new Map([['a', crashes]]) }) as What
@@ -249,23 +252,23 @@ describe('the checker of histories', () => {
     expect(rulesOf(...before, gone, crash, retried('a'), lastly(1))).toEqual(['crash counted'])
   })
 
-  test('finds an attempt that goes on after its lease was taken, unless its process has just woken up', () => {
+  test('finds an attempt that continues after its lease was reaped, unless its process has just resumed', () => {
     const before = [written('a'), claimed('a', 1), takenBack('a')]
     const waits = Array.from({ length: 60 }, (): What => promised(0))
-    expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['goes on'])
+    expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['continues'])
     expect(rulesOf(...before, ...waits, effect('a', 1, 10))).toEqual([])
     expect(rulesOf(...before, effect('a', 1))).toEqual([])
     expect(rulesOf(...before, claimed('a', 2), ...waits, effect('a', 2))).toEqual([])
   })
 
-  test('finds an attempt that is begun after its lease was taken, unless its process was held up', () => {
+  test('finds an attempt that starts after its lease was reaped, unless its process was paused', () => {
     const before = [written('a'), claimed('a', 1), takenBack('a')]
-    expect(rulesOf(...before, started('a', 1))).toEqual(['goes on'])
+    expect(rulesOf(...before, started('a', 1))).toEqual(['continues'])
     expect(rulesOf(...before, { ...started('a', 1), heldUpMs: 10 } as What)).toEqual([])
     expect(rulesOf(...before, claimed('a', 2), started('a', 2))).toEqual([])
   })
 
-  test('finds work that is done twice: handed back after its end, or leased again when it is done', () => {
+  test('finds a job that is released after its finish, or leased again when it is done', () => {
     const before = [written('a'), ...begun('a', 1)]
     const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
     expect(rulesOf(...before, handedBack)).toEqual([])
@@ -285,29 +288,29 @@ describe('the checker of histories', () => {
     const before = [written('a'), claimed('a', 1), effect('a', 1), cancelled('a')]
     expect(rulesOf(...before)).toEqual([])
     expect(rulesOf(...before, effect('a', 1))).toEqual(['effect after cancel'])
-    // Nobody can reach somebody whose lease was taken.
+    // A cancel cannot reach an instance whose lease was taken.
     expect(rulesOf(written('a'), claimed('a', 1), takenBack('a'), cancelled('a'), effect('a', 1))).toEqual([])
     const again = [takenBack('a'), retried('a'), claimed('a', 2), effect('a', 2)]
     expect(rulesOf(...before, ...again)).toEqual([])
-    // Its caller heard of the cancel when it had begun again.
+    // The caller got the confirmation after the retry.
     expect(rulesOf(written('a'), asked('a'), retried('a'), cancelled('a'), claimed('a', 1))).toEqual([])
   })
 
-  test('finds what is leased after its cancel was confirmed, and what is cancelled though nobody asked', () => {
+  test('finds a job that is leased after its cancel was confirmed, and one cancelled without a request', () => {
     expect(rulesOf(written('a'), cancelled('a'), claimed('a', 1))).toEqual(['run after cancel'])
     expect(rulesOf(written('a'), look({ a: 'cancelled' }))).toEqual(['cancelled unasked'])
     expect(rulesOf(written('a'), asked('a'), look({ a: 'cancelled' }))).toEqual([])
   })
 
-  test('finds an attempt that goes on after it was handed back', () => {
+  test('finds an attempt that continues after it was released', () => {
     const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
     const waits = Array.from({ length: 60 }, (): What => promised(0))
     const before = [written('a'), ...begun('a', 1), handedBack, claimed('a', 2)]
-    expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['goes on'])
+    expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['continues'])
     expect(rulesOf(...before, ...waits, effect('a', 2))).toEqual([])
   })
 
-  test('finds a job that was leased before its elder or its better, in the same queue and kind alone', () => {
+  test('finds a job that was leased before an older or more urgent one of the same queue and kind', () => {
     expect(rulesOf(written('a'), written('b'), claimed('b', 1), claimed('a', 2))).toEqual(['order'])
     expect(rulesOf(written('a'), { what: 'withdrawn', job: 'a' }, written('b'), claimed('b', 1))).toEqual([])
     expect(rulesOf(written('a'), written('b', { priority: 1 }), claimed('b', 1))).toEqual(['order'])
@@ -319,7 +322,7 @@ describe('the checker of histories', () => {
     )
   })
 
-  test('finds two jobs under one dedupe key, also while it is held after the end of the first', () => {
+  test('finds two jobs with one dedupe key, also while the key is held after the end of the first', () => {
     expect(rulesOf(keyed('a'), keyed('b'))).toEqual(['key'])
     expect(rulesOf(keyed('a'), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual([])
     expect(rulesOf(keyed('a', 10), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
@@ -334,14 +337,14 @@ describe('the checker of histories', () => {
     expect(rulesOf(...ended, keyed('b'), retried('a'))).toEqual(['key'])
   })
 
-  test('finds more permits out than there are, and more tokens than the time allows', () => {
+  test('finds more held permits than a limit has, and more starts than its rate allows', () => {
     const seats: What = { what: 'limit set', limit: 'seats', allows: { most: 2 } }
     expect(rulesOf(seats, grant('seats', 'a'), grant('seats', 'b'), grant('seats', 'c'))).toEqual(['limit'])
     expect(rulesOf(seats, grant('seats', 'a', 3))).toEqual(['limit'])
     const rate: What = { what: 'limit set', limit: 'rate', allows: { amount: 1, perMs: 10, burst: 2 } }
     expect(rulesOf(rate, grant('rate', 'a'), grant('rate', 'b'))).toEqual([])
     expect(rulesOf(rate, grant('rate', 'a'), grant('rate', 'b'), grant('rate', 'c'))).toEqual(['limit'])
-    // One that is for later hides nothing.
+    // A job that is due later does not block the order.
     const ahead = checkHistory([
       { ...rate, at: 0 },
       { ...grant('rate', 'a'), at: 1_000 },
@@ -350,13 +353,13 @@ describe('the checker of histories', () => {
     expect(ahead.map(({ rule }) => rule)).toEqual(['limit'])
   })
 
-  test('finds a planned instant that was served twice, and one that was not served', () => {
+  test('finds a tick that enqueued two jobs, and one that enqueued none', () => {
     const planned: What = { what: 'planned', schedule: 'hourly', instants: [100, 200] }
     expect(rulesOf(ticked(100), ticked(200), ticked(100), planned)).toEqual(['tick twice'])
     expect(rulesOf(ticked(200), planned)).toEqual(['tick missing'])
   })
 
-  test('says where in the history it was, and about which job', () => {
+  test('reports the position in the history, and the job', () => {
     const [only] = checkHistory(history(written('a'), claimed('a', 1), claimed('a', 2)))
     expect(only).toEqual({
       rule: 'two leases',

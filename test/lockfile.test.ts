@@ -1,5 +1,5 @@
-// The lockfile has to install on both kinds of Linux machine that we support, wherever it was made, and from
-// whichever registry. npm leaves a missing optional binary out in silence, so it is looked for here.
+// The lockfile must install on both supported Linux architectures, wherever and from whichever registry it
+// was made. npm silently skips a missing optional binary, so this test looks for each.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -15,7 +15,7 @@ const { packages } = JSON.parse(text) as { packages: Record<string, Locked> }
 
 const isOurs = (name: string): boolean => /linux[-_]?(?:x64|arm64)/.test(name) && !name.includes('musl')
 
-/** npm puts a dependency beside its user or in any node_modules further up. */
+/** npm installs a dependency next to its user or in any node_modules above. */
 function find(user: string, name: string): Locked | undefined {
   for (let folder = user; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
     const found = packages[`${folder}${folder && '/'}node_modules/${name}`]

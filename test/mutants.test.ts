@@ -1,4 +1,7 @@
-/** The lists of mutants do not rot: each still changes one place of the sources as they are, and stands in the documentation. */
+/**
+ * Keeps the lists of mutants up to date: each still matches exactly one place in the sources, and the docs
+ * list it.
+ */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -8,13 +11,13 @@ import { TESTED } from '../proof/mutants/tested.ts'
 const root = path.join(import.meta.dirname, '..')
 const all = [...SIMULATED, ...TESTED]
 
-test.each(all)('$name: what it replaces stands once in $file', ({ file, find, replace }) => {
+test.each(all)('$name: its source line occurs once in $file', ({ file, find, replace }) => {
   const source = readFileSync(path.join(root, 'packages/jobmill/src', file), 'utf8')
   expect(source.split(find)).toHaveLength(2)
   expect(replace).not.toBe(find)
 })
 
-test('the page about reliability tells who finds which', () => {
+test('docs/internals/reliability.md lists every mutant with the test that finds it', () => {
   const page = readFileSync(path.join(root, 'docs/internals/reliability.md'), 'utf8')
   const faults = all.map(({ name }) => `| ${name.replace(/^(?:postgres|sqlite): /, '')} |`)
   expect(faults.filter((fault) => !page.includes(fault))).toEqual([])

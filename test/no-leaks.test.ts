@@ -1,4 +1,4 @@
-// The check that nothing is left behind after a test complains of each kind of leak: planted here one by one, and taken away again.
+// Tests the leak check: each kind of leak is planted here, reported, and removed again.
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -36,7 +36,11 @@ async function listening(): Promise<{ port: number; close: TakeAway }> {
   return { port: (server.address() as AddressInfo).port, close: () => server.close() }
 }
 
-const leaks: readonly (readonly [what: string, told: RegExp, plant: () => TakeAway | Promise<TakeAway>])[] = [
+const leaks: readonly (readonly [
+  what: string,
+  message: RegExp,
+  plant: () => TakeAway | Promise<TakeAway>,
+])[] = [
   [
     'a timer',
     /^timer: setTimeout of 60000 ms, made at .*no-leaks\.test\.ts/,
@@ -173,18 +177,18 @@ const leaks: readonly (readonly [what: string, told: RegExp, plant: () => TakeAw
 const opened = (name: string): number => openSync(join(tmpdir(), `jobmill-${name}`), 'w')
 
 describe('the check after each test', () => {
-  test.each(leaks)('tells of %s, and not any more once it is gone', async (_, told, plant) => {
+  test.each(leaks)('reports %s, and nothing once it is gone', async (_, message, plant) => {
     const check = begin()
     const takeAway = await plant()
     const left = await check.left()
     await takeAway()
-    expect(left).toContainEqual(expect.stringMatching(told))
+    expect(left).toContainEqual(expect.stringMatching(message))
     patience.ms = usual
     expect(await check.left()).toEqual([])
     patience.ms = 100
   })
 
-  test('leaves out what a file has for all its tests, until its end', async () => {
+  test('skips what a file shares among its tests, until its end', async () => {
     const ofFile = begin()
     const { port, close } = await listening()
     const ofTest = begin()
@@ -199,7 +203,7 @@ describe('the check after each test', () => {
     expect(left[1]).toContainEqual(expect.stringMatching(/^timer/))
   })
 
-  test('does not tell of what SQLite keeps of a handle that was closed while another has the file', async () => {
+  test('does not report descriptors that SQLite keeps for a closed handle while another is open', async () => {
     const file = freshFile()
     const first = new DatabaseSync(file)
     first.exec('PRAGMA journal_mode = WAL; CREATE TABLE any (a)')
@@ -213,7 +217,7 @@ describe('the check after each test', () => {
     first.close()
   })
 
-  test('knows from its beginning what was opened in the place of something else', async () => {
+  test('recognizes a file that was opened in the place of another before the test', async () => {
     const before = opened('before')
     begin()
     closeSync(before)
@@ -225,7 +229,7 @@ describe('the check after each test', () => {
     expect(left).toEqual([expect.stringContaining('jobmill-later is open')])
   })
 
-  test('ends the processes of a test that broke off, also one that stands still, and no others', async () => {
+  test('kills the processes of a failed test, including a stopped one, and no others', async () => {
     const earlier = spawn('sleep', ['60'])
     const check = begin()
     const child = spawn('sleep', ['60'])
@@ -246,7 +250,7 @@ describe('the check after each test', () => {
   afterAll(() => clearTimeout(forgotten))
 })
 
-/** A mill that was stopped, and could not say so. */
+/** A mill that was stopped but could not write that to the database. */
 async function stoppedUnheard(plain: Store<never>): Promise<string> {
   const store = faultyStore(plain)
   const mill = jobmill({ store, jobs: [job], log: 'silent' })
@@ -256,7 +260,7 @@ async function stoppedUnheard(plain: Store<never>): Promise<string> {
   return mill.instance.id
 }
 
-describe('the check at the end of a file tells of an instance that is alive after its mill was stopped', () => {
+describe('the check at the end of a file reports an instance that is alive after its mill stopped', () => {
   test('in a SQLite file', async () => {
     const file = freshFile()
     const id = await stoppedUnheard(sqlite(file))

@@ -1,4 +1,4 @@
-// Each command says which Node it needs before it loads anything that an older one cannot run.
+// Each command checks the Node version before it loads code that an older Node cannot run.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const packages = fileURLToPath(new URL('../packages', import.meta.url))
 
-/** As if this were that version. */
+/** Pretends to be that version. */
 const old = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
 
@@ -14,7 +14,7 @@ test.each([
   ['jobmill', 'jobmill/bin/jobmill.js'],
   ['jobmill-telegram', 'telegram/bin/jobmill-telegram.js'],
   ['jobmill-uploads', 'uploads/bin/jobmill-uploads.js'],
-])('%s refuses a Node that is too old, in words', async (name, bin) => {
+])('%s refuses a Node version that is too old, with a message', async (name, bin) => {
   const run = promisify(execFile)
   await expect(
     run(process.execPath, ['--import', old('20.20.2'), `${packages}/${bin}`, '--version']),

@@ -1,4 +1,7 @@
-/** The power goes: everything that was answered is there afterwards, whatever else was half written. */
+/**
+ * Simulates a power cut: everything that was acknowledged is there afterwards, whatever else was half
+ * written.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,8 +18,8 @@ function cut(options: Omit<PowerCutOptions, 'folder' | 'chance'>): Promise<Power
   return powerCuts({ ...options, folder, chance: chance(1) })
 }
 
-test('P1 P3 sqlite: what was acknowledged survives a loss of power, at every point where something was synced', async () => {
-  // As many as it takes until the log begins anew.
+test('P1 P3 sqlite: acknowledged writes survive a power cut at every sync point', async () => {
+  // Enough steps for the log to be reset.
   const { cuts, checkpoints, acknowledged, broken } = await cut({ steps: inFull(40, 32) })
   expect(broken).toEqual([])
   expect(cuts).toBeGreaterThan(120)
@@ -24,7 +27,7 @@ test('P1 P3 sqlite: what was acknowledged survives a loss of power, at every poi
   expect(acknowledged).toBeGreaterThan(200)
 }, 120_000)
 
-/** Answers before it has written anything. */
+/** Acknowledges before it has written anything. */
 const tooSoon = (store: Store<never>): Store<never> =>
   aroundVerbs(store, (verb, args) => {
     const call = callVerb(store, verb, args)
@@ -34,7 +37,7 @@ const tooSoon = (store: Store<never>): Store<never> =>
     return Promise.resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
   })
 
-test('an answer before the commit is found out', async () => {
+test('an acknowledgement before the commit is detected', async () => {
   const { broken } = await cut({ steps: 5, around: tooSoon })
   expect(broken.some((what) => what.endsWith('is gone'))).toBe(true)
 }, 60_000)

@@ -1,23 +1,23 @@
-/** The bad way to a server that chaos uses: it must be as bad as it says, and well again when it says so. */
+/** Tests the faulty proxy of the chaos run: each fault has its effect, and ends when it is switched off. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { proxy } from '../proof/chaos/proxy.ts'
 
-/** Answers everything with the same, in capitals. */
-async function anEcho(): Promise<{ readonly port: number; readonly heard: string[] }> {
-  const heard: string[] = []
+/** A server that answers with the same text in capitals. */
+async function anEcho(): Promise<{ readonly port: number; readonly received: string[] }> {
+  const received: string[] = []
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.on('data', (bytes) => {
-      heard.push(bytes.toString())
+      received.push(bytes.toString())
       socket.write(bytes.toString().toUpperCase())
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
-  return { port: (server.address() as AddressInfo).port, heard }
+  return { port: (server.address() as AddressInfo).port, received }
 }
 
 async function dial(port: number): Promise<Socket> {
@@ -38,7 +38,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => void setImmediate(resolve))
 }
 
-test('passes everything on, and ends every connection when it is cut', async () => {
+test('forwards everything, and closes every connection when it is cut', async () => {
   const { port } = await anEcho()
   const way = await proxy(port)
   onTestFinished(() => way.close())
@@ -50,32 +50,32 @@ test('passes everything on, and ends every connection when it is cut', async () 
   expect(await said(await dial(way.port), 'two')).toBe('TWO')
 })
 
-test('in silence the other side hears nothing, or hears and is not heard; what was swallowed ends with it', async () => {
-  const { port, heard } = await anEcho()
+test('when silent it drops one or both directions, and closes the affected connections afterwards', async () => {
+  const { port, received } = await anEcho()
   const way = await proxy(port)
   onTestFinished(() => way.close())
   const [deaf, mute] = [await dial(way.port), await dial(way.port)]
   expect([await said(deaf, 'a'), await said(mute, 'b')]).toEqual(['A', 'B'])
   way.silence('to client')
-  mute.write('heard')
-  await until(() => heard.includes('heard') && way.swallowed === 1)
+  mute.write('received')
+  await until(() => received.includes('received') && way.swallowed === 1)
   way.silence('both')
   deaf.write('unheard')
   const closed = Promise.all([once(deaf, 'close'), once(mute, 'close')])
-  // What the server answered to the one, and what the other said.
+  // The answer to the first client, and the message of the second.
   await until(() => way.swallowed === 2)
   way.mend()
   await closed
-  expect(heard).not.toContain('unheard')
+  expect(received).not.toContain('unheard')
   expect(await said(await dial(way.port), 'well')).toBe('WELL')
 })
 
-test('leads new connections elsewhere when it is told to', async () => {
+test('redirects new connections to another server on request', async () => {
   const [one, two] = [await anEcho(), await anEcho()]
   const way = await proxy(one.port)
   onTestFinished(() => way.close())
   await said(await dial(way.port), 'a')
   way.pointTo(two.port)
   await said(await dial(way.port), 'b')
-  expect([one.heard, two.heard]).toEqual([['a'], ['b']])
+  expect([one.received, two.received]).toEqual([['a'], ['b']])
 })

@@ -1,5 +1,5 @@
-// The shape of the source tree, held by a test: who may import whom, and who may touch time and chance. The
-// checker is tested first, on small trees with one planted fault each.
+// Checks the shape of the source tree: the import layers, and which files may use time and randomness. First
+// tests the checker itself, on small trees with one planted fault each.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -17,12 +17,12 @@ function check(tree: Record<string, string>): string[] {
   return checkImports(src)
 }
 
-test('the library keeps to its own shape', () => {
+test('the library respects its import layers', () => {
   expect(checkImports(fileURLToPath(new URL('../packages/jobmill/src', import.meta.url)))).toEqual([])
 })
 
 describe('the import check accepts', () => {
-  test('imports that point down, and entry files that import anything', () => {
+  test('imports of lower layers, and entry files that import anything', () => {
     expect(
       check({
         'platform/clock.ts': `export const now = () => Date.now()`,
@@ -36,7 +36,7 @@ describe('the import check accepts', () => {
     ).toEqual([])
   })
 
-  test('the kit for tests of jobs, which starts a mill in memory', () => {
+  test('the test kit, which starts a mill in memory', () => {
     expect(
       check({
         'observe/a.ts': '',
@@ -188,10 +188,10 @@ describe('every package', () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const folders = readdirSync(join(root, 'packages'))
 
-  test.each(folders)('A %s has the license, which npm packs, and says what else is packed', (folder) => {
+  test.each(folders)('A %s has the license, and lists the files that npm packs', (folder) => {
     const read = (file: string): string => readFileSync(join(root, 'packages', folder, file), 'utf8')
     const { license, files } = JSON.parse(read('package.json')) as { license?: string; files?: string[] }
-    // npm packs LICENSE, README.md and package.json whatever `files` says, so nothing that would leave them out may stand there.
+    // npm packs LICENSE, README.md and package.json whatever `files` says, so `files` must not exclude them.
     expect({ license, hasDist: files?.includes('dist') }).toEqual({ license: 'MIT', hasDist: true })
     expect(files?.filter((one) => /LICENSE|README/.test(one))).toEqual([])
     expect(read('LICENSE')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))

@@ -1,4 +1,7 @@
-/** The simulator: several processes with the real runtime on one store, and a seed for all the trouble they get into. */
+/**
+ * Tests the simulator: several processes with the real runtime on one store, with all faults drawn from one
+ * seed.
+ */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,17 +18,17 @@ excuse('mill', 'abort listener')
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Histories that found something, for as long as they can find it again. */
+/** Seeds that found a bug, for as long as they reproduce it. */
 const FOUND: readonly (readonly [number, string])[] = [
   [171, 'the undoing of a start that failed came late, and took the jobs of the start after it'],
   [98, 'a claim was answered when its process woke up, long after its lease, and what it brought was begun'],
 ]
 
 const SEEDS = inFull(200, 8)
-/** In these eight everything happens that is asked for below. */
+/** These eight seeds contain all the events that the test below asks for. */
 const FIRST = inFull(1, 9)
 
-/** What must have happened often for a run to say anything. */
+/** Events that must be frequent for a run to prove anything. */
 const ABOUT = [
   'taken back',
   'withdrawn',
@@ -50,7 +53,7 @@ interface Summary {
   readonly happened: Readonly<Record<string, number>>
 }
 
-/** As `npm run simulate` does it. */
+/** Like `npm run simulate`. */
 async function simulateMany(seeds: number): Promise<Summary> {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-simulate-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -66,10 +69,10 @@ async function simulateMany(seeds: number): Promise<Summary> {
   return JSON.parse(readFileSync(json, 'utf8')) as Summary
 }
 
-const told = ({ seed, violations }: Simulated): string[] =>
+const describeViolations = ({ seed, violations }: Simulated): string[] =>
   violations.map(({ rule, told }) => `seed ${seed}: ${rule}: ${told}`)
 
-/** Jobs that were taken from a process that had really died. */
+/** Jobs recovered from a process that had really died. */
 function realCrashes(history: Simulated['history']): number {
   const gone = new Set(history.flatMap((one) => (one.what === 'gone' ? [one.instance] : [])))
   return history.filter((one) => one.what === 'taken back' && one.isCrash === true && gone.has(one.instance))
@@ -77,35 +80,36 @@ function realCrashes(history: Simulated['history']): number {
 }
 
 describe('simulated histories', () => {
-  // Each takes a core for a fifth of a second. Every night there are 5,000, and longer ones.
-  test(`P2 P3 P4 P12 P13 keep every promise, with ${SEEDS} seeds`, async () => {
+  // Each seed takes a fifth of a second of CPU time. Every night 5,000 run, and longer ones.
+  test(`P2 P3 P4 P12 P13 every guarantee holds, with ${SEEDS} seeds`, async () => {
     const { happened, ...summary } = await simulateMany(SEEDS)
     expect(summary).toMatchObject({ seeds: SEEDS, violations: 0 })
     expect(ABOUT.filter((what) => (happened[what] ?? 0) < SEEDS / 4)).toEqual([])
   }, 300_000)
 
   test.each(FOUND)('P2 P3 seed %i: %s', async (seed) => {
-    expect(told(await simulate(seed))).toEqual([])
+    expect(describeViolations(await simulate(seed))).toEqual([])
   })
 
-  // Two to six processes each, one to six outages around the lease, jobs that run longer than it, and in some a process that is killed.
-  test('P4 P5 D6 outages of the store count no crash: each job is done, with as many crashes as processes died', async () => {
+  // Two to six processes each, one to six outages of about one lease, jobs that run longer than a lease, and
+  // in some a killed process.
+  test('P4 P5 D6 outages of the store count no crash: each job is done, and only killed processes count', async () => {
     for (let seed = 1; seed <= inFull(200, 4); seed += 1) {
       const { history, ...simulated } = await simulateOutages(seed)
-      expect(told({ ...simulated, history })).toEqual([])
+      expect(describeViolations({ ...simulated, history })).toEqual([])
       const look = history.findLast((one) => one.what === 'look')
       expect([...(look?.jobs.values() ?? [])].filter((state) => state !== 'done')).toEqual([])
       expect([...(look?.crashes?.values() ?? [])].reduce((sum, n) => sum + n, 0)).toBe(realCrashes(history))
-      // Nothing was quarantined on the way: one process died at most.
+      // No job was quarantined: at most one process died.
       expect(Math.max(...(look?.crashes?.values() ?? []))).toBeLessThan(2)
     }
   }, 300_000)
 
-  test('P5 D6 seed 1920: two outages, each too short for the others to notice, swallowed two heartbeats of one process', async () => {
-    expect(told(await simulateOutages(1_920))).toEqual([])
+  test('P5 D6 seed 1920: two outages, each too short to notice, dropped two heartbeats of one process', async () => {
+    expect(describeViolations(await simulateOutages(1_920))).toEqual([])
   }, 60_000)
 
-  test('are the same for the same seed, and others for others', async () => {
+  test('are equal for equal seeds, and different for others', async () => {
     const [one, again, other] = [await simulate(7), await simulate(7), await simulate(8)]
     expect(again.fingerprint).toBe(one.fingerprint)
     expect(again.history).toEqual(one.history)

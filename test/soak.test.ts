@@ -1,4 +1,5 @@
-// The judge of `npm run soak` tells what grows from what only moves, on series that are made up; and its options are read. The soak itself takes half an hour.
+// Tests the judge of `npm run soak` on made-up series: it separates growth from noise. Also tests the
+// options. The soak itself takes half an hour.
 import { describe, expect, test } from 'vitest'
 import { FIGURE_NAMES, type Figure, type Sample } from '../proof/soak/figures.ts'
 import { flatness, type Point } from '../proof/soak/flatness.ts'
@@ -8,9 +9,9 @@ import { report } from '../proof/soak/report.ts'
 import { type Facts, judge } from '../proof/soak/verdict.ts'
 
 const COUNT = 180
-/** Up and down within ±1, the same in every run. */
+/** Noise within ±1, the same in every run. */
 const noise = (at: number): number => Math.sin(at * 12.9898) * Math.cos(at * 78.233)
-/** `of` gets how much of the time has passed, from 0 to 1. */
+/** `of` gets the elapsed share of the time, from 0 to 1. */
 const series = (of: (part: number, at: number) => number): Point[] =>
   Array.from({ length: COUNT }, (_, at) => ({ atMs: at * 10_000, value: of(at / (COUNT - 1), at) }))
 const three = { share: 0.03, least: 0 }
@@ -44,7 +45,7 @@ describe('a series grows', () => {
     expect(flatness(series(of), three)).toMatchObject({ isFlat: false })
   })
 
-  test('by so much, from that level, in the second half', () => {
+  test('reports the growth and its start level in the second half', () => {
     const { level, grown, share } = flatness(
       series((part) => 100 + 20 * part),
       three,
@@ -54,7 +55,7 @@ describe('a series grows', () => {
     expect(share).toBeCloseTo(0.09, 2)
   })
 
-  test('and is called flat below what is tolerated', () => {
+  test('is flat below the tolerance', () => {
     const few = series((part) => 10 + 3 * part)
     expect(flatness(few, { share: 0.03, least: 2 }).isFlat).toBe(true)
     expect(flatness(few, { share: 0.03, least: 1 }).isFlat).toBe(false)
@@ -96,14 +97,14 @@ const counted = (counts: Partial<Facts['end']['progress']['counts']>, open = 0):
 }
 
 describe('the judge of a soak', () => {
-  test('is content with what is flat and has ended', () => {
+  test('accepts flat series and ended jobs', () => {
     const verdict = judge(facts())
     expect(verdict.broken).toEqual([])
     expect(report(verdict)).toContain('flat, and every acknowledged job has ended.')
     expect(report(verdict)).toContain('load 50.0 and then 50.0 jobs a second')
   })
 
-  test.each(FIGURE_NAMES)('tells of %s that grows, and of nothing else', (figure) => {
+  test.each(FIGURE_NAMES)('reports growing %s, and nothing else', (figure) => {
     const verdict = judge(facts([figure]))
     expect(verdict.broken).toEqual([expect.stringMatching(/^leak: .* grew by .* in the second half\.$/)])
     expect(report(verdict)).toContain('GROWS')
@@ -120,7 +121,7 @@ describe('the judge of a soak', () => {
       'leak: the process did not exit on its own after the mill was stopped.',
     ],
     ['anything else', { broken: ['act 3: odd'] }, 'act 3: odd'],
-  ])('tells of %s', (_, end, sentence) => {
+  ])('reports %s', (_, end, sentence) => {
     expect(judge(facts([], end)).broken).toEqual([sentence])
   })
 })
@@ -140,9 +141,11 @@ describe('the options of a soak', () => {
   test.each([
     [['--minutes', '3'], '--minutes: must be a whole number from 4 to 1440 (got "3")'],
     [['--store', 'mysql'], '--store: must be sqlite, postgres, both (got "mysql")'],
-  ])('%j is refused by its name', (args, message) => expect(() => readOptions(args)).toThrow(message))
+  ])('%j is refused, with the name of the option', (args, message) =>
+    expect(() => readOptions(args)).toThrow(message),
+  )
 
-  test('a leak that nobody knows is refused', () => {
+  test('an unknown leak is refused', () => {
     expect(() => leaksFrom('disk')).toThrow('JOBMILL_SOAK_LEAK: unknown value (got "disk")')
   })
 })

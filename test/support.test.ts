@@ -1,5 +1,5 @@
-// The servers that other tests rely on do what they say: they come up in the right version, keep their data
-// over a restart and a crash, work behind a pooler, and leave nothing behind.
+// Tests the servers that other tests use: they start in the right version, keep their data over a restart and
+// a crash, work behind a pooler, and leave nothing behind.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -17,7 +17,8 @@ import { startPostgres } from './support/postgres-server.ts'
 
 async function query(url: string, text: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: url })
-  // A server that goes down tells its sessions; without a listener that would end the test process.
+  // A server that shuts down sends its sessions an error, which would end the test process without a
+  // listener.
   client.on('error', () => {})
   await client.connect()
   const { rows } = await client.query<Record<string, unknown>>(text)
@@ -25,7 +26,7 @@ async function query(url: string, text: string): Promise<unknown> {
   return Object.values(rows[0] ?? {})[0]
 }
 
-/** As a prepared statement, with the value that it calls `got`. */
+/** Runs a prepared statement and returns the value of its column `got`. */
 async function ask(client: pg.Client, text: string, values: readonly unknown[]): Promise<unknown> {
   const { rows } = await client.query<{ got: unknown }>({ text, values: [...values] })
   return rows[0]?.got
@@ -72,7 +73,7 @@ test('a server that cannot start says why and leaves nothing behind', async () =
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('a server goes away with the process that started it, even when that is killed', async () => {
+test('a server stops with the process that started it, even after SIGKILL', async () => {
   const folder = ownTemporaryFolder()
   const launcher = fileURLToPath(new URL('./support/postgres-server.ts', import.meta.url))
   const script = `
@@ -103,7 +104,7 @@ describe.skipIf(!existsSync('/usr/sbin/pgbouncer'))('behind PgBouncer', () => {
   })
 })
 
-test('a kept session knows the statements of its last client, and nothing else of it', async () => {
+test('a pooled session keeps the statements of its last client, and nothing else', async () => {
   const sessions = await keepSessions(inject('postgresUrl'), { keepsStatements: true })
   onTestFinished(() => sessions.stop())
   async function asClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -134,7 +135,7 @@ test('a kept session knows the statements of its last client, and nothing else o
   })
 })
 
-test('every schema name and every SQLite file is a new one', () => {
+test('every schema name and every SQLite file is new', () => {
   const url = inject('postgresUrl')
   expect(freshSchema(url, 'support')).toMatch(/^support_[0-9a-f]{12}$/)
   expect(freshSchema(url)).not.toBe(freshSchema(url))
@@ -142,7 +143,7 @@ test('every schema name and every SQLite file is a new one', () => {
   expect(existsSync(freshFile())).toBe(false)
 })
 
-/** Other test files start servers too: what is left of ours can only be told in a folder that is ours alone. */
+/** Other test files also start servers, so leftovers of ours can only be found in a folder of our own. */
 function ownTemporaryFolder(): string {
   const before = process.env['TMPDIR']
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-tmp-'))

@@ -1,4 +1,4 @@
-// `npm run check -- words` finds each kind of problem, names the place, and leaves good text alone.
+// Tests `npm run check -- words`: it finds each kind of problem, names the place, and accepts good text.
 import { describe, expect, test } from 'vitest'
 import { checkWords } from '../scripts/check-words.mjs'
 import { AVOIDED } from '../scripts/words.mjs'

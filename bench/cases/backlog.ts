@@ -1,22 +1,25 @@
-// g: a drain out of a backlog ten times as long as that of d, which a queue without a scan does at the same rate. Also the
-// drain of i: one that tells how fast it was at its beginning and at its end.
+// Case g: drains a backlog ten times as long as in d. A queue that does not scan its backlog drains it at the
+// same rate. Case i also uses `pacedDrain`, which measures the rate at the start and at the end.
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { measureUsage, type Usage } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 import { drainFigures, fillApart } from './drain.ts'
 
-/** What counts as the beginning and as the end. */
+/** How many jobs count as the start and as the end of a drain. */
 const PART = 20_000
 
 export interface PacedDrain {
   readonly usage: Usage
-  /** Jobs per second, by the calls of the handler. */
+  /** Jobs per second, measured by handler calls. */
   readonly first: number
   readonly last: number
 }
 
-/** The queue goes on working afterwards; `check` throws when a job is missing or ran twice, and is for after its stop. */
+/**
+ * The queue keeps working afterwards. Call `check` after it has stopped: it throws when a job is missing or
+ * ran twice.
+ */
 export async function pacedDrain(cell: Cell, queue: Queue): Promise<PacedDrain & { check(): void }> {
   const { jobs } = cell
   const part = Math.min(PART, Math.ceil(jobs / 2))
@@ -38,7 +41,7 @@ export async function pacedDrain(cell: Cell, queue: Queue): Promise<PacedDrain &
   return { usage, first, last, check }
 }
 
-/** Beside those of any drain. */
+/** Figures in addition to those of every drain. */
 export function paceFigures(name: string, { first, last }: PacedDrain): Figure[] {
   return [
     { case: `${name}-first`, unit: 'jobs/s', value: first },

@@ -1,5 +1,5 @@
-// d: a queue that is full when the workers start is drained by one process. Also what a drain is to other cases: `fill`,
-// then `drain`, which answers with what it used.
+// Case d: one process drains a queue that is full when its workers start. Other cases use `fill` and `drain`,
+// which returns the resources that it used.
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { measureUsage, type Usage } from '../measure/usage.ts'
@@ -7,10 +7,13 @@ import type { Queue } from '../system.ts'
 
 const BULK = 1_000
 const never = (): boolean => false
-/** Bulk calls on their way at once, for every system alike. */
+/** Bulk calls in flight at a time, the same for every system. */
 const IN_FLIGHT = 2
 
-/** Puts the jobs `first` to `end` − 1 into the queue, by thousands, or as many of them as there is time for. Returns how far it came. */
+/**
+ * Enqueues the jobs `first` to `end` − 1 in thousands, or as many as time allows. Returns the number after
+ * the last job.
+ */
 export async function fill(queue: Queue, first: number, end: number, isOver = never): Promise<number> {
   let next = first
   const lane = async (): Promise<void> => {
@@ -25,8 +28,8 @@ export async function fill(queue: Queue, first: number, end: number, isOver = ne
 }
 
 /**
- * Fills it by another handle, so that a drain begins as a process that finds its work waiting; and has done what autovacuum
- * does within a minute, so that no drain depends on when that comes by.
+ * Fills the queue through a second handle, so that the drain starts like a process that finds a backlog. Then
+ * runs the vacuum that autovacuum would run within a minute, so that no drain depends on its timing.
  */
 export async function fillApart(cell: Cell, how = { keep: true }): Promise<void> {
   const filler = await cell.open(how)
@@ -35,7 +38,10 @@ export async function fillApart(cell: Cell, how = { keep: true }): Promise<void>
   if (cell.place.store === 'postgres') await (await cell.admin()).query('VACUUM ANALYZE')
 }
 
-/** From before the workers start until the last outcome is written, or the last handler called where that is all to be seen. */
+/**
+ * Measures from before the workers start until the last outcome is written. For systems that do not report
+ * outcomes, it measures until the last handler call.
+ */
 export async function drain(cell: Cell, queue: Queue, jobs: number): Promise<Usage> {
   const delivered = deliveries(jobs)
   const end = await measureUsage(cell)
@@ -43,14 +49,15 @@ export async function drain(cell: Cell, queue: Queue, jobs: number): Promise<Usa
   await delivered.all
   await queue.settled?.()
   const usage = await end()
-  if (queue.settled === undefined) cell.note('timed to the last call of the handler: it does not tell more')
+  if (queue.settled === undefined)
+    cell.note('timed to the last handler call: the system does not report outcomes')
   await queue.stop()
-  // Only now is it sure that none ran twice.
+  // Check now: a second run could still have happened until here.
   delivered.check()
   return usage
 }
 
-/** A rate, and what a job cost. `name` is the case's. */
+/** The rate, and the cost of one job. `name` is the name of the case. */
 export function drainFigures(name: string, jobs: number, usage: Usage): Figure[] {
   const perJob = (value: number): number => value / jobs
   return [

@@ -1,10 +1,10 @@
-// h: what a claim costs that finds nothing, and a look for due jobs, with a million jobs in the way against a thousand. Through
-// the contract of Jobmill's stores, since no peer can be asked for one claim. Three ways to be in the way: deferred for years,
-// ready but of a kind that the claimer has no handler for, ready in a paused queue.
+// Case h: measures an empty claim, and a search for due jobs, behind a million jobs and behind a thousand. It
+// uses the store contract of Jobmill, since no peer has a call for a single claim. The jobs in front are
+// deferred for years, of a kind without a handler, or in a paused queue.
 //
-// On PostgreSQL the figures are pages of tables and indexes touched per call, which no noise can change; SQLite does not count
-// them, so there it is the median time of a call. `h` is the claim among deferred jobs, `h-few` the same with 1,000 jobs, and so
-// on for h-stage, h-foreign and h-paused.
+// On PostgreSQL a figure is the number of pages touched per call, which noise cannot change. SQLite does not
+// count pages, so there it is the median time. `h-few` is `h` with 1,000 jobs; likewise for h-stage,
+// h-foreign and h-paused.
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { prepareQueueChange, type Store } from 'jobmill'
@@ -16,11 +16,11 @@ import { fillPostgres, fillSqlite } from '../../test/support/fill.ts'
 import type { Case, Cell, Figure } from '../case.ts'
 
 const FEW = 1_000
-/** Pages come out the same every time; times do not. */
+/** Page counts are the same in every call; times vary and need more calls. */
 const CALLS = { pages: 50, times: 500 }
-/** The first calls of a store may learn what to pass by. */
+/** A store may learn in its first calls which rows to skip. */
 const WARM_UP = 5
-/** As many as the runtime asks for. */
+/** The same limit that the runtime uses. */
 const STAGE_LIMIT = 1_000
 
 type Verb = 'claim' | 'stage'
@@ -29,7 +29,7 @@ interface Situation {
   readonly name: string
   readonly state: 'scheduled' | 'ready'
   readonly paused: boolean
-  /** The kind that the claimer has a handler for; what is in the way is of the kind `known`. */
+  /** The kind that the claimer has a handler for. The jobs in front are of the kind `known`. */
   readonly kind: string
   /** By the names of their figures. */
   readonly verbs: Readonly<Record<string, Verb>>
@@ -51,7 +51,7 @@ export const emptyClaimCase: Case = {
   names: ['h'],
   async run(cell) {
     if (cell.system.name !== 'jobmill')
-      throw new Error('only the stores of Jobmill can be asked for one claim')
+      throw new Error('only the stores of Jobmill have a call for a single claim')
     const measure = cell.place.store === 'sqlite' ? inTime(cell) : inPages(cell, await cell.admin())
     const figures: Figure[] = []
     for (const situation of SITUATIONS) figures.push(...(await measure(situation)))
@@ -74,7 +74,7 @@ function inPages({ place, jobs }: Cell, admin: pg.Client): Measure {
           await withCalls(open(), situation.kind, verb, calls)
           return (await pagesTouched(admin, schema)) - before
         }
-        // What opening, the first calls and closing touch is taken off.
+        // Subtract the pages touched by opening, warming up and closing.
         const around = await pages(WARM_UP)
         const value = ((await pages(WARM_UP + CALLS.pages)) - around) / CALLS.pages
         figures.push({ case: `${name}${suffix}`, unit: 'pages', value })
@@ -91,7 +91,9 @@ const SESSIONS = `
   SELECT count(*)::int4 AS n FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
 
-/** A session reports all it has counted when it ends, so the others of this database are waited for. */
+/**
+ * A session reports its counters when it ends, so wait until the other sessions of this database are gone.
+ */
 async function pagesTouched(admin: pg.Client, schema: string): Promise<number> {
   const ask = async (sql: string, values: string[] = []): Promise<number> =>
     Number((await admin.query<{ n: string }>(sql, values)).rows[0]?.n)
@@ -115,7 +117,7 @@ function inTime({ place, jobs }: Cell): Measure {
   }
 }
 
-/** The calls take turns, so that noise meets all files alike. */
+/** Interleaves the calls, so that noise affects all files equally. */
 async function medians(files: readonly string[], kind: string, verb: Verb): Promise<[number, number]> {
   const opened = await Promise.all(
     files.map(async (file) => {
@@ -135,7 +137,7 @@ async function medians(files: readonly string[], kind: string, verb: Verb): Prom
   return [few, many]
 }
 
-/** The queue and the kinds come into being with jobs that are gone again; then it is filled. */
+/** Creates the queue and the kinds with jobs that are then removed, and fills the queue. */
 async function prepare(store: Store, { paused, kind }: Situation, fill: () => Promise<void>): Promise<void> {
   await store.open()
   const jobs = ['known', kind].map((one) => aJob({ queue: 'full', kind: one }))
@@ -152,7 +154,7 @@ async function withCalls(store: Store, kind: string, verb: Verb, calls: number):
   await store.close()
 }
 
-/** Opens the store; the answer is the call to measure, which is to find nothing. */
+/** Opens the store and returns the call to measure, which must find nothing. */
 async function caller(store: Store, kind: string, verb: Verb): Promise<() => Promise<void>> {
   await store.open()
   const instance = anInstance({ queues: ['full'], kinds: [kind], leaseMs: 600_000 })
@@ -161,7 +163,7 @@ async function caller(store: Store, kind: string, verb: Verb): Promise<() => Pro
   return async () => {
     const found =
       verb === 'claim' ? (await store.claim(request)).length : (await store.stage(STAGE_LIMIT)).ready
-    if (found > 0) throw new Error(`${found} jobs were found where none was to be found`)
+    if (found > 0) throw new Error(`expected an empty claim, got ${found} jobs`)
   }
 }
 

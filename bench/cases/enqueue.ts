@@ -1,4 +1,5 @@
-// a, b, c: how fast jobs are safe, one call after the other, with many single calls in flight, and by thousands.
+// Cases a, b, c: how fast a system acknowledges jobs: one call after the other, many single calls in flight,
+// and bulk calls of a thousand.
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { measureUsage, type Usage } from '../measure/usage.ts'
@@ -6,7 +7,10 @@ import type { Queue } from '../system.ts'
 import { loadSystem } from '../systems.ts'
 import { fill } from './drain.ts'
 
-/** The jobs `first` to `end` − 1, `lanes` calls in flight at any time, or as many of them as there is time for. Returns how far it came. */
+/**
+ * Enqueues the jobs `first` to `end` − 1 with `lanes` calls in flight, or as many as time allows. Returns the
+ * number after the last job.
+ */
 export async function enqueueAll(
   queue: Queue,
   { first, end, lanes, isOver = () => false }: Calls,
@@ -26,15 +30,15 @@ interface Calls {
   readonly isOver?: () => boolean
 }
 
-/** True once so many seconds have passed. */
+/** Returns true once the given number of seconds has passed. */
 export function alarm(seconds: number): () => boolean {
   const at = performance.now() + seconds * 1_000
   return () => performance.now() >= at
 }
 
 /**
- * Drained afterwards, unmeasured: each job that was acknowledged has to be there once. By the best setting, since some take
- * hours with their default.
+ * Drains the queue afterwards, unmeasured, to check that each acknowledged job is there once. Uses the best
+ * setting, since some systems would take hours with their default.
  */
 async function checkDelivery(cell: Cell, jobs: number): Promise<void> {
   const best = await loadSystem(cell.system.name, cell.place.store, 'best')

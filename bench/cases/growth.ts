@@ -1,8 +1,9 @@
-// k: what hours of work leave behind, in minutes. One process enqueues, 64 single calls in flight, and works through it as
-// fast as it goes, for as long as it is told. Nothing is kept of a job that succeeded, so what the tables grow to is what could
-// not be cleaned up in time. `k-kept` keeps everything, at a steady rate: flat out it would fill the disk.
+// Case k: shows in minutes what hours of work leave behind. One process enqueues with 64 calls in flight and
+// works as fast as it can, for a given time. Nothing is kept of finished jobs, so table growth is what the
+// system could not clean up in time.
 //
-// `k` is the rate of the last tenth of the time, `k-first` that of the first.
+// `k-kept` keeps everything at a steady rate, because at full speed it would fill the disk. `k` is the rate
+// in the last tenth of the time, `k-first` in the first tenth.
 import { existsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Cell, Figure } from '../case.ts'
@@ -10,13 +11,16 @@ import { measureUsage } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 
 const IN_FLIGHT = 64
-/** Who enqueues stops at the one and goes on at the other: this is about churn, not about a backlog. */
+/**
+ * The producer pauses at the upper bound and resumes at the lower one: this case is about churn, not about a
+ * backlog.
+ */
 const MOST_WAITING = 2_000
 const FEW_WAITING = 1_000
-/** Jobs a second. */
+/** Jobs per second. */
 const STEADY_RATE = 2_000
 const MB = 1_000_000
-/** PostgreSQL counts dead rows when a session rests, at most once a second. */
+/** A PostgreSQL session reports dead rows when it is idle, at most once a second. */
 const STATISTICS_LAG_MS = 1_500
 
 export const growthCase: Case = {
@@ -46,7 +50,7 @@ export const growthCase: Case = {
   },
 }
 
-/** A figure before the case's name is put in front of its own. */
+/** A figure whose name still needs the name of the case in front. */
 interface Part {
   readonly name: string
   readonly unit: string
@@ -57,7 +61,7 @@ interface Churned {
   readonly jobs: number
   /** Jobs that ran in each tenth of the time. */
   readonly tenths: readonly number[]
-  /** Throws when a job is missing or ran twice; for after the stop. */
+  /** Throws when a job is missing or ran twice. Call it after the stop. */
   readonly check: () => void
 }
 
@@ -73,7 +77,7 @@ async function churn(queue: Queue, seconds: number, mostPerSecond: number): Prom
     runs.add(n)
     const tenth = Math.floor(elapsed() * 10)
     if (tenth < 10) tenths[tenth] = (tenths[tenth] ?? 0) + 1
-    // Woken by the runs and not by a timer: a system that never rests lets none fire.
+    // Runs wake the producer instead of a timer: a system that never idles would not let a timer fire.
     if (waiters.length > 0 && waiting() <= FEW_WAITING) for (const go of waiters.splice(0)) go()
   })
   began = performance.now()
@@ -91,7 +95,7 @@ async function churn(queue: Queue, seconds: number, mostPerSecond: number): Prom
   return { jobs: enqueued, tenths, check: () => runs.check(enqueued) }
 }
 
-/** How often each job ran, for a number of jobs that is not known before. */
+/** Counts how often each job ran when the number of jobs is not known in advance. */
 function runCounter(): { add(n: number): void; count(): number; check(jobs: number): void } {
   let times = new Uint8Array(1_000_000)
   let count = 0
@@ -109,13 +113,13 @@ function runCounter(): { add(n: number): void; count(): number; check(jobs: numb
     check(jobs) {
       const wrong = times.subarray(0, jobs).filter((runs) => runs !== 1).length
       if (wrong > 0 || count !== jobs) {
-        throw new Error(`delivery is not exact: ${jobs} jobs, ${count} runs, ${wrong} missing or doubled`)
+        throw new Error(`delivery is not exact: ${jobs} jobs, ${count} runs, ${wrong} missing or run twice`)
       }
     },
   }
 }
 
-/** What is on the disk at the end. */
+/** Measures disk usage at the end. */
 function leftovers(cell: Cell): Promise<Part[]> {
   if (cell.place.store === 'sqlite') return Promise.resolve(filesOf(cell.place.url))
   return cell.place.store === 'postgres' ? tablesOf(cell) : Promise.resolve([])
@@ -132,7 +136,7 @@ function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size / MB : 0
 }
 
-// All tables of the database, whose only user the system is; TOAST and indexes count with their table.
+// The system is the only user of the database, so count all tables, each with its TOAST table and indexes.
 const TABLES = `
   SELECT sum(pg_total_relation_size(relid)) / ${MB} AS size, sum(pg_indexes_size(relid)) / ${MB} AS indexes,
     sum(n_live_tup) AS live, sum(n_dead_tup) AS dead

@@ -1,11 +1,14 @@
-// l: what a system costs that has nothing to do, its workers started and its queue empty.
+// Case l: the cost of an idle system, with workers started and an empty queue.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { statementCounter } from '../measure/statements.ts'
 import { measureUsage } from '../measure/usage.ts'
 
-/** So many jobs first, so that everything that starts late has started; then time to write down what it saw of them. */
+/**
+ * Run a few jobs first, so that lazy parts have started; then wait until the system has written their
+ * statistics.
+ */
 const WARM_UP = 5
 const REST_MS = 2_500
 

@@ -1,12 +1,12 @@
-// Memory: the most that a process occupies which opens a queue with 100,000 jobs waiting and works through them, and what
-// the server occupies meanwhile. Its shared pages count once.
+// Memory: the peak of a process that opens a queue with 100,000 ready jobs and drains it, and the memory of
+// the server during that time. Shared pages count once.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { fillApart } from './drain.ts'
 
-/** In /proc a kilobyte has 1,024 bytes. */
+/** In /proc a kilobyte is 1,024 bytes. */
 const KB_PER_MB = 1_000_000 / 1_024
 
 export const memoryCase: Case = {
@@ -35,14 +35,14 @@ function figure(name: string, kilobytes: number): Figure {
   return { case: name, unit: 'MB', value: kilobytes / KB_PER_MB }
 }
 
-/** One line of a file in /proc, such as `VmRSS:  1234 kB`. */
+/** Reads one line of a file in /proc, such as `VmRSS:  1234 kB`. */
 function kilobytes(file: string, name: string): number {
   const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1]
-  if (found === undefined) throw new Error(`${file} does not tell ${name}`)
+  if (found === undefined) throw new Error(`${file} has no ${name}`)
   return Number(found)
 }
 
-/** Of a process and its children, pages that several of them share divided among them. */
+/** The memory of a process and its children, with shared pages divided among them. */
 function treeKilobytes(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/)
   const pids = [pid, ...children.filter((child) => child !== '').map(Number)]

@@ -1,5 +1,5 @@
-// f: how soon a job begins that is enqueued while nothing else is to do, from the call that enqueues it to the call of its
-// handler. In the same process, and in another one than where it is enqueued.
+// Case f: the latency of a job in an idle system, from the enqueue call to the handler call, in the same
+// process and in another one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
@@ -10,7 +10,7 @@ import { payloadOf } from '../system.ts'
 const APART_MS = 20
 const SETTLE_MS = 300
 
-/** One call after the other, and when each of them began. */
+/** Makes one call after the other and returns the start time of each. */
 async function enqueueApart(jobs: number, enqueue: (n: number) => Promise<unknown>): Promise<number[]> {
   const began: number[] = []
   await sleep(SETTLE_MS)
@@ -73,7 +73,10 @@ async function insertIntoFile({ place }: Cell): Promise<Insert> {
   return (n, payload) => insert.run(n, payload)
 }
 
-/** The yardstick: one row into one table with a key, by a prepared statement, until it is committed and the answer is there. */
+/**
+ * The yardstick: one committed row in one table with a key, by a prepared statement, until the answer
+ * arrives.
+ */
 async function bareInsert(cell: Cell): Promise<number[]> {
   const insert = await (cell.place.store === 'sqlite' ? insertIntoFile(cell) : insertIntoServer(cell))
   const ended: number[] = []

@@ -1,9 +1,9 @@
-// i: a drain while a transaction elsewhere holds an old view of the database, so that nothing of what is deleted or
-// overwritten can be cleaned up: on PostgreSQL it pins xmin, on SQLite a reader keeps the write-ahead log from beginning
-// anew. `i-unpinned` is the same without, in a cell of its own.
+// Case i: a drain while another transaction holds an old snapshot, so that no dead row can be cleaned up. On
+// PostgreSQL it pins xmin; on SQLite a reader keeps the write-ahead log from being reset. `i-unpinned` is the
+// same drain without that transaction, in its own cell.
 //
-// The figure `i` is what counts: on PostgreSQL the rate of the last 20,000 jobs, since what cannot be cleaned up slows
-// down more and more; on SQLite the rate of the whole drain. `i-wal` is the size of SQLite's log after the reader's end.
+// On PostgreSQL `i` is the rate of the last 20,000 jobs, since dead rows slow a drain down more and more. On
+// SQLite it is the rate of the whole drain, and `i-wal` is the size of the log after the reader has ended.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { drainFigures, fillApart } from './drain.ts'
 import { paceFigures, pacedDrain, type PacedDrain } from './backlog.ts'
 
 const MB = 1_000_000
-/** How long the log may take to become small again, and how small. */
+/** How long the log may take to shrink, and to what size. */
 const SHRINKS_WITHIN_MS = 10_000
 const SMALL_MB = 64
 
@@ -26,7 +26,7 @@ export const pinnedCase: Case = {
     const queue = await cell.open()
     const drained = await pacedDrain(cell, queue)
     await release?.()
-    // The queue still works, with nothing to do: whatever keeps the log small has to do so now.
+    // The queue is idle now. The system must shrink its log in this time.
     const log = cell.place.store === 'sqlite' && release !== undefined ? await logFigures(cell) : []
     await queue.stop()
     drained.check()
@@ -45,7 +45,7 @@ function figuresOf(cell: Cell, drained: PacedDrain): Figure[] {
   ]
 }
 
-/** Begins the transaction; the answer ends it. */
+/** Starts the transaction and returns a function that ends it. */
 function pin(cell: Cell): Promise<() => Promise<void>> {
   return cell.place.store === 'sqlite' ? pinSqlite(cell) : pinPostgres(cell)
 }
@@ -53,7 +53,7 @@ function pin(cell: Cell): Promise<() => Promise<void>> {
 async function pinPostgres(cell: Cell): Promise<() => Promise<void>> {
   const client = await cell.admin()
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-  // A snapshot, and a transaction id of its own.
+  // Take a snapshot, and a transaction id of its own.
   await client.query('SELECT txid_current()')
   return async () => void (await client.query('ROLLBACK'))
 }
@@ -70,7 +70,10 @@ async function pinSqlite(cell: Cell): Promise<() => Promise<void>> {
   }
 }
 
-/** How large the log was when the reader ended, how large it is when it has become small, or at the end of its time, and after how long. */
+/**
+ * The size of the log when the reader ended, its size after it shrank or the time was up, and how long that
+ * took.
+ */
 async function logFigures(cell: Cell): Promise<Figure[]> {
   const size = (): number => statSync(`${cell.place.url}-wal`).size / MB
   const before = size()

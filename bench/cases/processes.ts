@@ -1,4 +1,4 @@
-// j: a full queue drained by two and by four processes at once.
+// Case j: two and four processes drain a full queue at the same time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case } from '../case.ts'
 import { deliveries } from '../deliveries.ts'

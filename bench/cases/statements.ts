@@ -1,4 +1,5 @@
-// How often a drain talks to its server: statements and commits for each job. Apart from d, because counting slows it down.
+// Counts statements and commits per job during a drain. Separate from d, because counting slows the drain
+// down.
 import type pg from 'pg'
 import type { Case } from '../case.ts'
 import { statementCounter } from '../measure/statements.ts'
@@ -22,7 +23,10 @@ export const statementsCase: Case = {
   },
 }
 
-/** A connection reports its commits at the latest when it ends: asked before one opens and after it has closed, none is missed. */
+/**
+ * A connection reports its commits at the latest when it closes. Ask before the system connects and after it
+ * has closed, and none is missed.
+ */
 async function commitCounter(client: pg.Client): Promise<() => Promise<number>> {
   const read = async (): Promise<number> => {
     const { rows } = await client.query<{ n: string }>(

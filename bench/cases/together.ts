@@ -1,4 +1,4 @@
-// e: the same process enqueues, 64 single calls in flight, and works through what it enqueued, at the same time.
+// Case e: one process enqueues with 64 single calls in flight and runs the jobs at the same time.
 import type { Case } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { measureUsage } from '../measure/usage.ts'
@@ -7,7 +7,7 @@ import { alarm, enqueueAll } from './enqueue.ts'
 
 const IN_FLIGHT: Readonly<Record<string, number>> = { e: 64, 'e-1000': 1_000 }
 
-/** The jobs that are done before it is measured have numbers from here on. */
+/** Jobs of the warm-up have numbers from here on. */
 const FIRST_WARM = 1e9
 
 export const togetherCase: Case = {

@@ -1,17 +1,20 @@
-// Processor time of other processes, from /proc, in µs. Linux counts it in ticks of 10 ms.
+// Reads the CPU time of other processes from /proc, in µs. Linux counts it in ticks of 10 ms.
 import { readFileSync } from 'node:fs'
 
 const TICK_US = 10_000
 
 /**
- * What a process and all that it started have used so far. Those that ended are in the sum that their parent keeps, so
- * nothing is missed when PostgreSQL ends a backend.
+ * The CPU time of a process and all its descendants. A parent keeps the sum of its ended children, so nothing
+ * is lost when PostgreSQL ends a backend.
  */
 export function cpuOfTree(pid: number): number {
   return ticksOf(pid) * TICK_US + sum(childrenOf(pid).map(cpuOfTree))
 }
 
-/** Counts what others have used since: the answer is in cores, for the time until it is asked. */
+/**
+ * Starts measuring the CPU time of unrelated processes. The returned function gives its average in cores
+ * since then.
+ */
 export function noiseMeter(): () => number {
   const before = cpuOfOthers()
   const began = performance.now()
@@ -20,7 +23,7 @@ export function noiseMeter(): () => number {
 
 const cpuOfOthers = (): number => cpuOfMachine() - cpuOfTree(process.pid)
 
-/** What the whole machine has been busy with so far, whoever it was. */
+/** The CPU time of all processes of the machine so far. */
 export function cpuOfMachine(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number)
@@ -30,14 +33,14 @@ export function cpuOfMachine(): number {
 function ticksOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program is in brackets and may hold anything; the counters are the 14th to 17th field.
+    // The program name is in parentheses and may contain any character; the counters are fields 14 to 17.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number)
     return sum(fields.slice(11, 15))
   } catch {
-    // It ended meanwhile; its parent has the sum.
+    // The process has ended; its parent has the sum.
     return 0
   }
 }

@@ -1,4 +1,4 @@
-// The machine that the figures are of: what it is, what it is busy with, and how fast its disk makes things safe.
+// Describes the machine of a run: its hardware, its load, and how fast its disk syncs.
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, machine, release, tmpdir, totalmem } from 'node:os'
 import path from 'node:path'
@@ -10,9 +10,9 @@ export interface Machine {
   readonly memoryGb: number
   readonly system: string
   readonly node: string
-  /** What one write of 8 kB takes until it is on the disk, in µs: the median of 200. */
+  /** How long a synced write of 8 kB takes, in µs: the median of 200. */
   readonly syncUs: number
-  /** Processes that ran or wanted to, over the last minute, before the first cell. */
+  /** Load average of the last minute, before the first cell. */
   readonly loadBefore: number
 }
 
@@ -33,12 +33,12 @@ export const loadNow = (): number => Number((loadavg()[0] ?? 0).toFixed(2))
 function processorName(): string {
   const [first] = cpus()
   if (first !== undefined && first.model !== '' && first.model !== 'unknown') return first.model
-  // Where the kernel has no name for it, the number that its maker gave it.
+  // When the kernel has no model name, use the part number of the manufacturer.
   const part = /CPU part\s*:\s*(\S+)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]
   return part === '0xd0c' ? 'Neoverse-N1' : `processor ${part ?? 'without a name'}`
 }
 
-/** Where the servers keep their data too. */
+/** Measures on the disk where the servers keep their data. */
 function syncTime(): number {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))
   const file = openSync(path.join(folder, 'sync'), 'w')

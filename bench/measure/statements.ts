@@ -1,15 +1,18 @@
-// How many statements a server got: PostgreSQL from its log, which is told to name them all; Redis from its own counter.
-// It slows PostgreSQL down, so it is for cells that measure nothing else.
+// Counts the statements that a server received: PostgreSQL logs all of them, Redis has a counter. Logging
+// slows PostgreSQL down, so only cells that measure nothing else use this.
 import { createReadStream, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Cell } from '../case.ts'
 import { logStatements } from '../servers/postgres.ts'
 import { commandsProcessed } from '../servers/redis.ts'
 
-/** Starts counting; the answer says how many there were since. Before anything has connected to the place. */
+/**
+ * Starts counting, before anything has connected to the place. The returned function gives the count since
+ * then.
+ */
 export type StartCount = () => Promise<() => Promise<number>>
 
-/** None on SQLite: nobody counts there. */
+/** Undefined on SQLite, which counts no statements. */
 export async function statementCounter(cell: Cell): Promise<StartCount | undefined> {
   const { server, place } = cell
   if (server === undefined) return undefined
@@ -28,7 +31,7 @@ export async function statementCounter(cell: Cell): Promise<StartCount | undefin
 
 async function statementsSince(log: string, start: number): Promise<number> {
   let count = 0
-  // The text of a statement may go over many lines; those that follow begin with a tab.
+  // A statement may span many lines; its continuation lines start with a tab.
   for await (const line of createInterface({ input: createReadStream(log, { start }) })) {
     if (/ LOG: {2}(?:statement|execute [^:]+): /.test(line)) count += 1
   }

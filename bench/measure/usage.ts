@@ -1,20 +1,21 @@
-// What a stretch of work used: time, processor of client and server, WAL. Taken from outside, so that it slows nothing down.
+// Measures the cost of a period of work: time, CPU of client and server, and WAL. It reads counters from
+// outside, so it slows nothing down.
 import type { Cell, ServerInfo } from '../case.ts'
 import { cpuOfMachine, cpuOfTree } from './cpu.ts'
 
 export interface Usage {
   readonly seconds: number
-  /** µs of this process. */
+  /** CPU time of this process, in µs. */
   readonly client: number
-  /** µs of all processes of the server; 0 where there is none. */
+  /** CPU time of all server processes, in µs; 0 without a server. */
   readonly server: number
-  /** Bytes of WAL that PostgreSQL wrote; absent elsewhere. */
+  /** Bytes of WAL that PostgreSQL wrote; undefined on other stores. */
   readonly wal: number | undefined
-  /** Cores that somebody else was busy on meanwhile. */
+  /** Cores used by unrelated processes during the measurement. */
   readonly noise: number
 }
 
-/** Starts measuring; the answer ends it. */
+/** Starts measuring; the returned function ends it. */
 export async function measureUsage(cell: Cell): Promise<() => Promise<Usage>> {
   const walPosition = await walReader(cell)
   const wal = await walPosition()

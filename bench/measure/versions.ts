@@ -1,4 +1,4 @@
-// The version of an installed package, wherever it is: the peers are in bench/node_modules, ours at the root.
+// Reads the version of an installed package: peers are in bench/node_modules, our dependencies at the root.
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-// bee-queue. Best: 50 at once, no events, nothing kept of what succeeded.
+// bee-queue. Best: 50 jobs at a time, no events, finished jobs are removed.
 import BeeQueue from 'bee-queue'
 import { versionOf } from '../measure/versions.ts'
 import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
@@ -27,7 +27,7 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
       if (errors.size > 0) throw new Error(`${errors.size} jobs were not saved`)
     },
     async work(ran) {
-      // Told after the outcome is written.
+      // bee-queue emits this after it has written the outcome.
       queue.on('succeeded', () => void (succeeded += 1))
       const run = ({ data }: { readonly data: Payload }): Promise<{ ok: boolean }> => {
         runs += 1
@@ -54,8 +54,8 @@ function system(setting: Setting): System {
     settings: isBest ? `concurrency ${CONCURRENCY}, no events, removeOnSuccess` : 'none: one job at a time',
     version: versionOf('bee-queue'),
     keeps:
-      `${isBest ? 'nothing after success' : 'job and payload, for ever, no result'}; ` +
-      'what was acknowledged in the last second may be lost with the server',
+      `${isBest ? 'nothing after success' : 'job and payload, forever, no result'}; ` +
+      'a crash of the server may lose jobs acknowledged in the last second',
     open: (place, { keep }) => open(place, setting, keep),
   }
 }

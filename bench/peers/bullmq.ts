@@ -1,4 +1,4 @@
-// BullMQ, on Redis and on its PostgreSQL backend. Best: 100 at once, and nothing kept of what succeeded.
+// BullMQ on Redis and on its PostgreSQL backend. Best: 100 jobs at a time, finished jobs are removed.
 import { createPostgresBackend, Queue as BullQueue, Worker } from 'bullmq'
 import { versionOf } from '../measure/versions.ts'
 import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
@@ -10,7 +10,7 @@ const CONCURRENCY = 100
 type Payload = ReturnType<typeof payloadOf>
 type Processor = (job: { data: Payload }) => Promise<{ ok: boolean }>
 
-/** The part of its two classes that is used here, whichever store they are on. */
+/** The part of its two classes that is used here, on either store. */
 interface Ends {
   readonly queue: Pick<BullQueue<Payload>, 'add' | 'addBulk' | 'close' | 'waitUntilReady'>
   readonly worker: (run: Processor, concurrency: number | undefined) => WorkerEnd
@@ -65,7 +65,7 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
         return Promise.resolve({ ok: true })
       }
       worker = start(run, isBest ? CONCURRENCY : undefined)
-      // Told after the completion is written.
+      // BullMQ emits this after it has written the completion.
       worker.on('completed', () => void (completed += 1))
       worker.on('error', (error) => console.error(error))
       await worker.waitUntilReady()
@@ -78,8 +78,8 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
   }
 }
 
-const PROMISES = {
-  redis: 'what was acknowledged in the last second may be lost with the server',
+const GUARANTEES = {
+  redis: 'a crash of the server may lose jobs acknowledged in the last second',
   postgres: 'an acknowledged job survives a loss of power',
 } as const
 
@@ -91,7 +91,7 @@ function system(store: 'redis' | 'postgres', setting: Setting): System {
     setting,
     settings: isBest ? `concurrency ${CONCURRENCY}, removeOnComplete` : 'none: one job at a time',
     version: versionOf('bullmq'),
-    keeps: `${isBest ? 'nothing after success' : 'job, payload and result, for ever'}; ${PROMISES[store]}`,
+    keeps: `${isBest ? 'nothing after success' : 'job, payload and result, forever'}; ${GUARANTEES[store]}`,
     open: (place, { keep }) => open(place, setting, keep),
   }
 }

@@ -1,6 +1,6 @@
-// graphile-worker. Best: its documented batching of fetches (`localQueue`) and of completions, with the sizes that were best
-// of those tried (500 to 10,000 fetched at once, 24 to 1,000 jobs at once, delays of 0 and 5 ms). Its log line per job is
-// switched off in both settings.
+// graphile-worker. Best: its documented batching of fetches (`localQueue`) and completions, with the best
+// sizes of those tried: 500 to 10,000 fetched, 24 to 1,000 jobs at a time, delays of 0 and 5 ms. Its log line
+// per job is off in both settings.
 import { Logger, makeWorkerUtils, run, type Runner } from 'graphile-worker'
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +34,7 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
       )
     },
     async work(ran) {
-      // Its handlers have no result.
+      // Handlers of graphile-worker return no result.
       const noop = (payload: unknown): Promise<void> => {
         ran((payload as { n: number }).n)
         return Promise.resolve()
@@ -43,7 +43,8 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
       runner = await run({ preset: { worker }, taskList: { noop }, crontab: '', noHandleSignals: true })
     },
     async settled() {
-      // Its events come before a completion is written. A finished job is deleted, and what it works on is locked.
+      // Its events precede the write of a completion. A finished job is deleted and a running one is locked,
+      // so wait until no locked job is left.
       const locked = 'SELECT 1 FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL LIMIT 1'
       while ((await pgPool.query(locked)).rowCount !== 0) await sleep(1)
     },

@@ -1,5 +1,6 @@
-// liteque: one job per statement, through drizzle. With the better-sqlite3 of today its runner ends at its first look for a
-// job, because it passes an async function as a transaction: only enqueueing can be measured, and `work` says why.
+// liteque: one job per statement, through drizzle. With the current better-sqlite3 its runner stops at its
+// first poll, because it passes an async function as a transaction. So only enqueueing can be measured, and
+// `work` fails with the reason.
 import { buildDBClient, Runner, SqliteQueue } from 'liteque'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { versionOf } from '../measure/versions.ts'
@@ -7,7 +8,7 @@ import { payloadOf, type Queue, type Setting, type System } from '../system.ts'
 
 type Payload = ReturnType<typeof payloadOf>
 
-// It has no defaults of its own: these are the figures of its README.
+// liteque has no defaults; these are the values of its README.
 const SETTINGS = {
   best: { concurrency: 20, pollIntervalMs: 10, timeoutSecs: 60 },
   default: { concurrency: 1, pollIntervalMs: 1_000, timeoutSecs: 60 },
@@ -25,7 +26,7 @@ function liteque(setting: Setting, settings: string): System {
     setting,
     settings,
     version: versionOf('liteque'),
-    keeps: 'nothing; synchronous=NORMAL: a power cut may lose what was acknowledged last',
+    keeps: 'nothing; synchronous=NORMAL: a power cut may lose the last acknowledged jobs',
     open: async ({ url }) => openLiteque(url, SETTINGS[setting]),
   }
 }
@@ -48,7 +49,7 @@ function openLiteque(file: string, options: (typeof SETTINGS)[Setting]): Queue {
     async enqueue(n) {
       await queue.enqueue(payloadOf(n))
     },
-    // It has no call for many.
+    // liteque has no bulk call.
     async enqueueMany(from, count) {
       for (let n = from; n < from + count; n += 1) await queue.enqueue(payloadOf(n))
     },
@@ -59,7 +60,8 @@ function openLiteque(file: string, options: (typeof SETTINGS)[Setting]): Queue {
       }
       runner = new Runner(queue, { run }, options)
       working = runner.run()
-      // A runner that fails does so at its first look, before the next turn; then `work` fails with its reason.
+      // A runner that fails does so at its first poll, before the next turn; then `work` fails with its
+      // reason.
       await Promise.race([working, nextTurn()])
     },
     async settled() {

@@ -1,5 +1,5 @@
-// pg-boss. Best: batches of 500 by two workers that go on while batches are full, woken by LISTEN and NOTIFY; its upkeep is
-// left to another process, as its documentation allows.
+// pg-boss. Best: two workers with batches of 500 that fetch again while batches are full, woken by LISTEN and
+// NOTIFY. Maintenance is left to another process, as its documentation allows.
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -37,7 +37,7 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
       await (isBest ? boss.work<Payload>(NAME, BEST, handler) : boss.work<Payload>(NAME, handler))
     },
     async settled() {
-      // It tells nobody when a completion is written.
+      // pg-boss does not report when it has written a completion, so read its table.
       const watcher = new pg.Client({ connectionString: place.url })
       await watcher.connect()
       const active = `SELECT 1 FROM pgboss.job WHERE state = 'active' LIMIT 1`
@@ -57,7 +57,7 @@ function system(setting: Setting): System {
     setting,
     settings:
       setting === 'best'
-        ? '2 workers with batches of 500, burst while full, LISTEN/NOTIFY, no upkeep here, pool of 10'
+        ? '2 workers with batches of 500, burst while full, LISTEN/NOTIFY, no maintenance here, pool of 10'
         : 'none: one job every 2 s',
     version: versionOf('pg-boss'),
     keeps: 'job, payload and result for 7 days, no attempts; an acknowledged job survives a loss of power',

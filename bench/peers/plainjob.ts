@@ -1,4 +1,5 @@
-// plainjob: one worker that takes one job per transaction, over a synchronous driver. Enqueueing is synchronous too.
+// plainjob: one worker that takes one job per transaction, over a synchronous driver. Enqueueing is also
+// synchronous.
 import Database from 'better-sqlite3'
 import { better, defineQueue, defineWorker, type Logger } from 'plainjob'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -7,7 +8,10 @@ import { payloadOf, type Queue, type Setting, type System } from '../system.ts'
 
 const KIND = 'noop'
 
-/** Its own logger writes several lines per job to the console; nobody would run it so under load. */
+/**
+ * The default logger writes several lines per job to the console, which no production setup would do under
+ * load.
+ */
 const silent: Logger = { error: console.error, warn: console.error, info() {}, debug() {} }
 
 const POLL_MS = { best: 10, default: undefined } as const
@@ -25,7 +29,7 @@ function plainjob(setting: Setting, settings: string): System {
     settings,
     version: versionOf('plainjob'),
     keeps:
-      'the job with its payload for 7 days, no result and no attempts; synchronous=NORMAL: a power cut may lose what was acknowledged last',
+      'the job with its payload for 7 days, no result and no attempts; synchronous=NORMAL: a power cut may lose the last acknowledged jobs',
     open: async ({ url }) => openPlainjob(url, POLL_MS[setting]),
   }
 }

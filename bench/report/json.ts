@@ -1,4 +1,4 @@
-// The report as JSON: one figure and one target to a line, so that two runs can be compared by eye and by diff.
+// Writes the report as JSON: one figure or target per line, so that two runs are easy to compare with a diff.
 import type { Report } from './report.ts'
 
 export function toJson(report: Report): string {

@@ -1,4 +1,4 @@
-// The report as Markdown: the bars first, then every figure by case, then what it was measured on and with.
+// Writes the report as Markdown: targets first, then every figure by case, then machine, systems and servers.
 import type { Target } from './targets.ts'
 import type { Summary } from './figures.ts'
 import type { Remark, Report } from './report.ts'
@@ -10,11 +10,11 @@ export function toMarkdown(report: Report): string {
     '# Benchmark',
     `${report.startedAt.slice(0, 10)}, ${quick ? 'a quick run' : 'a full run'} of ${minutes.toFixed(1)} minutes on ` +
       `${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}. ` +
-      `Client and server share these cores. A write of 8 kB is on the disk after ${machine.syncUs} µs. ` +
+      `Client and server share these cores. A synced write of 8 kB takes ${machine.syncUs} µs. ` +
       `Load of the machine before ${machine.loadBefore}, after ${machine.loadAfter}; ` +
-      `others were busy on ${machine.noise} cores meanwhile.`,
-    'All figures are medians, with the least, the most and the number of rounds in brackets; the systems of a case took turns.',
-    '## Bars',
+      `unrelated processes used ${machine.noise} cores during the run.`,
+    'All figures are medians, with the minimum, the maximum and the number of rounds in parentheses; the systems of a case took turns.',
+    '## Targets',
     targetTable(report.targets),
     '## Figures',
     ...figureTables(report.figures),
@@ -22,7 +22,7 @@ export function toMarkdown(report: Report): string {
     ...remarks('## Notes', report.notes),
     '## Systems',
     table(
-      ['system', 'store', 'setting', 'version', 'settings', 'keeps and promises'],
+      ['system', 'store', 'setting', 'version', 'settings', 'keeps and guarantees'],
       report.systems.map((one) => [one.system, one.store, one.setting, one.version, one.settings, one.keeps]),
     ),
     '## Servers',
@@ -36,7 +36,7 @@ export function toMarkdown(report: Report): string {
 
 function targetTable(targets: readonly Target[]): string {
   return table(
-    ['case', 'store', 'against', 'ratio', 'bar', 'goal', ''],
+    ['case', 'store', 'against', 'ratio', 'target', 'goal', ''],
     targets.map((target) => [
       target.case,
       target.store,
@@ -57,7 +57,7 @@ function verdict({ ratio, target, goal, way, met }: Target): string {
   return goal !== null && isBetter(goal) ? 'met, and the goal' : 'met'
 }
 
-/** One table for each case, with a line for each system and a column for each thing that was measured. */
+/** One table per case, with a row per system and a column per figure. */
 function figureTables(figures: readonly Summary[]): string[] {
   const families = Map.groupBy(figures, (one) => placeOf(one.case).family)
   return [...families].map(([family, group]) => {
@@ -74,13 +74,13 @@ function figureTables(figures: readonly Summary[]): string[] {
   })
 }
 
-/** The same word may have another unit on another store. */
+/** The same figure may have another unit on another store. */
 function columnOf({ case: name, unit }: Summary): string {
   const { part } = placeOf(name)
   return part === '' ? unit : `${part}, ${unit}`
 }
 
-/** Best first: the highest rate, and the least of everything else. */
+/** Best first: the highest rate, or the lowest value of any other unit. */
 function byFirst(a: Summary | undefined, b: Summary | undefined): number {
   const difference = (a?.median ?? 0) - (b?.median ?? 0)
   return a?.unit === 'jobs/s' ? -difference : difference
@@ -110,7 +110,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
-/** Three digits that mean something: 32,300 and 0.0123 alike. */
+/** Three significant digits: 32,300 and 0.0123. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return '–'
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)))

@@ -1,4 +1,4 @@
-// Everything that a run found, as it is written to the JSON file.
+// All results of a run, as written to the JSON file.
 import type { Machine } from '../measure/machine.ts'
 import type { Setting, StoreName } from '../system.ts'
 import { type Target, targetsOf } from './targets.ts'
@@ -19,7 +19,7 @@ export interface AboutServer {
   readonly settings: string
 }
 
-/** A cell that has no figures, and why; or one whose figures need a word. */
+/** A cell without figures and the reason, or a note on its figures. */
 export interface Remark {
   readonly case: string
   readonly store: StoreName
@@ -34,7 +34,7 @@ export interface Findings {
   readonly quick: boolean
   readonly machine: Machine & {
     readonly loadAfter: number
-    /** Cores that others were busy on, on average. */
+    /** Cores used by unrelated processes, on average. */
     readonly noise: number
   }
   readonly servers: readonly AboutServer[]

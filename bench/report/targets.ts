@@ -1,16 +1,16 @@
-// The bars: what Jobmill wants to be against the peers of the same run, as data. Ratios of medians.
+// The targets: how Jobmill should compare with the peers of the same run, as ratios of medians.
 import type { Setting, StoreName } from '../system.ts'
 import type { Summary } from './figures.ts'
 
 export interface Target {
   readonly case: string
   readonly store: StoreName
-  /** What it is held against, in words. */
+  /** The other side of the comparison, in words. */
   readonly against: string
-  /** Jobmill's figure divided by the other's; where it is held against a plain number, the figure itself. */
+  /** Jobmill's figure divided by the other one. When the target is a plain number, the figure itself. */
   readonly ratio: number
   readonly target: number
-  /** What is hoped for beyond the bar. */
+  /** A more ambitious value than the target. */
   readonly goal: number | null
   readonly way: 'at least' | 'at most'
   readonly met: boolean
@@ -19,9 +19,9 @@ export interface Target {
 interface Other {
   readonly system: string
   readonly store?: StoreName
-  /** Left out: the better one of those that were measured. */
+  /** When omitted, the better of the measured settings. */
   readonly setting?: Setting
-  /** Left out: the same case. */
+  /** When omitted, the same case. */
   readonly case?: string
 }
 
@@ -29,7 +29,7 @@ interface Rule {
   readonly case: string
   readonly store: StoreName
   readonly against: string
-  /** Several: the best of them. None: the bar is the figure itself. */
+  /** With several, the best of them counts. With none, the target is for the figure itself. */
   readonly others: readonly Other[]
   readonly way: Target['way']
   readonly target: number
@@ -106,10 +106,10 @@ const RULES: readonly Rule[] = [
   { ...liteAtMost('i-wal'), against: 'megabytes, 10 s after the reader', others: [], target: 64 },
 ]
 
-/** How many there are when everything was measured. */
+/** How many targets a complete run has. */
 export const TARGETS = RULES.length
 
-/** Those whose figures were measured. What Jobmill is held to is what it does without any options. */
+/** The targets whose figures were measured. Jobmill is judged by its default setting. */
 export function targetsOf(figures: readonly Summary[]): Target[] {
   return RULES.flatMap((rule) => {
     const mine = medianOf(figures, rule, own(rule.case))

@@ -1,5 +1,5 @@
-// The PostgreSQL that all cells share: the binaries from npm, durable as PostgreSQL is by default, and otherwise as it
-// comes. Each cell has a database of its own.
+// The PostgreSQL server that all cells share: the binaries from npm, with default settings and full
+// durability. Each cell has its own database.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
@@ -14,7 +14,7 @@ export interface Server extends ServerInfo {
 }
 
 export async function startPostgresServer(): Promise<Server> {
-  // What the tests set differently is set back: fsync, and the number of connections.
+  // Undo the settings of the tests: fsync, and the number of connections.
   const settings = { fsync: 'on', max_connections: '100' }
   const server = await startPostgres({ binaries: 'current', settings })
   const data = path.join(path.dirname(server.log), 'data')
@@ -40,7 +40,7 @@ export async function startPostgresServer(): Promise<Server> {
     pid: Number(pid),
     log: server.log,
     version,
-    settings: `as it comes: ${asked.map((name, at) => `${name} = ${shown[at]}`).join(', ')}`,
+    settings: `default: ${asked.map((name, at) => `${name} = ${shown[at]}`).join(', ')}`,
     stop: () => server.stop(),
   }
 }
@@ -52,12 +52,12 @@ export async function createDatabase(serverUrl: string, name: string): Promise<s
   return url.href
 }
 
-/** PostgreSQL makes a checkpoint for it, so that no cell pays for the pages of the one before. */
+/** PostgreSQL makes a checkpoint here, so that no cell pays for the pages of the previous one. */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await withClient(serverUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
 }
 
-/** Has the server log each statement of one database from the next connection on, to count them. */
+/** Makes the server log each statement of one database, from the next connection on. */
 export async function logStatements(serverUrl: string, database: string): Promise<void> {
   await withClient(serverUrl, (client) =>
     client.query(`ALTER DATABASE ${database} SET log_statement = 'all'`),

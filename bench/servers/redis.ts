@@ -1,5 +1,5 @@
-// The Redis that all cells share, from the system's package: append-only file, written through every second. That is the
-// setting which its queues recommend; a job that it acknowledged can be lost with the last second.
+// The Redis server that all cells share, from the system's package: append-only file, synced every second.
+// Its queues recommend this setting; a crash can lose the jobs acknowledged in the last second.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { Server } from './postgres.ts'
 
 const SETTINGS = { appendonly: 'yes', appendfsync: 'everysec', save: '' }
 
-/** None where redis-server is not installed: its cells are then left out, and the report says so. */
+/** Undefined when redis-server is not installed: the report says that its cells were skipped. */
 export async function startRedisServer(): Promise<Server | undefined> {
   const version = installedVersion()
   if (version === undefined) return undefined
@@ -58,7 +58,7 @@ function installedVersion(): string | undefined {
   }
 }
 
-/** One command in Redis's plain form, and its answer as it came: enough for FLUSHALL and INFO. */
+/** Sends one inline command and returns the raw answer, which is enough for FLUSHALL and INFO. */
 export async function redisCommand(url: string, command: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.setEncoding('utf8')

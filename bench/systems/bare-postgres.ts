@@ -1,5 +1,5 @@
-// The physical line on PostgreSQL: the rows that Jobmill keeps, through `pg` and nothing else. Two connections, named
-// statements, batches of 500; no retries, no settings, no wake-ups.
+// The baseline on PostgreSQL: the rows that Jobmill keeps, through `pg` alone. Two connections, named
+// statements, batches of 500; no retries, settings or wake-ups.
 import pg from 'pg'
 import { versionOf } from '../measure/versions.ts'
 import { payloadOf, type Place, type Queue, type System } from '../system.ts'
@@ -24,11 +24,11 @@ const SCHEMA = `
     attempt int2 NOT NULL, outcome int2 NOT NULL, result json, PRIMARY KEY (job_id, token));
   CREATE INDEX IF NOT EXISTS attempt_ended ON attempt (queue_id, ended_at, job_id);`
 
-// A server that plans these while the tables are empty would read them from end to end ever after.
+// A plan made while the tables are empty would use sequential scans from then on.
 const SESSION = 'SET enable_seqscan = off'
 
 const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::int8`
-// Ids that grow with time, as those of Jobmill do.
+// Time-ordered ids, like those of Jobmill.
 const INSERT = `
   WITH given AS (
     SELECT nextval('seq') AS seq, payload, ${NOW} AS now FROM unnest($1::json[]) AS payload
@@ -38,7 +38,7 @@ const INSERT = `
     INSERT INTO job SELECT id, 1, 1, 0, 5, payload, now FROM numbered
   )
   INSERT INTO ready SELECT 1, 0, seq, id, now, 1, 0 FROM numbered`
-/** Ends what was taken last and takes the next, in one statement. */
+/** Finishes the previous batch and takes the next one in one statement. */
 const STEP = `
   WITH over AS (
     DELETE FROM running WHERE id = ANY($1::uuid[]) RETURNING id, token, started_at, queue_id, attempt
@@ -98,7 +98,7 @@ async function open(place: Place): Promise<Queue> {
       inHand += rows.length - done.length
       for (const { payload } of rows) ran(payload.n)
       done = rows.map(({ id }) => id)
-      // What was taken is dead until a vacuum; no need to walk over it again. From the start now and then.
+      // Taken rows stay dead until a vacuum, so continue after them. Start over when a batch is empty.
       floor = rows.length === 0 ? '0' : (rows.at(-1)?.seq ?? floor)
     }
   }

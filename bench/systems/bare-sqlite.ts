@@ -1,5 +1,5 @@
-// The physical line on SQLite: the rows that Jobmill keeps, through better-sqlite3 and nothing else. One table that is
-// updated in place and one of attempts, every commit synced; no retries, no leases that expire, no settings.
+// The baseline on SQLite: the rows that Jobmill keeps, through better-sqlite3 alone. One table updated in
+// place and one of attempts, every commit synced; no retries, expiring leases or settings.
 import Database from 'better-sqlite3'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { versionOf } from '../measure/versions.ts'
@@ -7,7 +7,7 @@ import { payloadOf, type Place, type Queue, type System } from '../system.ts'
 
 const BATCH = 500
 
-// States: 1 ready, 2 running, 3 done. A job stands in its id's index and in one of the partial ones.
+// States: 1 ready, 2 running, 3 done. A job has an entry in the index of ids and in one partial index.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS job (
     pk INTEGER PRIMARY KEY, id TEXT NOT NULL, queue_id INTEGER NOT NULL, kind_id INTEGER NOT NULL, state INTEGER NOT NULL,
@@ -22,7 +22,7 @@ const SCHEMA = `
     job_pk INTEGER NOT NULL, token INTEGER NOT NULL, attempt INTEGER NOT NULL, outcome INTEGER NOT NULL,
     started_at INTEGER, ended_at INTEGER NOT NULL, instance TEXT, PRIMARY KEY (job_pk, token)) STRICT, WITHOUT ROWID;`
 
-// A statement per batch, with what differs between its rows as JSON: twice as fast as a statement per row.
+// One statement per batch, with the values of its rows as JSON, is twice as fast as one statement per row.
 const INSERT = `
   INSERT INTO job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, token, enqueued_at, due_at, ready_at, payload)
   SELECT value ->> 0, 1, 1, 1, 0, value ->> 1, 0, 5, 0, @now, @now, @now, value ->> 2 FROM json_each(@rows)`
@@ -72,13 +72,13 @@ function openBare({ url }: Place, keep: boolean): Queue {
     while (!life.isOver) {
       running = step(running)
       for (const { payload } of running) ran((JSON.parse(payload) as { n: number }).n)
-      // The turn of whoever enqueues.
+      // Let the producer run.
       await nextTurn()
     }
   }
 
   return {
-    enqueue: grouped(insert),
+    enqueue: groupCalls(insert),
     enqueueMany: async (from, count) => insert(Array.from({ length: count }, (_, at) => from + at)),
     async work(ran) {
       working = loop(ran)
@@ -94,8 +94,10 @@ function openBare({ url }: Place, keep: boolean): Queue {
   }
 }
 
-/** Single calls of one turn of the event loop share a commit: what a driver can do for calls that are in flight together. */
-function grouped(insert: (numbers: readonly number[]) => void): (n: number) => Promise<void> {
+/**
+ * Single calls in one turn of the event loop share a commit, which any driver can do for concurrent calls.
+ */
+function groupCalls(insert: (numbers: readonly number[]) => void): (n: number) => Promise<void> {
   let group: { readonly numbers: number[]; readonly written: Promise<void> } | undefined
   return (n) => {
     if (group === undefined) {
@@ -113,18 +115,18 @@ function grouped(insert: (numbers: readonly number[]) => void): (n: number) => P
 
 function insertWith(database: Database.Database): (numbers: readonly number[]) => void {
   const insert = database.prepare(INSERT)
-  // Behind what an earlier handle wrote.
+  // Continue after the rows of an earlier handle.
   let seq = database.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM job').pluck().get() ?? 0
   const rowOf = (n: number): readonly [string, number, string] => {
     seq += 1
-    // Ordered by time, as the ids of Jobmill are.
+    // Time-ordered, like the ids of Jobmill.
     const id = `00000000-0000-7000-8000-${seq.toString(16).padStart(12, '0')}`
     return [id, seq, JSON.stringify(payloadOf(n))]
   }
   return (numbers) => void insert.run({ now: Date.now(), rows: JSON.stringify(numbers.map(rowOf)) })
 }
 
-/** Ends the last batch and takes the next, in one transaction. */
+/** Finishes the previous batch and takes the next one in one transaction. */
 function stepWith(database: Database.Database, keep: boolean): (ended: readonly Taken[]) => readonly Taken[] {
   const ready = database.prepare<[], Taken>(READY)
   const take = database.prepare(TAKE)
@@ -140,7 +142,7 @@ function stepWith(database: Database.Database, keep: boolean): (ended: readonly 
     if (next.length > 0) take.run({ pks: pksOf(next), token, now })
     return next
   })
-  // A look before the lock: an idle loop must not stand in the way of who enqueues.
+  // Check before taking the lock: an idle loop must not block the producer.
   return (ended) => (ended.length > 0 || ready.get() !== undefined ? step.immediate(ended) : [])
 }
 

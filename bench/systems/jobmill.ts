@@ -1,4 +1,4 @@
-// Jobmill through its public API alone. `default` is what a user gets who names a store and a job, and nothing else.
+// Jobmill through its public API alone. `default` is a mill with a store, a job and no other options.
 import { defineJob, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
@@ -40,7 +40,7 @@ function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
       ran = call
       await mill.start()
     },
-    // Told once the outcome is in the database.
+    // Jobmill emits this event once the outcome is in the database.
     settled: () => until(() => (mill.eventCounts.told.finished ?? 0) >= runs),
     async stop() {
       await mill.stop()

@@ -15,7 +15,7 @@ export interface Violation {
     | 'paused'
     | 'taken alive'
     | 'crash counted'
-    | 'goes on'
+    | 'continues'
     | 'repeated'
     | 'effect after cancel'
     | 'run after cancel'

@@ -1,5 +1,5 @@
-// Programs that tests start as processes, made into a few files once per run. Of a process that lives for a moment most goes into finding and
-// compiling 300 small files: bundled it starts in a third of the time. The same sources, and only for what a test starts.
+// Bundles the programs that tests start as processes, once per run. A short-lived process spends most of its
+// time on finding and compiling 300 small files; from a bundle it starts in a third of the time.
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -22,7 +22,7 @@ const SOURCES = 'packages/jobmill/src'
 const TESTS = 'packages/jobmill/test'
 const DAY_MS = 86_400_000
 
-/** Without `.ts`, which is `.js` in the bundle, under the same path. */
+/** Without the extension: `.ts` in the sources, `.js` in the bundle, under the same path. */
 const ENTRIES: readonly string[] = [
   ...Object.values(OUR_PACKAGES).map((path) => `packages/${path.replace(/\.ts$/, '')}`),
   ...['jobmill', 'telegram', 'uploads'].map((name) => `packages/${name}/src/cli/main`),
@@ -36,11 +36,14 @@ const ENTRIES: readonly string[] = [
   'packages/uploads/test/client/support/inbox-child',
 ]
 
-/** A thread is started by the name of its file, beside whoever starts it: in the bundle that is a shared part. */
+/**
+ * A thread is started by the name of its file, next to the code that starts it. In the bundle that code is in
+ * a shared chunk.
+ */
 const SHARED = 'shared'
 const THREAD = 'store-sqlite/empty-log'
 
-/** Returns the folder. Nothing is made when nothing has changed since it was made last. */
+/** Returns the folder. Does nothing when the sources have not changed since the last bundle. */
 export async function bundlePrograms(): Promise<string> {
   const folder = join(
     cache,
@@ -71,7 +74,8 @@ async function make(folder: string): Promise<void> {
     configFile: false,
     resolve: { alias: aliases(join(root, 'packages')) },
     logLevel: 'warn',
-    // What others wrote goes in too: a library of hundreds of files takes half a second to load. Binaries stay where they are.
+    // Bundle dependencies too: a library of hundreds of files takes half a second to load. Native modules
+    // stay outside.
     ssr: { noExternal: true, external: ['better-sqlite3', 'pg-native', 'grammy'] },
     build: {
       ssr: true,
@@ -87,13 +91,13 @@ async function make(folder: string): Promise<void> {
   try {
     renameSync(unfinished, folder)
   } catch (error) {
-    // Another run was quicker, with the same.
+    // Another run has made the same bundle first.
     rmSync(unfinished, { recursive: true })
     if (!existsSync(folder)) throw error
   }
 }
 
-/** Changes with every file in these folders. */
+/** A hash of every file in these folders. */
 function keyOf(folders: readonly string[]): string {
   const hash = createHash('sha256').update(`${ENTRIES.join()} with libraries 2`)
   for (const folder of folders)

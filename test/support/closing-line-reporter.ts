@@ -1,5 +1,6 @@
-// Ends a test run with the ten slowest files of a large run, and one plain line, `N passed, N failed` (and `, N skipped`), for people and for CI to read.
-// What went wrong outside of a test (a file that does not load, an unhandled rejection) counts as a failure.
+// Ends a test run with the ten slowest files of a large run and one line, `N passed, N failed` (and `, N
+// skipped`), for people and CI. An error outside of a test, such as a file that does not load, counts as a
+// failure.
 import { relative } from 'node:path'
 import type { SerializedError } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
@@ -14,7 +15,7 @@ export default class ClosingLineReporter implements Reporter {
       for (const test of module.children.allTests()) counts[test.result().state] += 1
     }
     if (modules.length > SLOWEST) console.log(`\n${slowest(modules)}`)
-    // A test that was cut off has no result; it did not pass.
+    // An interrupted test has no result, so it did not pass.
     const failed = counts.failed + counts.pending
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
     console.log(`\n${counts.passed} passed, ${failed} failed${skipped}`)
@@ -30,7 +31,7 @@ function slowest(modules: readonly TestModule[]): string {
   return `The ${SLOWEST} slowest files:\n${lines.join('\n')}`
 }
 
-/** With what it takes to load the file. */
+/** Includes the time to load the file. */
 function durationOf(module: TestModule): number {
   const { collectDuration, duration, setupDuration } = module.diagnostic()
   return collectDuration + duration + setupDuration

@@ -1,4 +1,4 @@
-// Puts variables into a Compose file as `docker compose` does: ${X}, ${X:-default} and ${X:?message}.
+// Substitutes variables in a Compose file like `docker compose`: ${X}, ${X:-default} and ${X:?message}.
 const VARIABLE = /\$\{(\w+)(?::([-?])([^}]*))?\}/g
 
 /** Throws with the message of the file when a required variable is missing. */
@@ -10,7 +10,7 @@ export function interpolate(text: string, env: Readonly<Record<string, string>>)
   })
 }
 
-/** The variables that a file does not work without. */
+/** The variables that a file requires. */
 export function requiredVariables(text: string): string[] {
   return [...text.matchAll(VARIABLE)].flatMap(([, name = '', how]) => (how === '?' ? [name] : [])).toSorted()
 }

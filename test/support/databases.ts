@@ -1,5 +1,5 @@
-// Places for the stores of one test file: a schema name, or a path for a SQLite file, that nobody else uses.
-// Whatever was made there is removed when the file's tests are done, after the file's own `afterAll` hooks.
+// Provides places for the stores of one test file: an unused schema name, or a path for a SQLite file. They
+// are removed at the end of the file, after its own `afterAll` hooks.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { aliveInFile, aliveInSchema } from './leaks/instance-rows.ts'
 const schemas: { url: string; name: string }[] = []
 const files: string[] = []
 
-/** A schema name that is free; creating it is left to the store, dropping it to us. */
+/** An unused schema name. The store creates the schema; this module drops it. */
 export function freshSchema(url: string, prefix = 'test'): string {
   const name = `${prefix}_${randomBytes(6).toString('hex')}`
   atFileEnd(removeAll)
@@ -20,7 +20,7 @@ export function freshSchema(url: string, prefix = 'test'): string {
   return name
 }
 
-/** The path of a SQLite file that does not exist yet, in a folder of its own (for -wal and -shm too). */
+/** The path of a SQLite file that does not exist yet, in its own folder (also for -wal and -shm). */
 export function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-sqlite-'))
   const file = join(folder, 'jobs.db')
@@ -29,21 +29,21 @@ export function freshFile(): string {
   return file
 }
 
-/** Returns what stopped mills have left in it. */
+/** Returns the problems that stopped mills have left in it. */
 async function dropSchema(url: string, name: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   try {
     await client.connect()
   } catch (error) {
-    // A test that had a server of its own has stopped it by now, and its data is gone with it.
+    // A test with its own server has stopped it by now and removed its data.
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return []
     throw error
   }
   try {
-    // A connection that a test forgot may hold locks: then fail here with a clear message, do not hang.
+    // A connection that a test left open may hold locks: fail with a clear message instead of hanging.
     await client.query(`set lock_timeout = '5s'`)
     const left = await aliveInSchema(client, name)
-    // And those of applications, which are called after it.
+    // Also drop the schemas of applications, whose names start with this one.
     const { rows } = await client.query<{ nspname: string }>(
       `select nspname from pg_namespace where nspname = $1 or starts_with(nspname, $1 || '_')`,
       [name],

@@ -1,4 +1,5 @@
-// The programs that have an image of their own, with what their files are checked against: ports and times from their code.
+// The programs that have an image, with the ports and timeouts of their code that the deployment files must
+// match.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { COMMANDS as GATEWAY_COMMANDS, run as runGateway } from '../../packages/telegram/src/cli/run.ts'
@@ -13,7 +14,7 @@ import { labelFrom } from '../../packages/jobmill/src/runtime/label.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What operators have to provide, with values that the programs accept. */
+/** The variables that operators must set, with values that the programs accept. */
 export const SECRETS: Readonly<Record<string, string>> = {
   POSTGRES_PASSWORD: '0123456789abcdef',
   JOBMILL_TOKENS: 'me admin 0123456789abcdef',
@@ -27,9 +28,9 @@ interface App {
   readonly target: 'jobmill' | 'gateway' | 'inbox'
   readonly folder: string
   readonly program: string
-  /** The first is public, the second that of Mission Control. */
+  /** The first is public, the second is for Mission Control. */
   readonly ports: readonly number[]
-  /** The longest that a stop takes. */
+  /** The longest duration of a stop. */
   readonly stopS: number
   readonly main: string
 }
@@ -49,7 +50,7 @@ export const RUNTIME: App = {
 
 interface PublicApp extends App {
   readonly run: typeof runInbox
-  /** The words of each of its commands. */
+  /** The arguments of each of its commands. */
   readonly commands: readonly string[]
 }
 
@@ -86,11 +87,11 @@ function gatewayPorts(): number[] {
 interface Checked {
   readonly code: number
   readonly err: string
-  /** Variables of `env` that neither the program nor the library has asked for. */
+  /** Variables of `env` that neither the program nor the library has read. */
   readonly unread: readonly string[]
 }
 
-/** Runs `check` of a program in this process, in that environment and no other. */
+/** Runs `check` of a program in this process, with only the given environment. */
 export async function check(app: PublicApp, env: Readonly<Record<string, string>>): Promise<Checked> {
   const asked = new Set<string>()
   const watched = new Proxy(env, {

@@ -1,4 +1,4 @@
-// Reads a Dockerfile into its stages: enough to say what an image is made of and how it starts.
+// Parses a Dockerfile into its stages, enough to check the contents of an image and how it starts.
 
 interface Instruction {
   readonly name: string
@@ -11,7 +11,7 @@ export interface Stage {
   readonly instructions: readonly Instruction[]
 }
 
-/** Variables that are set before the first stage are put in. */
+/** Substitutes the variables that are set before the first stage. */
 export function readDockerfile(text: string): Stage[] {
   const lines = text
     .replaceAll(/^#.*\n/gm, '')
@@ -34,7 +34,7 @@ export function readDockerfile(text: string): Stage[] {
   return stages
 }
 
-/** A target with the instructions of the stages that it builds on, first those of the base. */
+/** A target with the instructions of the stages that it builds on, those of the base first. */
 export function imageOf(stages: readonly Stage[], target: string): Stage {
   const stage = stages.find(({ name }) => name === target) ?? unreadable(`FROM … AS ${target}`)
   const isStage = stages.some(({ name }) => name === stage.from)
@@ -53,12 +53,12 @@ export function variablesOf({ instructions }: Stage): Record<string, string> {
   )
 }
 
-/** What it says last; undefined when it says nothing. */
+/** The last instruction of that name; undefined when there is none. */
 export function last({ instructions }: Stage, name: string): string | undefined {
   return instructions.findLast((one) => one.name === name)?.text
 }
 
-/** The words of the exec form. Throws for the other one, which goes through a shell. */
+/** The arguments of the exec form. Throws for the shell form. */
 export function words(text: string | undefined): string[] {
   return JSON.parse(text ?? 'nothing') as string[]
 }

@@ -1,10 +1,10 @@
-// What an expression of Prometheus comes to, over samples that a test gives. Only what our alerts on the uploads use: sum by, increase, a comparison
-// with a number, and unless on. Throws at anything else.
+// Evaluates a Prometheus expression on the samples of a test. Supports only what our alerts on uploads use:
+// sum by, increase, a comparison with a number, and unless on. Throws at anything else.
 import { parser } from '@prometheus-io/lezer-promql'
 
 type Node = ReturnType<typeof parser.parse>['topNode']
 
-/** Everything that was told at one moment. */
+/** All samples of one scrape. */
 export interface Scrape {
   readonly atMs: number
   readonly samples: readonly {
@@ -21,7 +21,7 @@ interface Value {
 
 const HOUR_MS = 3_600_000
 
-/** At this moment. What an alert fires for. */
+/** Evaluates the expression at the given time. The result is the series for which an alert fires. */
 export function evaluate(query: string, scrapes: readonly Scrape[], atMs: number): Value[] {
   const text = (node: Node | null): string => (node === null ? '' : query.slice(node.from, node.to))
   const child = (node: Node, name: string): Node => {
@@ -40,7 +40,7 @@ export function evaluate(query: string, scrapes: readonly Scrape[], atMs: number
 
   function binary(node: Node): Value[] {
     const [left, right] = [node.firstChild, node.lastChild]
-    if (left === null || right === null) throw new Error(`half of ${text(node)}`)
+    if (left === null || right === null) throw new Error(`incomplete expression: ${text(node)}`)
     if (node.getChild('Gtr') !== null) {
       const bound = Number(text(right))
       if (Number.isNaN(bound)) throw new Error(`no number: ${text(right)}`)
@@ -56,7 +56,7 @@ export function evaluate(query: string, scrapes: readonly Scrape[], atMs: number
     child(child(node, 'AggregateOp'), 'Sum')
     const names = labelsIn(child(node, 'AggregateModifier'))
     const inner = child(node, 'FunctionCallBody').firstChild
-    if (inner === null) throw new Error(`a sum of nothing: ${text(node)}`)
+    if (inner === null) throw new Error(`empty sum: ${text(node)}`)
     const groups = Map.groupBy(valuesOf(inner), ({ labels }) => keyBy(names)(labels))
     return [...groups.values()].map((group) => ({
       labels: Object.fromEntries(names.map((name) => [name, group[0]?.labels[name] ?? ''])),
@@ -64,7 +64,10 @@ export function evaluate(query: string, scrapes: readonly Scrape[], atMs: number
     }))
   }
 
-  /** Of series with two samples or more, as Prometheus wants it: one that begins above zero has not grown. A counter that fell began anew. */
+  /**
+   * Like Prometheus, needs two samples: a series that starts above zero has not increased. A counter that
+   * decreases was reset.
+   */
   function increase(node: Node): Value[] {
     child(child(node, 'FunctionIdentifier'), 'Increase')
     const matrix = child(child(node, 'FunctionCallBody'), 'MatrixSelector')
@@ -96,7 +99,7 @@ export function evaluate(query: string, scrapes: readonly Scrape[], atMs: number
   }
 
   const root = parser.parse(query).topNode.firstChild
-  if (root === null) throw new Error(`asks for nothing: ${query}`)
+  if (root === null) throw new Error(`selects no metric: ${query}`)
   return valuesOf(root)
 }
 

@@ -1,15 +1,15 @@
-// What is to be done when a test file ends. Not by a hook of whoever makes something: a module that several files of a process share is loaded for the first
-// of them only, and so would its hook be.
+// Runs cleanup at the end of a test file. A hook in the module that creates something would not work: files
+// that share a process load a module once, so its hook would run for the first file only.
 type End = () => Promise<void>
 
 let ends = new Set<End>()
 
-/** Once for each file, however often it is said. */
+/** Runs `end` once per file, however often it is registered. */
 export function atFileEnd(end: End): void {
   ends.add(end)
 }
 
-/** Called by the setup of every file, after the hooks of the file itself. */
+/** The setup of every file calls this after the hooks of the file. */
 export async function endFile(): Promise<void> {
   const all = [...ends]
   ends = new Set()

@@ -1,8 +1,12 @@
-// A million jobs straight into the tables of a store that was opened before: through the contract that would take minutes.
+// Inserts a million jobs directly into the tables of an opened store: through the store contract that would
+// take minutes.
 import Database from 'better-sqlite3'
 import pg from 'pg'
 
-/** Deferred: due in the year 2096. Ready: in the order of their numbers. In the queue `full`, of the kind `known`. */
+/**
+ * Deferred jobs are due in the year 2096, ready ones are ordered by number. All are in the queue `full`, of
+ * the kind `known`.
+ */
 export async function fillPostgres(
   url: string,
   schema: string,
@@ -16,7 +20,8 @@ export async function fillPostgres(
     const made = `SELECT n, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id,
         (SELECT id FROM jobmill.queue WHERE name = 'full') AS queue_id,
         (SELECT id FROM jobmill.kind WHERE name = 'known') AS kind_id FROM generate_series(1, ${jobs}) AS n`
-    // A claim reads the rows of the jobs that it took, by their key: those are enough, and the rest would take most of the time.
+    // A claim reads the job rows only of the jobs that it takes. Inserting those is enough, and all others
+    // would take most of the time.
     await run(`INSERT INTO jobmill.job (id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at)
       SELECT id, queue_id, kind_id, 0, 5, '1', n FROM (${made}) AS made WHERE n <= 10000`)
     if (state === 'scheduled')
@@ -26,7 +31,7 @@ export async function fillPostgres(
       await run(`INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
         SELECT queue_id, 0, n, id, n, kind_id, 0, 0, 0, 0 FROM (${made}) AS made`)
     await run(`SELECT setval('jobmill.seq', ${jobs} + 1)`)
-    // Also what autovacuum does in its own time.
+    // Do what autovacuum would do later.
     for (const table of ['job', 'later', 'ready']) await run(`VACUUM ANALYZE jobmill.${table}`)
   } finally {
     await client.end()

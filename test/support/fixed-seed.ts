@@ -1,5 +1,5 @@
-// Property tests draw the same cases in every run, so that a run says something about the change and not about the dice. To look
-// further: JOBMILL_SEED=… replays or chooses, and JOBMILL_RUNS=… without a seed draws anew.
+// Property tests use the same cases in every run, so that a failure comes from a change and not from chance.
+// JOBMILL_SEED=… sets the seed; JOBMILL_RUNS=… without a seed draws new cases.
 import { configureGlobal } from 'fast-check'
 
 const { JOBMILL_SEED, JOBMILL_RUNS } = process.env

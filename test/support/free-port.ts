@@ -1,5 +1,5 @@
-// Finds a TCP port on 127.0.0.1 that nobody uses at the moment. Another process may still take it before you
-// do, so whoever starts a server on it should be ready to ask again.
+// Finds a free TCP port on 127.0.0.1. Another process may take it first, so callers that start a server on it
+// must be ready to retry.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
@@ -11,7 +11,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Below those that the system gives away by itself: a server that is restarted finds its port free, whoever connected to somebody meanwhile. */
+/**
+ * Below the ephemeral ports of the system, so that no outgoing connection takes the port of a server during
+ * its restart.
+ */
 const FIRST = 15_000
 const COUNT = 17_000
 
@@ -28,7 +31,7 @@ async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** Whether something accepts connections there now. */
+/** Whether a server accepts connections on the port. */
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   try {

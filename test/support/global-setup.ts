@@ -1,6 +1,6 @@
-// Runs once around all test files: starts a current and an old PostgreSQL side by side and tells the tests
-// where they are: `inject('postgresUrl')` and `inject('oldPostgresUrl')`. TEST_DATABASE_URL and
-// TEST_DATABASE_URL_OLD name servers to use instead. Makes the bundle of what tests start as processes.
+// Runs once around all test files: starts a current and an old PostgreSQL server, and provides their URLs as
+// `inject('postgresUrl')` and `inject('oldPostgresUrl')`. TEST_DATABASE_URL and TEST_DATABASE_URL_OLD name
+// servers to use instead. Also bundles the programs that tests start.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { ProvidedContext } from 'vitest'
@@ -13,15 +13,18 @@ import { startPostgres, type PostgresServer } from './postgres-server.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string
-    /** The same server by sessions that know its tables already, for stores that come and go: see kept-sessions.ts. */
+    /**
+     * The same server through pooled sessions that have cached its tables, for short-lived stores: see
+     * kept-sessions.ts.
+     */
     keptPostgresUrl: string
-    /** The same by sessions that keep statements prepared: for stores that all use one schema. */
+    /** The same, with sessions that keep prepared statements, for stores that all use one schema. */
     preparedPostgresUrl: string
-    /** Null where there is no older server to be had on this machine. */
+    /** Null when no older server is available for this machine. */
     oldPostgresUrl: string | null
     /** The folder of the bundle: see programs.ts. */
     programs: string
-    /** A schema that nobody uses, and the beginning of the names of those that tests share: see recycled-schemas.ts. */
+    /** An unused schema, and the prefix of the schemas that tests share: see recycled-schemas.ts. */
     patternSchema: string
   }
 }
@@ -31,17 +34,17 @@ interface Around {
     ProvidedContext,
     'postgresUrl' | 'keptPostgresUrl' | 'preparedPostgresUrl' | 'oldPostgresUrl' | 'patternSchema'
   >
-  /** Safe twice. */
+  /** Safe to call twice. */
   readonly stop: () => Promise<void>
 }
 
-/** One for all projects of the run, each of which loads this file by itself. */
+/** Shared by all projects of the run, each of which loads this file separately. */
 const shared = globalThis as { jobmillAround?: Promise<Around> | undefined }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bundle = async (): Promise<void> => project.provide('programs', await bundlePrograms())
   await bundle()
-  // While somebody watches, sources change.
+  // In watch mode, sources change between runs.
   project.onTestsRerun(bundle)
 
   shared.jobmillAround ??= start()
@@ -69,13 +72,13 @@ async function start(): Promise<Around> {
   ])
   if (current.status === 'rejected') {
     await stopAll()
-    throw new Error('the tests need PostgreSQL: see the cause, or set TEST_DATABASE_URL', {
+    throw new Error('the tests need PostgreSQL. Check the cause, or set TEST_DATABASE_URL', {
       cause: current.reason,
     })
   }
   const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
   if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
-  // Who asks for a password would ask for it anew.
+  // A server that asks for a password cannot be used through pooled sessions, which authenticate only once.
   const [kept, prepared] = TEST_DATABASE_URL
     ? []
     : await Promise.all([
@@ -94,7 +97,7 @@ async function start(): Promise<Around> {
     },
     stop: () => {
       stopping ??= (async () => {
-        // Ours goes with its server.
+        // Our own server is removed with its schemas.
         if (TEST_DATABASE_URL) await dropSchemas(TEST_DATABASE_URL, patternSchema)
         await Promise.all([kept?.stop(), prepared?.stop()])
         await stopAll()
@@ -118,7 +121,7 @@ async function dropSchemas(url: string, prefix: string): Promise<void> {
 function warnWithoutOld(reason = `npm has none for ${process.platform} ${process.arch}`): void {
   console.warn(`
 !! NOT TESTED: the older PostgreSQL.
-!! There is no server for it here: ${reason}
+!! No server is available: ${reason}
 !! Its tests are skipped. Set TEST_DATABASE_URL_OLD to an old server to run them.
 `)
 }

@@ -1,10 +1,10 @@
-// Makes sure that a server which a test started does not outlive it, however the test process ends (SIGKILL
-// included). A small shell waits on a pipe that only we hold open; when we are gone, the pipe closes, and the
-// shell stops the server and removes its folder, with the small disks in it. So no signal handlers are needed anywhere.
+// Stops a server of a test when the test process ends in any way, including SIGKILL. A small shell waits on a
+// pipe that only this process holds open. When the pipe closes, the shell stops the server, unmounts the
+// disks in its folder and removes it. So no signal handlers are needed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-// A process that ended but that nobody has collected yet still answers to `kill -0`, hence the look at its state.
+// A zombie process still answers to `kill -0`, so the script checks its state.
 const script = `
 alive() { kill -0 "$pid" 2>/dev/null && ! grep -q ') Z ' "/proc/$pid/stat" 2>/dev/null; }
 read -r _
@@ -23,13 +23,13 @@ rm -rf "$1"
 `
 
 export interface Guardian {
-  /** Stops what the pid file still names, removes the folder, and resolves when both are done. */
+  /** Stops the process in the pid file, removes the folder, and resolves when both are done. */
   release(): Promise<void>
 }
 
-/** `pidFile` is read only at the end, so a server may be restarted under guard. */
+/** `pidFile` is read only at the end, so a server can restart under guard. */
 export function guard(folder: string, pidFile: string): Guardian {
-  // Detached: Ctrl-C reaches every process of the terminal's group, and this one has to survive it.
+  // Detached, because Ctrl-C reaches every process of the terminal's group and this one must survive it.
   const shell = spawn('/bin/sh', ['-c', script, 'guardian', folder, pidFile], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

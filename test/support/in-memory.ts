@@ -1,5 +1,6 @@
-// Temporary files of tests, in memory where there is enough of it. SQLite waits for the disk with every transaction, and on a disk that others use as well
-// the tests waited three times as long for it as they worked. What a power cut leaves is proven on a disk of its own: test/power-cut.test.ts.
+// Keeps temporary files of tests in memory when there is enough of it. SQLite waits for the disk in every
+// transaction, and on a busy disk tests waited three times as long as they worked. test/power-cut.test.ts
+// proves on a disk of its own what a power cut loses.
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ const MEMORY = '/dev/shm'
 const PREFIX = 'jobmill-tests-'
 const GIGABYTE = 1_000_000_000
 
-/** A whole run has been seen to need 1 GB. */
+/** A whole run needs about 1 GB. */
 function isRoomy(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
@@ -26,7 +27,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** For this process and all that it starts, unless TMPDIR says otherwise. It ends with the process; what a killed one has left goes with the next run. */
+/**
+ * Applies to this process and all that it starts, unless TMPDIR is set. The folder is removed when the
+ * process ends; the next run removes the folder of a killed one.
+ */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env['TMPDIR'] !== undefined || !isRoomy()) return
   for (const name of readdirSync(MEMORY)) {
@@ -34,7 +38,7 @@ export function keepTemporaryFilesInMemory(): void {
       rmSync(join(MEMORY, name), { recursive: true, force: true })
   }
   const folder = join(MEMORY, `${PREFIX}${process.pid}`)
-  // Also servers that run as another user put theirs there.
+  // Servers that run as another user also write here.
   mkdirSync(folder)
   chmodSync(folder, 0o1777)
   process.env['TMPDIR'] = folder

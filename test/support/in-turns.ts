@@ -1,6 +1,7 @@
-// The conformance suite runs every case on both stores. What is built on them knows only the contract, so in `npm test` the stores take turns at the tests
-// of the runtime, the applications and the dashboard: each test runs on one of them. Tests of transactions run on both, since each store has its own. With
-// JOBMILL_LONG=all, as every night, every test runs on all.
+// Lets the stores take turns at tests. The conformance suite runs every case on both stores. Code above the
+// contract is the same on both, so in `npm test` each test of the runtime, the applications and the dashboard
+// runs on one of them. Tests of transactions run on both. JOBMILL_LONG=all, as every night, runs every test
+// on all stores.
 import { test } from 'vitest'
 import { inFull } from './in-full.ts'
 
@@ -9,15 +10,18 @@ type Run = () => Promise<void> | void
 type Register = (name: string, run: Run, timeoutMs?: number) => void
 
 /**
- * `runIf` and `skipIf` are for what one place alone has, and take no turn. `nightly` is for what another test of `npm test` covers in another way: it runs every
- * night, on all places.
+ * `runIf` and `skipIf` are for tests of one store only, and take no turn. `nightly` is for tests whose
+ * subject another test of `npm test` covers: they run every night, on all stores.
  */
 export type Turns = Register & Pick<typeof test, 'each' | 'runIf' | 'skipIf'> & { readonly nightly: Register }
 
-/** A store by itself, or something that has the name of one. */
+/** The name of a store, or an object with that name. */
 type Place = string | { readonly name: string }
 
-/** `test` for the tests of one suite on one of several places: registers those whose turn it is here. Each row of `each` takes a turn. */
+/**
+ * A `test` function for a suite that runs on several stores: registers only the tests whose turn it is on
+ * this one. Each row of `each` takes a turn.
+ */
 export function inTurns(place: string, places: readonly Place[]): Turns {
   const mine = turnsOf(place, places)
   const register = (name: string, run: Run, timeoutMs?: number): void => {
@@ -39,7 +43,7 @@ export function inTurns(place: string, places: readonly Place[]): Turns {
   })
 }
 
-/** The items of a list that are this place's. */
+/** The items of a list that belong to this store. */
 export function shareOf<T>(items: readonly T[], place: string, places: readonly Place[]): T[] {
   const mine = turnsOf(place, places)
   return items.filter(() => mine())

@@ -1,5 +1,5 @@
-// For `node --import`: a program that imports our packages by their names gets the sources, like every test, so that no
-// build has to come first. JOBMILL_SOURCES names where they are bundled, for tests that start many processes.
+// For `node --import`: programs that import our packages by name get the sources, so that no build is needed.
+// JOBMILL_SOURCES names the folder of their bundle, for tests that start many processes.
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { OUR_PACKAGES } from './our-packages.ts'
 
 const { JOBMILL_SOURCES = '' } = process.env
 
-/** What is in no bundle comes from the sources. */
+/** Entries that are not in the bundle load from the sources. */
 function urlOf(entry: string): string {
   const bundled = join(JOBMILL_SOURCES, entry.replace(/\.ts$/, '.js'))
   return JOBMILL_SOURCES !== '' && existsSync(bundled)

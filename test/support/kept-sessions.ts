@@ -1,6 +1,7 @@
-// A door to PostgreSQL that keeps sessions when their clients leave, and gives them to the next. A new session knows neither tables nor functions, and what it
-// has to read and plan takes the server 20 to 40 ms: most of what it did in tests whose stores come and go. What belongs to a client is undone before the
-// next one gets the session; plans stay. For servers that trust everybody, since nobody is asked a second time who they are.
+// A proxy to PostgreSQL that pools sessions across clients. A new session has empty caches, and filling them
+// takes the server 20 to 40 ms, most of its work in tests with short-lived stores. The proxy resets a session
+// before it gives it to the next client; plans stay. Only for servers with trust authentication, since no
+// later client of a session is authenticated.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { keptStatements, type KeptStatements, NO_STATEMENTS } from './kept-statements.ts'
@@ -13,39 +14,39 @@ export interface KeptSessions {
 
 interface Session {
   readonly socket: Socket
-  /** What it said when it began, for each of its clients. */
+  /** The first messages of the server, repeated for each client. */
   greeting: Buffer
   client: Socket | null
-  /** How many answers are still to come. */
+  /** The number of answers still expected. */
   owed: number
-  /** Called when the server has undone what belonged to the last client. */
+  /** Called when the server has reset the session after its last client. */
   undone: () => void
-  /** In a transaction or not, after the last of them. */
+  /** The transaction status after the last answer. */
   status: string
   readonly statements: KeptStatements
 }
 
 const PROTOCOL_3 = 196_608
-/** What a client sends that is answered with a status. */
+/** Messages of the client that the server answers with a status. */
 const ANSWERED = 'QSF'
 const LEAVES = 'X'
 const LEAVING = Buffer.from([LEAVES.charCodeAt(0), 0, 0, 0, 4])
 const IDLE = 'I'
 const UNDO = 'unlisten *; reset all; select pg_advisory_unlock_all(); discard temp'
 const UNDO_ALL = `deallocate all; ${UNDO}`
-/** More than the stores of all tests that run at once use. */
+/** More sessions than the stores of all concurrent tests use. */
 const MOST_KEPT = 60
 
 /**
- * With `keepsStatements` they stay prepared too. That is for stores that all use one schema: what a session has prepared for many schemas makes every change of a
- * table slow.
+ * With `keepsStatements`, prepared statements stay too. Only for stores that all use one schema: statements
+ * prepared for many schemas make every change of a table slow.
  */
 export async function keepSessions(
   serverUrl: string,
   { keepsStatements }: { readonly keepsStatements: boolean },
 ): Promise<KeptSessions> {
   const { hostname: host, port } = new URL(serverUrl)
-  /** By how they began: with which user, database and name. */
+  /** By their startup message: user, database and application name. */
   const kept = new Map<string, Session[]>()
   const sockets = new Set<Socket>()
 
@@ -90,7 +91,7 @@ export async function keepSessions(
     return session
   }
 
-  /** A session whose last client has just left is worth the wait: it is ready long before a new one would be. */
+  /** Waits for a session that is being reset, which is faster than opening a new one. */
   async function takeKept(key: string): Promise<Session | null> {
     const session = kept.get(key)?.pop()
     if (session === undefined) return null
@@ -115,7 +116,7 @@ export async function keepSessions(
       pass(Buffer.concat(passed), client, session.socket)
       passed = []
     })
-    // Without a word: the server is to notice it as it would.
+    // Close without a message, so that the server notices a lost client as usual.
     client.on('close', () => session.client === client && session.socket.destroy())
   }
 
@@ -141,7 +142,7 @@ export async function keepSessions(
   const server = createServer({ noDelay: true }, (client) => {
     known(client).once('data', (start: Buffer) => {
       if (start.length >= 8 && start.readInt32BE(4) === PROTOCOL_3) return void serve(client, start)
-      // To cancel a statement, for example.
+      // A connection of its own, such as one that cancels a statement.
       const socket = toServer()
       socket.write(start)
       client.pipe(socket).pipe(client)

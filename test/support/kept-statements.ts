@@ -1,34 +1,41 @@
-// The statements that a kept session has parsed and planned already: they are not prepared again for its next client, which would take the server a millisecond
-// each. Those without a name get one here.
+// Remembers the statements that a pooled session has prepared. They are not prepared again for its next
+// client, which would take the server a millisecond each. Unnamed statements get a name here.
 import { createHash } from 'node:crypto'
 import { firstText } from './postgres-messages.ts'
 
 export interface KeptStatements {
-  /** What the server gets in place of a message of the client: nothing where it has prepared that statement already. */
+  /**
+   * Returns what to send to the server instead of a message of the client: nothing when the statement is
+   * already prepared.
+   */
   readonly sent: (type: string, message: Buffer) => Buffer
   readonly answered: (type: string) => void
 }
 
 const NOTHING = Buffer.alloc(0)
 const HEADER = 5
-/** Ends what is answered together: after an error the server skips the rest of it. */
+/** These messages end a group: after an error the server skips the rest of the group. */
 const SYNCS = 'QSF'
-/** The store makes the names of its statements from their texts: the same name is the same statement. */
+/** The store derives statement names from their text, so the same name means the same statement. */
 const OURS = 'jobmill_'
 const KEPT = 'kept_'
-/** What has a plan. */
+/** Statements that have a plan. */
 const PLANNED = /^\s*(select|with|insert|update|delete)\b/i
 
 export const NO_STATEMENTS: KeptStatements = { sent: (_, message) => message, answered: () => {} }
 
 export function keptStatements(): KeptStatements {
   const known = new Set<string>()
-  /** Names that are being prepared, in the order of their answers, by what is answered together. The first answer is to the client's greeting. */
+  /**
+   * Names being prepared, in the order of their answers, one list per group. The first answer is to the
+   * client's startup message.
+   */
   const asked: string[][] = [[], []]
-  /** What the statement without a name is called here. */
+  /** The name given to the unnamed statement. */
   let unnamed = ''
 
-  // The client does without the answer to what the server does not get: it would only ask again.
+  // The client does not get an answer to a message that the server does not get. It does not need one: it
+  // only waits for the end of the group.
   function prepare(message: Buffer): Buffer {
     const given = firstText(message)
     const body = message.subarray(HEADER + given.length + 1)
@@ -43,7 +50,7 @@ export function keptStatements(): KeptStatements {
     sent(type, message) {
       if (SYNCS.includes(type)) asked.push([])
       if (type === 'P') return prepare(message)
-      if (type === 'B' && unnamed !== '') return bound(message, unnamed)
+      if (type === 'B' && unnamed !== '') return rewriteBind(message, unnamed)
       return message
     },
     answered(type) {
@@ -63,8 +70,8 @@ function parse(name: string, body: Buffer): Buffer {
   return withSize('P', Buffer.from(`${name}\0`), body)
 }
 
-/** A Bind says its portal first, and then the statement. */
-function bound(message: Buffer, statement: string): Buffer {
+/** A Bind message names its portal first and then the statement. */
+function rewriteBind(message: Buffer, statement: string): Buffer {
   const portalEnd = message.indexOf(0, HEADER) + 1
   if (message[portalEnd] !== 0) return message
   return withSize(

@@ -1,9 +1,9 @@
-// The files that take longest begin first, so that no core waits for one of them at the end. Known by name: a fresh clone has no
-// times of an earlier run to go by.
+// Starts the longest test files first, so that no core is idle at the end. They are listed by name, because a
+// fresh clone has no timings of an earlier run.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
-  // Those that wait for something beside those that need a core.
+  // Mix files that wait with files that need a core.
   'telegram/test/outbox.test.ts',
   'test/simulate.test.ts',
   'telegram/test/lost-process.test.ts',

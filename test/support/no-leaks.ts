@@ -1,5 +1,6 @@
-// After every test, and all that it cleans up itself, nothing of what it made is left: no timer, socket, server, child, thread, listener, open file, SQLite handle
-// or mill. What a file makes for all its tests has to be gone at its end. Closing takes a moment, so it is waited for, and only what stays is told.
+// Checks after every test and its cleanup that nothing it created is left: no timer, socket, server, child,
+// thread, listener, open file, SQLite handle or mill. Resources that a file shares among its tests must be
+// gone at its end. The check waits for resources that are closing.
 import { afterAll, beforeEach, vi } from 'vitest'
 import { endFile } from './file-end.ts'
 import { begin, patience } from './leaks/check.ts'
@@ -17,11 +18,11 @@ watchNode()
 const ofFile = begin()
 let hasFailed = false
 
-// The first hook of all: what it registers runs after all that others register.
+// Registered first, so that it runs after all other hooks.
 beforeEach(({ onTestFinished, task }) => {
   const ofTest = begin()
   onTestFinished(async () => {
-    // Whatever a test leaves when it breaks off is not news.
+    // Leaks of a failed test are expected.
     const isBroken = task.result?.state === 'fail'
     const left = isBroken ? [] : await ofTest.left()
     if (isBroken) ofTest.breakOff()
@@ -36,12 +37,12 @@ afterAll(async () => {
   complain('this file', left)
 }, 2 * patience.ms)
 
-// Hooks run last in, first out: after all of the file's, and before it is looked at.
+// Hooks run in reverse order: this one runs after those of the file and before the check.
 afterAll(async () => {
   try {
     await endFile()
   } finally {
-    // What the next file finds in its databases is not of these.
+    // Forget these instances: the next file has its own databases.
     stopped.clear()
   }
 }, 2 * patience.ms)

@@ -1,5 +1,5 @@
-// The entries of our packages, by the names that others import them by, as paths below packages/. Tests and what they start get the sources, so that no build has to
-// come first.
+// The entries of our packages by their import names, as paths below packages/. Tests and the programs that
+// they start get the sources, so that no build is needed.
 export const OUR_PACKAGES: Readonly<Record<string, string>> = {
   jobmill: 'jobmill/src/index.ts',
   'jobmill/sqlite': 'jobmill/src/sqlite.ts',
@@ -15,7 +15,7 @@ export const OUR_PACKAGES: Readonly<Record<string, string>> = {
   'jobmill-uploads/client': 'uploads/src/client.ts',
 }
 
-/** For Vite and vitest: whole names, so that one is not taken for the beginning of another. */
+/** For Vite and vitest: matches whole names, so that a name does not match as the prefix of another. */
 export function aliases(packages: string): { find: RegExp; replacement: string }[] {
   return Object.entries(OUR_PACKAGES).map(([name, path]) => ({
     find: new RegExp(`^${name}$`),

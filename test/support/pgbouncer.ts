@@ -1,6 +1,5 @@
-// Starts PgBouncer in front of a PostgreSQL server, in transaction mode, so that tests can show what works
-// behind it. It is Debian's program: where it is not installed the answer is null, and the caller should say
-// that it skipped something.
+// Starts PgBouncer in transaction mode in front of a PostgreSQL server. Returns null when Debian's package is
+// not installed; the caller should then report a skipped test.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,7 +18,7 @@ export interface Pgbouncer {
   stop(): Promise<void>
 }
 
-/** `settings` go into the `[pgbouncer]` section and win over the ones here. */
+/** `settings` are added to the `[pgbouncer]` section and override the ones here. */
 export async function startPgbouncer(options: {
   url: string
   settings?: Record<string, string>

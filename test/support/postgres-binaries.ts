@@ -1,5 +1,5 @@
-// Where the PostgreSQL programs are that npm installed: a current major version, and an old one that users
-// still run. Copied first when the user that they must run as cannot reach node_modules.
+// Finds the PostgreSQL programs that npm installed: a current major version and the oldest supported one.
+// Copies them when the user that they must run as cannot reach node_modules.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ const packages: Record<Binaries, string> = {
   old: `postgres15-${platform}`,
 }
 
-/** The folder of the package that holds them, or null where npm has none for this machine. */
+/** The folder of the package that contains them, or null when npm has none for this machine. */
 export function postgresPackage(binaries: Binaries): string | null {
   try {
     return dirname(dirname(require.resolve(packages[binaries])))
@@ -24,13 +24,16 @@ export function postgresPackage(binaries: Binaries): string | null {
   }
 }
 
-/** A folder with `initdb` and `postgres` that we may run; `folder` takes the copy, if one is needed. */
+/**
+ * A folder with `initdb` and `postgres` that the server's user can run; `folder` receives the copy, if one is
+ * needed.
+ */
 export function postgresPrograms(binaries: Binaries, folder: string): string {
   const source = postgresPackage(binaries)
   if (source === null) throw new Error(`npm installed no PostgreSQL (${binaries}) for ${platform}`)
   linkLibraries(source)
   if (canRun(join(source, 'native/bin/postgres'))) return join(source, 'native/bin')
-  // Typically a checkout below /root. What is copied goes away with the server's folder.
+  // Typically a checkout below /root. The copy is removed with the server's folder.
   cpSync(join(source, 'native'), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
   return join(folder, 'native/bin')
 }
@@ -44,7 +47,10 @@ function canRun(program: string): boolean {
   }
 }
 
-/** npm packages cannot hold links; the package would make them when installed, but we run no install scripts. */
+/**
+ * npm packages cannot contain links. The package would create them in its install script, which we do not
+ * run.
+ */
 function linkLibraries(source: string): void {
   const list = JSON.parse(readFileSync(join(source, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string
@@ -56,7 +62,7 @@ function linkLibraries(source: string): void {
     try {
       symlinkSync(link.source.slice(link.source.lastIndexOf('/') + 1), target)
     } catch (error) {
-      // Another process was quicker.
+      // Another process has created it first.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

@@ -1,8 +1,8 @@
-// Where one message of PostgreSQL ends and the next begins, in a stream that comes in pieces.
+// Splits a stream of the PostgreSQL protocol into messages.
 
 const HEADER = 5
 
-/** Calls `on` for each message with its type and the first byte of what it says. */
+/** Calls `on` for each message with its type and the first byte of its body. */
 export function messages(on: (type: string, first: string) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   let skip = 0
@@ -21,7 +21,7 @@ export function messages(on: (type: string, first: string) => void): (chunk: Buf
   }
 }
 
-/** Calls `on` for each message as a whole, with its type. */
+/** Calls `on` for each complete message, with its type. */
 export function wholeMessages(on: (type: string, message: Buffer) => void): (chunk: Buffer) => void {
   let pieces: Buffer[] = []
   let length = 0
@@ -42,7 +42,7 @@ export function wholeMessages(on: (type: string, message: Buffer) => void): (chu
   }
 }
 
-/** The first text of a message: for a Parse the name of the statement. */
+/** The first string of a message: for a Parse message the name of the statement. */
 export function firstText(message: Buffer): string {
   return message.toString('latin1', HEADER, message.indexOf(0, HEADER))
 }

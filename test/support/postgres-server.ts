@@ -1,5 +1,5 @@
-// Starts a real PostgreSQL server for tests: own data folder, a free port on 127.0.0.1, no password. It can be
-// restarted or killed as a test likes, and it goes away with the process that started it.
+// Starts a real PostgreSQL server for tests: own data folder, a free port on 127.0.0.1, no password. Tests
+// can restart or kill it, and it stops when the process that started it ends.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,22 +13,22 @@ import { serverFolder, unprivileged } from './unprivileged.ts'
 export interface PostgresServer {
   readonly url: string
   readonly port: number
-  /** Where the server logs to. */
+  /** The path of the log file. */
   readonly log: string
-  /** Where its data is. */
+  /** The data folder. */
   readonly data: string
   readonly isRunning: () => boolean
-  /** Shuts down and removes the data. Safe twice. */
+  /** Shuts down and removes the data. Safe to call twice. */
   stop(): Promise<void>
   /** Starts again on the same port with the same data: after a fast shutdown, or after `kill()`. */
   restart(): Promise<void>
   /** Shuts down and leaves it down. */
   shutDown(): Promise<void>
-  /** Crashes the server and leaves it down: every one of its processes is killed. */
+  /** Crashes the server by killing all its processes, and leaves it down. */
   kill(): Promise<void>
 }
 
-// Durable against a crash of the server, not of the machine; that is all a test can see, and it is fast.
+// Durable against a crash of the server but not of the machine, which no test can see; and fast.
 const defaults: Record<string, string> = {
   fsync: 'off',
   max_connections: '300',
@@ -40,9 +40,9 @@ const startTimeoutMs = 30_000
 export async function startPostgres(options: {
   binaries: Binaries
   settings?: Record<string, string>
-  /** The folder that its own is made in. Default: the system's temporary one. */
+  /** The parent of the server's folder. Default: the temporary folder of the system. */
   under?: string
-  /** Where a server that does not run has its data: this one begins with a copy of it, and follows the server at `follows`. */
+  /** The data of a stopped server: this one starts with a copy of it and follows the server at `follows`. */
   copy?: { data: string; follows: string }
 }): Promise<PostgresServer> {
   const folder = serverFolder(`postgres-${options.binaries}`, options.under)
@@ -58,7 +58,7 @@ export async function startPostgres(options: {
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     server = start(join(programs, 'postgres'), ['-D', data, ...args], folder, log)
     const deadline = performance.now() + startTimeoutMs
-    // The server writes into its pid file how far it has come; that is what pg_ctl waits for too.
+    // The server writes its progress into its pid file, which pg_ctl reads too.
     while (!isReady(pidFile, server.pid)) {
       if (hasExited(server)) throw new Error(`PostgreSQL did not start:\n${tail(log)}`)
       if (performance.now() > deadline) throw new Error(`PostgreSQL was not ready in time:\n${tail(log)}`)
@@ -69,7 +69,7 @@ export async function startPostgres(options: {
   async function shutDown(): Promise<void> {
     if (server === undefined || hasExited(server)) return
     const exited = once(server, 'exit')
-    // SIGINT is PostgreSQL's fast shutdown: sessions are cut off, data is written out.
+    // SIGINT is PostgreSQL's fast shutdown: it ends the sessions and writes the data out.
     server.kill('SIGINT')
     await exited
   }
@@ -85,7 +85,7 @@ export async function startPostgres(options: {
         await launch()
         break
       } catch (error) {
-        // Someone else was quicker to take the port.
+        // Another process has taken the port first.
         if (attempt === 5 || !String(error).includes('Address already in use')) throw error
       }
     }
@@ -112,7 +112,7 @@ export async function startPostgres(options: {
     async kill() {
       if (server?.pid === undefined || hasExited(server)) return
       const exited = once(server, 'exit')
-      // Held first, so that it cannot start another process while we count them.
+      // Stop it first, so that it cannot start another process while we list them.
       server.kill('SIGSTOP')
       const children = childrenOf(server.pid)
       server.kill('SIGKILL')
@@ -125,11 +125,11 @@ export async function startPostgres(options: {
 }
 
 function start(program: string, args: string[], cwd: string, log: string): ChildProcess {
-  // A file and not a pipe: a pipe that a busy test does not read would stop the server when it is full.
+  // A file instead of a pipe: a full pipe that a busy test does not read would block the server.
   const output = openSync(log, 'a')
   const child = spawn(program, args, { ...unprivileged, cwd, stdio: ['ignore', output, output] })
   closeSync(output)
-  // Without a listener a program that cannot be started would take the whole test run down.
+  // Without a listener, a program that cannot be started would crash the whole test run.
   child.on('error', () => {})
   return child
 }
@@ -142,7 +142,7 @@ async function createData(programs: string, data: string, folder: string, log: s
 }
 
 function copyData({ data, follows }: { data: string; follows: string }, to: string): void {
-  // With its owner and its rights, without which the server does not start.
+  // Keeps owner and permissions, without which the server does not start.
   execFileSync('cp', ['-a', data, to])
   writeFileSync(join(to, 'standby.signal'), '')
   appendFileSync(join(to, 'postgresql.auto.conf'), `primary_conninfo = '${follows}'\n`)
@@ -171,7 +171,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // The process is already gone.
   }
 }
 
@@ -181,7 +181,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // A killed orphan that nobody has collected yet still answers; it holds nothing any more.
+  // A zombie process still answers, but holds nothing.
   const status = `/proc/${pid}/stat`
   return !existsSync(status) || !/\) Z /.test(readFileSync(status, 'utf8'))
 }

@@ -1,4 +1,5 @@
-// What a test starts as a process, named by its source: from the bundle that was made for this run, where it is in there.
+// Resolves the programs that tests start as processes: from the bundle of this run when it contains them,
+// else from the sources.
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +12,7 @@ export function bundled(source: string): string {
   return existsSync(path) ? path : source
 }
 
-/** How Node is started for a program that imports jobmill by its name. */
+/** The arguments and environment for a Node program that imports jobmill by name. */
 export function withJobmill(): { readonly args: readonly string[]; readonly env: Record<string, string> } {
   return {
     args: ['--import', fileURLToPath(new URL('./jobmill-sources.ts', import.meta.url))],

@@ -1,14 +1,16 @@
-// Reads an expression of Prometheus with its own grammar: which figures it asks for, by which labels, and which labels its
-// answer has. Throws where Prometheus would.
+// Parses a Prometheus expression with its own grammar: which metrics it selects by which labels, and which
+// labels its result has. Throws where Prometheus would.
 import { parser } from '@prometheus-io/lezer-promql'
 
 type Node = ReturnType<typeof parser.parse>['topNode']
 
 export interface Selector {
   readonly metric: string
-  /** Labels that it is narrowed down by, with their values; more than one where it says a|b. Those of a dashboard's variables have none. */
+  /**
+   * Labels in its selector with their values; several for a|b. Labels with a dashboard variable have none.
+   */
   readonly matches: readonly { readonly label: string; readonly values: readonly string[] }[]
-  /** Labels that an aggregation around it, or a match between two sides, names. */
+  /** Labels in an aggregation around it, or in a match between two sides. */
   readonly grouped: readonly string[]
   /** The innermost aggregation around it, such as max; null for none. */
   readonly aggregation: string | null
@@ -18,12 +20,15 @@ export interface Selector {
 
 export interface Query {
   readonly selectors: readonly Selector[]
-  /** What legends and messages can name: the labels of the outermost aggregation on the left; null without one, for those of the figure. */
+  /**
+   * The labels that legends and messages can use: those of the outermost aggregation on the left. Null
+   * without one: then those of the metric.
+   */
   readonly labels: readonly string[] | null
 }
 
 export function readQuery(text: string): Query {
-  // What Grafana puts in before Prometheus sees it.
+  // Grafana substitutes these before Prometheus reads the expression.
   const query = text.replaceAll('$__rate_interval', '5m')
   const root = parser.parse(query).topNode
   const selectors: Selector[] = []
@@ -31,7 +36,7 @@ export function readQuery(text: string): Query {
     if (type.isError) throw new Error(`not PromQL at character ${node.from + 1}: ${query}`)
     if (type.name === 'VectorSelector') selectors.push(selectorOf(node, query))
   })
-  if (selectors.length === 0) throw new Error(`asks for nothing: ${query}`)
+  if (selectors.length === 0) throw new Error(`selects no metric: ${query}`)
   const [first] = all(root, 'AggregateExpr')
   return { selectors, labels: first === undefined ? null : labelsOf(first, query) }
 }
@@ -58,7 +63,7 @@ function valuesOf(literal: string): string[] {
   return text.startsWith('$') || text.includes('.*') ? [] : text.split('|')
 }
 
-/** Of an aggregation its `by`, of two sides that are matched their `on`. */
+/** The `by` of an aggregation, or the `on` of a match between two sides. */
 function labelsOf(node: Node, query: string): string[] {
   const clause = node.getChild('AggregateModifier') ?? node.getChild('MatchingModifierClause')
   const labels = clause?.getChild('GroupingLabels')?.getChildren('LabelName') ?? []

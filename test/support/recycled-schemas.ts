@@ -1,5 +1,6 @@
-// Schemas that the tests of a process use one after the other: to make one takes the server 110 ms and to drop it 80, to empty it a few. For tests that begin
-// with a database that is empty and up to date; who looks at how it comes about, or changes its tables, takes `freshSchema`. They are dropped after the run.
+// Recycles schemas among the tests of a process: creating one takes the server 110 ms and dropping it 80,
+// emptying it a few. For tests that start with an empty, migrated database. Tests of migrations, or tests
+// that change tables, use `freshSchema`. The schemas are dropped after the run.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject, onTestFinished, TestRunner } from 'vitest'
@@ -8,18 +9,18 @@ import { freshSchema } from './databases.ts'
 import { complain } from './leaks/complain.ts'
 import { aliveInSchema } from './leaks/instance-rows.ts'
 
-/** By server. */
+/** Unused schemas by server. */
 const free = new Map<string, string[]>()
 
 /**
- * For one test: new, or as new. Asked for before anything that the test ends, so that it is emptied after all that has ended. What is asked for outside of a
- * test is for the whole file.
+ * Returns a new or emptied schema for one test. Call it before anything that the test must end, so that the
+ * schema is emptied last. Outside of a test, the schema is for the whole file.
  */
 export function recycledSchema(url: string, prefix?: string): string {
   if (TestRunner.getCurrentTest() === undefined) return freshSchema(url, prefix)
   const name = free.get(url)?.pop() ?? `${inject('patternSchema')}_${randomBytes(6).toString('hex')}`
   onTestFinished(async ({ task }) => {
-    // Whatever goes on in it after a failure, nobody else is to see it.
+    // After a failure, something may still write to the schema, so no other test gets it.
     if (task.result?.state !== 'fail') await release(url, name)
   })
   return name
@@ -35,9 +36,9 @@ async function release(url: string, name: string): Promise<void> {
       const like = inject('patternSchema')
       patterns.set(url, patterns.get(url) ?? readPattern(client, url, like))
       const pattern = (await patterns.get(url)) as Pattern
-      // A test that made tables of its own, or none of ours, keeps it for itself.
+      // A schema with other tables than ours is not recycled.
       if (there.map(textOf).join() !== pattern.relations.map(textOf).join()) return
-      // A connection that a test forgot may hold locks: then fail here, do not hang.
+      // A connection that a test left open may hold locks: fail here instead of hanging.
       await client.query(`set lock_timeout = '5s'; ${emptying(name, like, pattern)}`)
     }
     free.set(url, [...(free.get(url) ?? []), name])
@@ -53,17 +54,17 @@ interface Relation {
 
 const textOf = ({ name, kind }: Relation): string => `${kind} ${name}`
 
-/** How a schema is that nobody has used. */
+/** The state of an unused schema. */
 interface Pattern {
   readonly relations: readonly Relation[]
-  /** Tables in which migrations left rows. */
+  /** Tables that contain rows of migrations. */
   readonly filled: readonly string[]
 }
 
 const patterns = new Map<string, Promise<Pattern>>()
 
 async function readPattern(client: pg.Client, url: string, schema: string): Promise<Pattern> {
-  // The first of all files makes it; the migrations of the others wait for that, and find it done.
+  // The first file creates it; the migrations of the others wait for that and have nothing left to do.
   const store = postgres(url, { schema, notifier: false })
   await store.open()
   await store.close()
@@ -87,11 +88,11 @@ async function relations(client: pg.Client, schema: string): Promise<Relation[]>
   return rows
 }
 
-/** Brings the schema back to how the migrations left it. */
+/** Restores the schema to the state after its migrations. */
 function emptying(schema: string, like: string, pattern: Pattern): string {
   return [
     'begin',
-    // No triggers: the order of the tables does not matter then, and we put back what was there.
+    // Without triggers the order of the tables does not matter; the rows are copied as they were.
     'set local session_replication_role = replica',
     ...tables(pattern.relations).map((name) => `delete from ${schema}.${name}`),
     ...pattern.filled.map(

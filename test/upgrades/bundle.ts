@@ -1,4 +1,4 @@
-/** Makes one file of each entry of the library, out of its sources: without its dependencies, which are installed. */
+/** Bundles each entry of the library into one file, without its dependencies, which are installed. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ export async function bundle(
   const sources = join(library, 'src/')
   const changes: Plugin = {
     name: 'jobmill-changes',
-    // Before the types are gone.
+    // Runs before the types are removed.
     enforce: 'pre',
     transform: (text, id) => (id.startsWith(sources) ? change(id.slice(sources.length), text) : null),
   }

@@ -1,4 +1,5 @@
-// A database of every release, as its code left it, opened by today's code and by the release after it: nothing is gone, and everything goes on.
+// Opens a stored database of every release with the current code and with the release after it: no data is
+// lost, and every job runs on.
 import type { JobState, Mill, Store } from 'jobmill'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { atFileEnd } from '../support/file-end.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 
 interface Ran {
-  /** How often, by the id of the job. */
+  /** Runs by job id. */
   readonly times: Map<string, number>
   /** Resolves with the id of the first job of the schedule. */
   readonly ticked: Promise<string>
@@ -45,7 +46,7 @@ function working(
   return { mill, ran: { times, ticked: tick.promise } }
 }
 
-/** What `counts` says, from the jobs themselves. */
+/** Computes from the jobs what `counts` returns. */
 async function countedOneByOne(
   store: Store<never>,
 ): Promise<Record<string, Partial<Record<JobState, number>>>> {
@@ -66,7 +67,7 @@ async function expectExactCounts(store: Store<never>): Promise<void> {
 }
 
 describe.each(STORES)('databases of releases, on %s', (on, stores) => {
-  // On PostgreSQL the release after it migrates a database at work, in side-by-side.test.ts.
+  // On PostgreSQL, side-by-side.test.ts migrates a live database to the release after the current one.
   const codes = [
     ["today's code", today],
     ['the release after it', () => bundled(next)],
@@ -86,7 +87,7 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
         await store.open()
         return store
       }
-      // SCHEMA_CHANGED here: the schema was edited since `npm run keep-release`.
+      // SCHEMA_CHANGED here means that the schema was edited since the last `npm run keep-release`.
       const first = await opened()
       expect(await snapshot(first, expected.roles)).toMatchObject(expected)
       await expectExactCounts(first)
@@ -99,7 +100,7 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
       const { keyed = '', 'done-with-key': doneWithKey = '' } = expected.roles
       expect(await keyHolders(mill)).toEqual([keyed, doneWithKey])
       await mill.start()
-      // The instances of before are gone: no need to wait for one lease in contact with the database.
+      // The earlier instances are gone, so do not wait until their leases expire.
       await mill.recover()
       await expectRunOnce(mill, ran, expected.roles)
       await expectTicked(mill, ran)
@@ -134,7 +135,7 @@ async function expectRunOnce(mill: Mill<Store<never>>, ran: Ran, roles: Roles): 
   await mill.runNow(id('far'))
   await mill.runNow(id('retrying'))
   await Promise.all(held.map((one) => mill.job(one).result()))
-  // What was running when its process fell silent has crashed, and spent no attempt.
+  // The jobs of a process that stopped sending heartbeats have crashed, which spends no attempt.
   expect(await mill.get(id('running'))).toMatchObject({ state: 'done', result: 1, crashes: 1 })
   expect(await mill.get(id('retrying'))).toMatchObject({ state: 'done', result: 2, crashes: 0 })
   expect(await mill.get(id('asked-to-stop'))).toMatchObject({ state: 'cancelled' })
@@ -142,14 +143,14 @@ async function expectRunOnce(mill: Mill<Store<never>>, ran: Ran, roles: Roles): 
   expect(never.filter((one) => ran.times.has(one))).toEqual([])
 }
 
-/** Who holds the two keys: asked by enqueueing under them. */
+/** Finds the holders of the two keys by enqueueing under them. */
 function keyHolders(mill: Mill<Store<never>>): Promise<string[]> {
   const ask = async (dedupeKey: string): Promise<string> =>
     (await mill.enqueue(KIND, null, { queue: QUEUE, dedupeKey })).id
   return Promise.all([ask(KEYS.waiting), ask(KEYS.done)])
 }
 
-/** Jobs that run as soon as somebody works, that wait to be let go, and that never run. */
+/** Jobs that run as soon as a worker starts, that wait for an operator, and that never run. */
 function fates(roles: Roles): { readonly now: string[]; readonly held: string[]; readonly never: string[] } {
   const held = ['held', 'far', 'retrying']
   const never = ['done', 'done-with-key', 'dead', 'cancelled', 'cancelled-while-waiting', 'asked-to-stop']
@@ -158,7 +159,10 @@ function fates(roles: Roles): { readonly now: string[]; readonly held: string[];
   return { now: ids(now), held: ids(held), never: ids(never) }
 }
 
-/** The schedule that was served once serves the last instant that it missed, and has a next one in the future. */
+/**
+ * The schedule that ran once enqueues a job for the last tick that it missed, and its next tick is in the
+ * future.
+ */
 async function expectTicked(mill: Mill<Store<never>>, ran: Ran): Promise<void> {
   const job = await ran.ticked
   const schedules = await mill.schedules.list()

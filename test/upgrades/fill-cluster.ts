@@ -1,11 +1,14 @@
-/** What processes share: limits with permits that are out, schedules that were served, slots, leaders, figures and events. */
+/**
+ * Fills what processes share: limits with held permits, schedules that have run, slots, leaders, metrics and
+ * events.
+ */
 import type { ScheduleDefinition } from 'jobmill'
 import { KIND, QUEUE, type Scene } from './scene.ts'
 
 export const LIMITED = 'limited'
 export const QUICK = 'quick'
 const LIMITS = { queue: 'database', rate: 'api' }
-/** Of code, and of an operator. */
+/** One schedule from code and one from an operator. */
 export const SCHEDULES = { code: 'nightly', operator: 'cleaning' }
 
 /** 1 January 2026, 9:00 UTC, and a day later. */
@@ -14,14 +17,14 @@ const NEXT_AT = SERVED_AT + 86_400_000
 
 export async function fillCluster(scene: Scene): Promise<void> {
   const instance = await scene.register('leader', 5_000)
-  await limits(scene, instance)
-  await schedules(scene)
-  await shared(scene, instance)
-  await handedOff(scene, instance)
+  await fillLimits(scene, instance)
+  await fillSchedules(scene)
+  await fillShared(scene, instance)
+  await fillDispatched(scene, instance)
 }
 
-/** The only permit is held by a job whose instance is never heard of again. */
-async function limits({ store, settings, enqueue, claim }: Scene, instance: string): Promise<void> {
+/** The only permit is held by a job whose instance sends no more heartbeats. */
+async function fillLimits({ store, settings, enqueue, claim }: Scene, instance: string): Promise<void> {
   await store.declareLimits([
     { name: LIMITS.queue, settings: { type: 'concurrency', most: 1 } },
     { name: LIMITS.rate, settings: { type: 'rate', amount: 100, perMs: 1_000, burst: 10 } },
@@ -36,8 +39,8 @@ async function limits({ store, settings, enqueue, claim }: Scene, instance: stri
   await store.acquire([{ limit: LIMITS.rate, amount: 3, holder, token, instance, waitUpToMs: 0 }])
 }
 
-/** One that was served once and whose next instant is long past, and one that is paused. */
-async function schedules({ store, prepare }: Scene): Promise<void> {
+/** A schedule that ran once and whose next tick is long past, and a paused one. */
+async function fillSchedules({ store, prepare }: Scene): Promise<void> {
   const definition: ScheduleDefinition = {
     when: '0 9 * * *',
     zone: 'UTC',
@@ -62,11 +65,11 @@ async function schedules({ store, prepare }: Scene): Promise<void> {
   await store.tick([{ ...step, from: null, nextAt: SERVED_AT, fires: [] }])
   const fires = prepare({ ticked: {} }).map((job) => ({ at: SERVED_AT, job }))
   const [ticked] = await store.tick([{ ...step, from: SERVED_AT, nextAt: NEXT_AT, fires }])
-  if (ticked?.accepted !== true) throw new Error('the schedule was not served')
+  if (ticked?.accepted !== true) throw new Error('the schedule enqueued no job')
 }
 
-/** What an instance leaves behind that led, had its share of workers, and told what it saw. */
-async function shared({ store }: Scene, instance: string): Promise<void> {
+/** What an instance leaves behind that was a leader, had its share of workers, and wrote metrics. */
+async function fillShared({ store }: Scene, instance: string): Promise<void> {
   await store.renew({
     instance,
     leaseMs: 5_000,
@@ -80,10 +83,10 @@ async function shared({ store }: Scene, instance: string): Promise<void> {
   await store.record({ source: instance, seq: 1, deltas: [], own: [], events: [event] })
 }
 
-/** Running as soon as it was written. */
-async function handedOff({ store, settings, prepare }: Scene, instance: string): Promise<void> {
+/** Running as soon as it is written, by direct dispatch. */
+async function fillDispatched({ store, settings, prepare }: Scene, instance: string): Promise<void> {
   await store.declareQueues([{ name: QUICK, settings: settings({}) }])
   const handOff = { instance, queues: [{ queue: QUICK, room: 1 }], kinds: [KIND] }
   const [written] = await store.enqueue(prepare({ 'handed-off': { queue: QUICK } }), { handOff })
-  if (written?.lease === undefined) throw new Error('the job was not handed off')
+  if (written?.lease === undefined) throw new Error('the job was not dispatched directly')
 }

@@ -1,11 +1,14 @@
-/** Fills a new database with a job in every state that there is, by the code of a release and through its own contract. */
+/**
+ * Fills a new database with a job in every state, by the code of a release and through its own store
+ * contract.
+ */
 import type { Store, Transition } from 'jobmill'
 import { fillCluster } from './fill-cluster.ts'
 import type { Release } from './release.ts'
 import { QUEUE, type Roles, type Scene, sceneOf } from './scene.ts'
 
 export const PAUSED = 'paused'
-/** Of the job that holds its key while it waits, and of the one that goes on holding it after its end. */
+/** The keys of a job that holds its key until it has run, and of one that holds it after its end. */
 export const KEYS = { waiting: 'invoice 1', done: 'invoice 2' }
 
 /** The year 2100. */
@@ -19,16 +22,18 @@ export async function fill(release: Release, store: Store<never>): Promise<Roles
     { name: QUEUE, settings: settings({ workers: 4, backoffBaseMs: 2_000 }) },
     { name: PAUSED, settings: settings({ paused: true }) },
   ])
-  await ended(scene)
-  await running(scene)
-  await crashed(scene)
+  await fillEnded(scene)
+  await fillRunning(scene)
+  await fillCrashed(scene)
   await waiting(scene)
   await fillCluster(scene)
   return scene.roles
 }
 
-/** One for each way to end, and one that failed and comes back far in the future; their instance has stopped. */
-async function ended({ store, roles, enqueue, register, claim }: Scene): Promise<void> {
+/**
+ * One job for each outcome, and one that failed and is retried far in the future; their instance has stopped.
+ */
+async function fillEnded({ store, roles, enqueue, register, claim }: Scene): Promise<void> {
   const instance = await register('stopped', 60_000)
   await enqueue({
     done: { tags: ['paid', 'eu'], metadata: { trace: 'abc' } },
@@ -57,8 +62,8 @@ async function ended({ store, roles, enqueue, register, claim }: Scene): Promise
   await store.deregister(instance)
 }
 
-/** Leased to an instance that is never heard of again. */
-async function running({ store, roles, enqueue, register, claim }: Scene): Promise<void> {
+/** Leased to an instance that sends no more heartbeats. */
+async function fillRunning({ store, roles, enqueue, register, claim }: Scene): Promise<void> {
   const instance = await register('silent', 5_000)
   await enqueue({
     running: { tags: ['eu'] },
@@ -71,8 +76,8 @@ async function running({ store, roles, enqueue, register, claim }: Scene): Promi
   await store.cancel([roles['asked-to-stop'] ?? ''], 'stop it')
 }
 
-/** Taken back once from an instance that was lost. */
-async function crashed({ store, enqueue, register, claim }: Scene): Promise<void> {
+/** Recovered once from a lost instance. */
+async function fillCrashed({ store, enqueue, register, claim }: Scene): Promise<void> {
   await enqueue({ crashed: {} })
   const instance = await register('lost', 200)
   await claim(instance, 1)
@@ -92,7 +97,7 @@ async function waiting({ store, enqueue }: Scene): Promise<void> {
     far: { runAt: FAR_AT },
     held: { queue: PAUSED },
   })
-  // The line forms when somebody looks; what is due after that stays scheduled.
+  // Staging builds the order queue; jobs that become due after that stay scheduled.
   await store.stage(10)
   await enqueue({ due: { delay: 1 } })
 }

@@ -1,5 +1,5 @@
-// A transaction that somebody leaves open keeps a migration from the tables that it changes. It must not keep anybody else from them: whoever came after a migration
-// that simply waited would wait with it.
+// An open transaction blocks a migration from the tables that it changes. The migration must not block other
+// clients at the same time: all clients behind a migration that waits for a lock would wait too.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Platform, type Store, systemPlatform } from 'jobmill'
@@ -13,7 +13,7 @@ import { buildNextRelease } from './next-release.ts'
 
 const url = inject('postgresUrl')
 
-/** The store of the release after today's. */
+/** The store of the release after the current one. */
 let next: typeof postgres
 beforeAll(async () => {
   const folder = await buildNextRelease(atFileEnd)
@@ -21,7 +21,7 @@ beforeAll(async () => {
     .postgres
 })
 
-/** A client in the midst of a transaction that has looked at the queues, as an enqueue of its own would and at the limits. */
+/** Opens a transaction that has read the queues and the limits, as an enqueue inside it would. */
 async function openTransaction(schema: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -30,8 +30,8 @@ async function openTransaction(schema: string): Promise<pg.Client> {
   return client
 }
 
-/** Counts how often a migration has given way: before each pause it draws how long that is. */
-function watched(): { readonly platform: Platform; readonly times: () => number } {
+/** Counts how often a migration has backed off: before each pause it draws a random delay. */
+function watchBackOff(): { readonly platform: Platform; readonly times: () => number } {
   let times = 0
   const random = (): number => {
     times += 1
@@ -40,7 +40,7 @@ function watched(): { readonly platform: Platform; readonly times: () => number 
   return { platform: { ...systemPlatform, random }, times: () => times }
 }
 
-/** From the enqueue to the end, by the code of an earlier release. */
+/** Runs one job from enqueue to finish with the code of an earlier release. */
 async function runOne(store: Store<never>, instance: string): Promise<void> {
   await store.enqueue([aJob()])
   const [lease] = await store.claim(aClaim(instance, { limit: 1 }))
@@ -59,7 +59,7 @@ async function olderStore(schema: string): Promise<Store<never>> {
 }
 
 describe('migrations that give way, on postgres', () => {
-  test('P16 processes go on while a migration waits for a transaction to end', async () => {
+  test('P16 processes keep working while a migration waits for an open transaction', async () => {
     const schema = freshSchema(url, 'give_way')
     const old = await olderStore(schema)
     const instance = anInstance({ leaseMs: 600_000 })
@@ -67,12 +67,13 @@ describe('migrations that give way, on postgres', () => {
     await runOne(old, instance.id)
 
     const client = await openTransaction(schema)
-    const { platform, times } = watched()
+    const { platform, times } = watchBackOff()
     const store = next(url, { schema, notifier: false, platform })
     onTestFinished(() => store.close())
     const opening = store.open()
     let jobs = 1
-    // It comes back after it has given way. Behind one that simply waited, this would never end.
+    // The migration retries after it has backed off. Behind one that keeps its place in the lock queue, this
+    // loop would never end.
     for (; times() < 2; jobs += 1) await runOne(old, instance.id)
     await client.query('COMMIT')
     await opening
@@ -80,12 +81,12 @@ describe('migrations that give way, on postgres', () => {
     expect(await store.counts()).toMatchObject([{ done: jobs + 1 }])
   })
 
-  test('P16 a migration that finds the tables taken for too long is refused, and says what to do', async () => {
+  test('P16 a migration that cannot lock its tables in time fails, and says what to do', async () => {
     const schema = freshSchema(url, 'give_way')
     await olderStore(schema)
     const client = await openTransaction(schema)
-    const { platform, times } = watched()
-    // After the first time that it gave way, an hour has passed.
+    const { platform, times } = watchBackOff()
+    // After the first back-off, an hour has passed.
     const monotonic = (): number => systemPlatform.monotonic() + times() * 3_600_000
     const store = next(url, { schema, notifier: false, platform: { ...platform, monotonic } })
     await expect(store.open()).rejects.toMatchObject({

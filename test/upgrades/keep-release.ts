@@ -1,6 +1,7 @@
 /**
- * `npm run keep-release`: keeps a database of each store for the tests of upgrades, filled by today's code, under the version of packages/jobmill. Run it after each
- * change of a schema until that version is published, and then once with `--code`, which keeps the code too.
+ * `npm run keep-release`: stores a database of each store for the upgrade tests, filled by the current code,
+ * under the version of packages/jobmill. Run it after each schema change until that version is published, and
+ * then once with `--code`, which also stores the code.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
 /**
- * The release after today's: today's sources with one migration more. It proves that upgrades work before there is a second release to upgrade to.
- * Its migration does to both schemas what a real one would: it adds columns to tables in use, a table, an index and, on PostgreSQL, a function.
+ * Builds the release after the current one: the current sources with one more migration. It proves that
+ * upgrades work before a second release exists. Like a real migration, it adds columns to tables in use, a
+ * table, an index and, on PostgreSQL, a function.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +32,10 @@ export const NEXT_MIGRATIONS: Readonly<Record<'sqlite' | 'postgres', readonly Mi
   postgres: [...POSTGRES, migration(POSTGRES.length + 1, NAME, ON_POSTGRES)],
 }
 
-/** Builds it into a folder of its own; `onEnd` removes the folder. Inside of the repository, so that it finds its dependencies. */
+/**
+ * Builds it into a new folder, which `onEnd` removes. The folder is inside the repository, so that it
+ * resolves its dependencies.
+ */
 export async function buildNextRelease(onEnd: (end: () => Promise<void>) => void): Promise<string> {
   const reports = fileURLToPath(new URL('../../reports', import.meta.url))
   mkdirSync(reports, { recursive: true })

@@ -1,4 +1,7 @@
-/** Both stores as the tests of upgrades use them: an empty place, a kept database in it, and everything that is there as a script. */
+/**
+ * Both stores for the upgrade tests: creates an empty place, restores a stored database, and dumps everything
+ * as a script.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -17,10 +20,10 @@ interface Kept {
 
 export interface StorePlaces {
   readonly empty: () => Place
-  /** The kept database of a release. */
+  /** Restores the stored database of a release. */
   readonly restore: (version: string) => Promise<Kept>
   readonly dump: (place: Place) => Promise<string>
-  /** Lets the lease of an instance run out at once. */
+  /** Expires the lease of an instance at once. */
   readonly expire: (place: Place, instance: string) => Promise<void>
 }
 

@@ -1,10 +1,10 @@
 /**
- * A schema of a PostgreSQL database as a plain script, and back: what the catalog says of tables, indexes, sequences and functions, then the rows. pg_dump does not come
- * with the server that npm installs.
+ * Dumps a schema of a PostgreSQL database as a plain script and restores it: tables, indexes, sequences and
+ * functions from the catalog, then the rows. The server from npm does not include pg_dump.
  */
 import pg from 'pg'
 
-/** Each gives the lines of one column, `line`, for the schema $1. In the order in which they can be run. */
+/** Each query returns lines in one column, `line`, for the schema $1. In the order in which they can run. */
 const PARTS: readonly string[] = [
   `SELECT format('CREATE SEQUENCE jobmill.%I AS %s;', c.relname, format_type(s.seqtypid, NULL)) AS line
      FROM pg_class AS c JOIN pg_sequence AS s ON s.seqrelid = c.oid
@@ -28,7 +28,7 @@ const PARTS: readonly string[] = [
   `SELECT pg_get_functiondef(p.oid) || ';' AS line FROM pg_proc AS p WHERE p.pronamespace = $1::regnamespace ORDER BY p.proname`,
 ]
 
-/** After the rows, which they would change. */
+/** Created after the rows, which they would change. */
 const TRIGGERS = `
 SELECT pg_get_triggerdef(t.oid) || ';' AS line FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
  WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal ORDER BY c.relname, t.tgname`
@@ -38,7 +38,7 @@ SELECT c.relname AS table, json_agg(quote_ident(a.attname) ORDER BY a.attnum) AS
   FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
  WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' GROUP BY c.relname ORDER BY c.relname`
 
-/** Where each sequence goes on. */
+/** The next value of each sequence. */
 const SEQUENCES = `
 SELECT format('SELECT setval(''jobmill.%I'', %s);', sequencename, last_value) AS line
   FROM pg_sequences WHERE schemaname = $1 AND last_value IS NOT NULL ORDER BY sequencename`
@@ -62,7 +62,7 @@ function rowsOf(schema: string, table: string, columns: readonly string[]): stri
   return `SELECT format('${into}', concat_ws(', ', ${values})) AS line FROM ${schema}.${table} ORDER BY 1`
 }
 
-/** Into a schema that is not there yet. */
+/** Restores into a schema that does not exist yet. */
 export async function restorePostgres(url: string, schema: string, script: string): Promise<void> {
   await connected(url, (client) => client.query(script.replaceAll(/\bjobmill(?=[.;])/g, schema)))
 }

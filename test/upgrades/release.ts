@@ -1,4 +1,4 @@
-/** Releases as tests load them: today's sources, or a bundle of another release. */
+/** Loads releases for tests: the current sources, or the bundle of another release. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -6,7 +6,7 @@ import type * as Entry from 'jobmill'
 import type * as Postgres from 'jobmill/postgres'
 import type * as Sqlite from 'jobmill/sqlite'
 
-/** Where a store is, as a message to another process can say it. */
+/** The location of a store, in a form that can be sent to another process. */
 export interface Place {
   readonly store: 'sqlite' | 'postgres'
   /** A path, or a URL with the schema. */
@@ -14,24 +14,24 @@ export interface Place {
   readonly schema?: string
 }
 
-/** Typed as today's. */
+/** Typed like the current release. */
 export interface Release {
   readonly entry: typeof Entry
-  /** Loads only the driver that is asked for. */
+  /** Loads only the requested driver. */
   readonly storeAt: (place: Place) => Promise<Entry.Store<never>>
 }
 
 /** A folder for each release: a database of each store and, once the release is published, its code. */
 export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
 
-/** The versions that are kept, oldest first. */
+/** The stored versions, oldest first. */
 export function keptReleases(): string[] {
   return readdirSync(RELEASES)
     .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
-/** The code that made the database of a kept release. A release that is not published yet has none of its own: that is today's. */
+/** The code that made the database of a stored release. An unpublished release uses the current code. */
 export function codeOf(version: string): Promise<Release> {
   const code = join(RELEASES, version, 'code')
   return existsSync(code) ? bundled(code) : today()

@@ -1,25 +1,30 @@
-/** What filling a database needs of a release, whichever it is: its own contract, in few words. Every job has a role, by which tests know it. */
+/**
+ * What filling a database needs of any release, through its store contract. Every job has a role, by which
+ * tests identify it.
+ */
 import type { JobRequest, Lease, NewJob, QueueSettings, Store } from 'jobmill'
 import type { Release } from './release.ts'
 
 export const KIND = 'work'
 export const QUEUE = 'mail'
 
-/** Keeps everything: a fixture is opened years later. */
+/** Keeps everything, because a fixture is opened years later. */
 const KEEPS = { retainDoneMs: null, retainCancelledMs: null, retainDeadMs: null }
 
-/** Which job has which role. */
+/** Job ids by role. */
 export type Roles = Record<string, string>
 
 export interface Scene {
   readonly store: Store<never>
   readonly roles: Roles
   readonly settings: (of: Partial<QueueSettings>) => QueueSettings
-  /** A job for each role, to be written by whoever asks. */
+  /** Builds a job for each role; the caller writes them. */
   readonly prepare: (requests: Requests) => NewJob[]
   readonly enqueue: (requests: Requests) => Promise<void>
   readonly register: (label: string, leaseMs: number) => Promise<string>
-  /** Leases everything that is ready in a queue, by the roles of the jobs; refused when it is not as much as expected. */
+  /**
+   * Leases all ready jobs of a queue and returns them by role. Throws when their number is not as expected.
+   */
   readonly claim: (instance: string, expected: number, queue?: string) => Promise<Map<string, Lease>>
 }
 
@@ -54,7 +59,7 @@ export function sceneOf({ entry }: Release, store: Store<never>): Scene {
       const request = { instance, queues: [{ queue, room: 100 }], kinds: [KIND] }
       const leases = await store.claim({ ...request, limit: 100, quarantined: 'skip' })
       if (leases.length !== expected)
-        throw new Error(`${leases.length} jobs of ${queue} were leased, and not ${expected}`)
+        throw new Error(`expected ${expected} leases from ${queue}, got ${leases.length}`)
       const roleOf = new Map(Object.entries(roles).map(([role, id]) => [id, role]))
       return new Map(leases.map((lease) => [roleOf.get(lease.id) ?? '', lease]))
     },

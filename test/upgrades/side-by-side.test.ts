@@ -1,4 +1,4 @@
-// Processes of an earlier release at work while one of a later release starts and migrates their database.
+// Processes of an earlier release work while one of a later release starts and migrates their database.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ function ownFolder(): string {
   return folder
 }
 
-/** Published releases beside today's, and today's beside the release after it. */
+/** Published releases with the current one, and the current one with the release after it. */
 const UPGRADES: readonly (readonly [name: string, older: string | null, newer: () => string | null])[] = [
   ...keptReleases()
     .map((version) => [version, join(RELEASES, version, 'code')] as const)
@@ -32,11 +32,11 @@ const UPGRADES: readonly (readonly [name: string, older: string | null, newer: (
   ["today's to the release after it", null, () => next],
 ]
 
-// A migration of PostgreSQL waits for the transactions of others, and they for it. What both stores make of the database of another release is in
-// databases.test.ts.
+// A PostgreSQL migration waits for the transactions of other processes, and they for it. databases.test.ts
+// covers how both stores open the database of another release.
 describe.each(inFull(STORES, STORES.slice(1)))('upgrades under load, on %s', (_, stores) => {
   test.each(UPGRADES)(
-    'P2 P3 P4 from %s: old processes go on beside a new one, nothing is lost, nothing runs twice',
+    'P2 P3 P4 from %s: old processes keep working next to a new one, no job is lost or runs twice',
     async (_name, older, newer) => {
       const upgrade = await upgradeUnderLoad({
         older,

@@ -1,6 +1,6 @@
 /**
- * An upgrade under load: processes of one release at work on a database, one of a later release that starts and migrates it meanwhile, an old one that is killed, and
- * then the judge of proof/cluster/.
+ * An upgrade under load: processes of one release work on a database, one of a later release starts and
+ * migrates it, and an old one is killed. Then the judge of proof/cluster/ checks the result.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import type { WorkerMessage, WorkerOrder, WorkerTask } from './worker.ts'
 
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
-/** The jobs of a process are numbered from its own number times this. */
+/** The jobs of a process are numbered from the number of the process times this. */
 const FIRST_N = 1_000_000
 
 /** How many outcomes each process commits before the upgrade, and again after it. */
@@ -31,7 +31,10 @@ interface Worker {
   readonly ledger: LedgerReader
   readonly sent: () => Sent[]
   readonly tell: (order: WorkerOrder) => void
-  /** Resolves when it has said this so often in all. Rejects when it ends before that. */
+  /**
+   * Resolves when the process has sent this message that many times in total. Rejects when it ends before
+   * that.
+   */
   readonly says: (message: WorkerMessage, times?: number) => Promise<void>
   readonly said: (message: WorkerMessage) => number
   readonly ended: Promise<number | null>
@@ -56,12 +59,12 @@ function startWorker(given: {
   let errors = ''
   child.stderr?.on('data', (data) => (errors += String(data)))
   const counts = new Map<WorkerMessage, number>()
-  // One listener for all who wait.
-  let heard = Promise.withResolvers<void>()
+  // One listener for all waiting calls.
+  let received = Promise.withResolvers<void>()
   child.on('message', (message: WorkerMessage) => {
     counts.set(message, (counts.get(message) ?? 0) + 1)
-    heard.resolve()
-    heard = Promise.withResolvers()
+    received.resolve()
+    received = Promise.withResolvers()
   })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const said = (message: WorkerMessage): number => counts.get(message) ?? 0
@@ -79,14 +82,14 @@ function startWorker(given: {
           new Error(`process ${number} ended early, with ${String(code)}: ${errors.slice(0, 2_000)}`),
         ),
       )
-      // It may end when nobody listens any more.
+      // It may end when no call waits for it any more.
       early.catch(() => {})
-      while (said(message) < times) await Promise.race([heard.promise, early])
+      while (said(message) < times) await Promise.race([received.promise, early])
     },
   }
 }
 
-/** Without the half of a line that a process which was killed may leave behind. */
+/** Ignores the incomplete last line of a killed process. */
 function linesOf(file: string): Sent[] {
   const text = readFileSync(file, 'utf8')
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
@@ -94,19 +97,19 @@ function linesOf(file: string): Sent[] {
 }
 
 interface Upgrade {
-  /** In sentences; empty when everything was kept. */
+  /** Descriptions of broken guarantees; empty when there are none. */
   readonly broken: readonly string[]
-  /** Jobs that ran in the killed process when it died. */
+  /** Jobs that were running in the killed process. */
   readonly cutOff: number
 }
 
 interface Scene {
-  /** The folders of their bundles; null for today's. */
+  /** The folders of their bundles; null for the current release. */
   readonly older: string | null
   readonly newer: string | null
   readonly place: Place
   readonly folder: string
-  /** Lets the lease of an instance run out at once: nobody waits for it. */
+  /** Expires the lease of an instance at once, so that no test waits for it. */
   readonly expire: (place: Place, instance: string) => Promise<void>
   readonly onEnd: (end: () => Promise<void>) => void
 }
@@ -145,7 +148,8 @@ export async function upgradeUnderLoad({
   await whileHeld(lives, async () => {
     const instance = (await mill.get(cutOff[0] ?? ''))?.instance ?? ''
     await expire(place, instance)
-    // A process reaps only after a lease in contact with the database; an operator need not wait.
+    // A process reaps only after it has been in contact with the database for one lease; an operator need not
+    // wait.
     await mill.recover()
     await until(newer, async () => {
       const jobs = await Promise.all(cutOff.map((id) => mill.get(id)))
@@ -178,7 +182,7 @@ function goesOn(worker: Worker): Promise<void> {
   return worker.says('told', worker.said('told') + SOME)
 }
 
-/** The one that enqueues soon has no worker left, so that only others can run its jobs: until this one has. */
+/** Leaves the enqueueing process without workers and waits until this one has run some of its jobs. */
 async function runsJobsOf(one: Worker, enqueues: Worker): Promise<void> {
   const isTheirs = (n: number): boolean => Math.floor(n / FIRST_N) === enqueues.number
   await whileHeld(enqueues, () =>
@@ -189,7 +193,7 @@ async function runsJobsOf(one: Worker, enqueues: Worker): Promise<void> {
   )
 }
 
-/** A worker holds what it runs, at least one job, for as long as this takes: nobody may take that from it. */
+/** Makes the worker hold its running jobs, at least one, while `act` runs: no other process may take them. */
 async function whileHeld(worker: Worker, act: () => Promise<void>): Promise<void> {
   const before = worker.said('holds')
   worker.tell('hold')
@@ -198,24 +202,24 @@ async function whileHeld(worker: Worker, act: () => Promise<void>): Promise<void
   worker.tell('let go')
 }
 
-/** Looks whenever the worker has committed something. */
+/** Checks whenever the worker has committed an outcome. */
 async function until(worker: Worker, isIt: () => boolean | Promise<boolean>): Promise<void> {
   do await worker.says('told', worker.said('told') + 1)
   while (!(await isIt()))
 }
 
-/** Kills it while it runs something; when that was. */
+/** Kills the process while it runs a job. Returns the time. */
 async function killAtWork({ ledger, child, ended, tell, says }: Worker): Promise<number> {
   tell('hold')
   await says('holds')
   child.kill('SIGKILL')
   await ended
   ledger.read()
-  // Not before: until the signal reaches it, it begins with further jobs.
+  // Take the time afterwards: the process starts further jobs until the signal reaches it.
   return nowMs()
 }
 
-/** Looks again whenever one of them has committed something. */
+/** Checks whenever one of them has committed an outcome. */
 async function nothingWaits(
   mill: { readonly counts: Store['counts'] },
   workers: readonly Worker[],

@@ -1,8 +1,8 @@
-/** What a store tells of its database, through the read side and without what changes by itself as time goes by. */
+/** Reads the content of a database through the store contract, without values that change over time. */
 import type { Store } from 'jobmill'
 import type { Roles } from './scene.ts'
 
-/** A fixture's second half: what the code that filled it read at the end, as JSON. */
+/** The second half of a fixture: what the code that filled it read at the end, as JSON. */
 export interface Snapshot {
   readonly roles: Roles
   /** By role. */
@@ -28,7 +28,7 @@ export async function snapshot(store: Store<never>, roles: Roles): Promise<Snaps
     history: byRole(history),
     counts: (await store.counts()).map(({ oldestReadyMs: _, ...rest }) => rest),
     queues: (await store.queues()).map(({ coolingMs: _, ...rest }) => rest),
-    // Alive or expired is a question of when one looks.
+    // Whether an instance is alive or expired depends on the time of reading.
     instances: (await store.instances())
       .map(({ state, ...rest }) => ({ ...rest, state: state === 'alive' ? 'expired' : state }))
       .toSorted((a, b) => a.id.localeCompare(b.id)),

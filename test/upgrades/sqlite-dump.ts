@@ -1,4 +1,4 @@
-/** A SQLite database as a script, and back. */
+/** Dumps a SQLite database as a script and restores it. */
 import Database from 'better-sqlite3'
 
 interface Made {

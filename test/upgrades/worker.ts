@@ -1,6 +1,7 @@
 /**
- * A process of one release that enqueues and works from `begin` on, until it is told otherwise. It says `loaded`, `ready`, `told` after each outcome that was committed, `holds` for
- * each job that it begins between `hold` and `let go`, `quiet` when it has answers to all its calls after `enough`, and ends after `stop`.
+ * A process of one release that enqueues and works from `begin` on. It sends `loaded`, `ready`, `told` after
+ * each committed outcome, and `holds` for each job that it starts between `hold` and `let go`. It sends
+ * `quiet` when all its calls are answered after `enough`, and ends after `stop`.
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,20 +15,20 @@ import { bundled, type Place, type Release, today } from './release.ts'
 import { hands, type Working, type WorkingOptions } from './working.ts'
 
 export interface WorkerTask {
-  /** The folder of its bundle; null for today's. */
+  /** The folder of its bundle; null for the current release. */
   readonly release: string | null
   readonly place: Place
-  /** Of this process: no two jobs of all processes have the same. */
+  /** The first number of this process: no two jobs of all processes have the same number. */
   readonly firstN: number
   readonly ledger: string
-  /** One line for each answered call. */
+  /** The file that gets one line for each acknowledged call. */
   readonly sent: string
 }
 
 export type WorkerMessage = 'loaded' | 'ready' | 'told' | 'holds' | 'quiet'
 export type WorkerOrder = 'begin' | 'hold' | 'let go' | 'enough' | 'stop'
 
-/** The pause after each call: at most 100 jobs a second. */
+/** The pause after each call: at most 100 jobs per second. */
 const PACE_MS = 10
 
 const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
@@ -61,7 +62,7 @@ async function send(working: Working, n: number): Promise<Sent> {
   return one
 }
 
-/** Sends until `isEnough`, and has every answer then. */
+/** Enqueues until `isEnough`, then waits for every acknowledgement. */
 async function stream(working: Working, isEnough: () => boolean): Promise<void> {
   const file = openSync(task.sent, 'a')
   let n = task.firstN
@@ -83,7 +84,7 @@ async function main(): Promise<void> {
     stop: Promise.withResolvers<void>(),
   }
   process.on('message', (order: WorkerOrder) => orders[order].resolve())
-  // Nobody is left to tell anything to: the process that started this one is gone.
+  // The parent process is gone.
   process.on('disconnect', () => process.exit())
   const loaded = await load()
   say('loaded')
@@ -102,7 +103,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  // Without its stack: of a bundle that shows a line of a hundred thousand characters.
+  // Without its stack, which in a bundle contains a line of a hundred thousand characters.
   console.error(String(error))
   process.exit(1)
 })

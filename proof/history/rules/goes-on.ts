@@ -24,6 +24,6 @@ export function stopsWhenLost(history: readonly Entry[]): Violation[] {
     if (isExcused) return []
     const did = one.what === 'started' ? 'was begun' : 'changed something'
     const told = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease of ${one.instance} was over`
-    return [{ rule: 'goes on', told, entry } satisfies Violation]
+    return [{ rule: 'continues', told, entry } satisfies Violation]
   })
 }

@@ -1,22 +1,27 @@
-// The check itself: from a beginning to an end, what is left in between.
-import { countAnew, moreThan } from './counted.ts'
+// Checks for leaks between a start and an end: what was created in between and still exists.
+import { recount, moreThan } from './counted.ts'
 import { endSince, type Kind, kindsUntil, leftSince, mark } from './things.ts'
 import { untilGone } from './until-gone.ts'
 import { closeIdleConnections, takeWarnings } from './watch-node.ts'
 
-/** How long what is being closed is waited for. Generous, for busy machines: only a leak takes that long. */
+/**
+ * How long to wait for resources that are closing. Generous for busy machines: only a leak takes that long.
+ */
 export const patience = { ms: 10_000 }
 
 export interface Check {
-  /** In words, once all is gone or patience is over. */
+  /** Descriptions of the leaks, once all is gone or the time is up. */
   readonly left: () => Promise<string[]>
-  /** Of a test that broke off: its processes end now. One that stands still would wait for ever, and so would whoever reads what it says. */
+  /**
+   * For a failed test: kills its processes now. A stopped process would wait without end, and so would every
+   * reader of its output.
+   */
   readonly breakOff: () => void
 }
 
 export function begin(): Check {
   const since = mark()
-  const before = countAnew()
+  const before = recount()
   const leaveOut = sharedUntil(since)
   const now = (): string[] => [
     ...leftSince(since, leaveOut),
@@ -31,10 +36,15 @@ export function begin(): Check {
   }
 }
 
-/** What may make more of its kind, and timers, while a test runs: a pool connects, a server is started again. */
+/**
+ * Kinds that may create more of themselves, and timers, during a test: a pool connects, a server restarts.
+ */
 const LIVELY: readonly Kind[] = ['socket', 'server', 'child', 'thread', 'SQLite handle', 'mill']
 
-/** The kinds that a test cannot answer for, because its file has something for all its tests. They are looked at when the file ends. */
+/**
+ * Kinds that a file shares among its tests, so that no single test is responsible. They are checked at the
+ * end of the file.
+ */
 function sharedUntil(since: number): ReadonlySet<Kind> {
   const there = kindsUntil(since)
   const shared = LIVELY.filter((kind) => there.has(kind))

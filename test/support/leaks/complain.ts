@@ -1,4 +1,4 @@
-// How a leak is told: as a failure, with everything that is left in it.
+// Reports leaks as a failure that lists all of them.
 
 export function complain(who: string, left: readonly string[]): void {
   if (left.length > 0)

@@ -1,4 +1,5 @@
-// What can only be counted: listeners on the process, and open files and sockets, whoever opened them.
+// Counts resources that cannot be tracked one by one: listeners on the process, and open files and sockets of
+// any origin.
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 
 const LIST = '/proc/self/fd'
@@ -6,7 +7,7 @@ const hasList = existsSync(LIST)
 
 export interface Counted {
   readonly listeners: ReadonlyMap<string | symbol, number>
-  /** How many files are open, and which. */
+  /** Open files, with their number. */
   readonly files: ReadonlyMap<string, number>
 }
 
@@ -14,15 +15,18 @@ function listeners(): Map<string | symbol, number> {
   return new Map(process.eventNames().map((name) => [name, process.listenerCount(name)]))
 }
 
-/** What the numbers of open files stood for when they were last looked up, which costs ten times what it costs to list them. */
+/** The targets of the file descriptors at the last lookup, which costs ten times as much as listing them. */
 let known: { readonly numbers: string; readonly open: ReadonlyMap<string, number> } = {
   numbers: '',
   open: new Map(),
 }
 
-/** The same numbers stand for the same files, but for one that was closed and another opened in its place: that is found when they are looked up again. */
+/**
+ * Equal descriptors mean equal files, unless one was closed and another opened in its place. The next lookup
+ * finds that.
+ */
 function files(): ReadonlyMap<string, number> {
-  // Elsewhere than on Linux nobody tells.
+  // Only Linux lists open files.
   if (!hasList) return known.open
   const numbers = readdirSync(LIST)
   const text = numbers.join()
@@ -36,7 +40,7 @@ function files(): ReadonlyMap<string, number> {
   return open
 }
 
-/** Null for the folder itself, which is closed by the time, and for what Node has for itself. */
+/** Null for the folder itself, which is closed by then, and for files that Node uses internally. */
 function targetOf(number: string): string | null {
   try {
     const target = readlinkSync(`${LIST}/${number}`)
@@ -48,28 +52,29 @@ function targetOf(number: string): string | null {
 
 const countNow = (): Counted => ({ listeners: listeners(), files: files() })
 
-/** What stood in the place of another since the last look is not taken for that other, or it would seem to come later. */
-export function countAnew(): Counted {
+/** Forces a lookup: a file that replaced another since the last one must not appear as new later. */
+export function recount(): Counted {
   known = { numbers: '', open: new Map() }
   return countNow()
 }
 
-/** Files are whatever is open that is not a socket. */
+/** Everything open that is not a socket counts as a file. */
 export function moreThan(
   before: Counted,
   look: { readonly sockets: boolean; readonly files: boolean },
 ): string[] {
   const now = countNow()
-  const heard = [...now.listeners].flatMap(([name, count]) => {
+  const listenerLeaks = [...now.listeners].flatMap(([name, count]) => {
     const more = count - (before.listeners.get(name) ?? 0)
     return more > 0 ? [`listener: ${more} more of the process for ${String(name)}`] : []
   })
-  const opened = [...now.files].flatMap(([target, count]) => {
-    const isLookedAt = target.startsWith('socket:') ? look.sockets : look.files
+  const fileLeaks = [...now.files].flatMap(([target, count]) => {
+    const isChecked = target.startsWith('socket:') ? look.sockets : look.files
     const had = before.files.get(target) ?? 0
-    // SQLite keeps what a handle had open until no other of this process has the file. The log of one that was not closed tells.
+    // SQLite keeps the descriptors of a closed handle while another handle of this process has the file open.
+    // An open -wal file shows that another handle exists.
     const isKept = had > 0 && now.files.has(`${target}-wal`)
-    return isLookedAt && count > had && !isKept ? [`file: ${target} is open`] : []
+    return isChecked && count > had && !isKept ? [`file: ${target} is open`] : []
   })
-  return [...heard, ...opened]
+  return [...listenerLeaks, ...fileLeaks]
 }

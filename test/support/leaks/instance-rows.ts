@@ -1,20 +1,21 @@
-// The rows of mills that have stopped, in the databases of a test file: each has to say so. Looked at once, before the databases are removed.
+// Checks the instance rows of stopped mills in the databases of a test file: each must be marked as stopped.
+// Runs once, before the databases are removed.
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { stopped } from './watch-jobmill.ts'
 
-/** In words. */
+/** Returns descriptions of the problems. */
 export function aliveInFile(path: string): string[] {
-  // In a file that nobody made, or by no mill, there is nothing to find.
+  // The file may not exist, or not belong to a mill.
   if (stopped.size === 0 || !existsSync(path)) return []
   const database = new Database(path, { readonly: true })
   try {
     const isOurs = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'jobmill_instance'`).get()
     if (isOurs === undefined) return []
-    // 0 says alive.
+    // 0 means alive.
     const ids = database.prepare(`SELECT id FROM jobmill_instance WHERE state = 0`).pluck().all()
-    return told(ids as string[], path)
+    return describeAlive(ids as string[], path)
   } finally {
     database.close()
   }
@@ -28,13 +29,13 @@ export async function aliveInSchema(client: pg.Client, schema: string): Promise<
   ])
   if (found[0]?.is !== true) return []
   const { rows } = await client.query<{ id: string }>(`SELECT id FROM ${table} WHERE ended_at IS NULL`)
-  return told(
+  return describeAlive(
     rows.map(({ id }) => id),
     schema,
   )
 }
 
-function told(ids: readonly string[], where: string): string[] {
+function describeAlive(ids: readonly string[], where: string): string[] {
   return ids.flatMap((id) => {
     const test = stopped.get(id)
     return test === undefined

@@ -1,4 +1,5 @@
-// What was made and has to be gone at the end: everything that is watched is written down here, with the place that made it.
+// Records every watched resource with the place that created it, and reports those that still exist at the
+// end.
 import { getEventListeners } from 'node:events'
 
 export type Kind =
@@ -15,19 +16,19 @@ export type Kind =
 
 interface Thing {
   readonly kind: Kind
-  /** In the order of making: what was made before a test is not that test's. */
+  /** In creation order: a test is not responsible for what existed before it. */
   readonly n: number
   readonly isThere: () => boolean
   readonly tell: () => string
-  /** Ends it by force, where it would outlive this process. */
+  /** Ends the resource by force when it would outlive this process. */
   readonly end: () => void
   readonly made: { readonly stack?: string }
 }
 
-/** Deep enough to leave the driver or the platform, and cheap enough for every timer. */
+/** Deep enough to leave the driver or Node, and cheap enough for every timer. */
 const FRAMES = 12
 
-/** Then those that are gone are forgotten: a test may set a million timers. */
+/** From this number on, ended resources are forgotten: a test may set a million timers. */
 const MANY = 5_000
 
 let things: Thing[] = []
@@ -36,7 +37,10 @@ let many = MANY
 
 const excused = new Set<Kind>()
 
-/** For a file that leaves these on purpose, from now on: a process that dies in a simulation ends nothing that it began. */
+/**
+ * Excuses kinds that a file leaves on purpose from now on: a process that crashes in a simulation ends
+ * nothing.
+ */
 export function excuse(...kinds: readonly Kind[]): void {
   for (const kind of kinds) excused.add(kind)
 }
@@ -51,7 +55,7 @@ export function watch(
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = FRAMES
   const made: { stack?: string } = {}
-  // It is put into words only when somebody reads it.
+  // The stack trace is formatted only when it is read.
   Error.captureStackTrace(made, watch)
   Error.stackTraceLimit = limit
   last += 1
@@ -65,15 +69,15 @@ function forget(isOver: (thing: Thing) => boolean): void {
   many = Math.max(MANY, 2 * things.length)
 }
 
-/** What is made from now on comes after it. */
+/** Resources created from now on have a higher number. */
 export const mark = (): number => last
 
-/** Kinds of which something is there that was made until then. */
+/** The kinds with existing resources that were created up to that number. */
 export function kindsUntil(n: number): ReadonlySet<Kind> {
   return new Set(things.flatMap((one) => (one.n <= n && one.isThere() ? [one.kind] : [])))
 }
 
-/** In words, without the kinds to leave out. */
+/** Descriptions of the leaks, without the kinds to omit. */
 export function leftSince(n: number, leaveOut: ReadonlySet<Kind>): string[] {
   forget(({ isThere }) => !isThere())
   return things.flatMap((one) => {
@@ -83,7 +87,7 @@ export function leftSince(n: number, leaveOut: ReadonlySet<Kind>): string[] {
   })
 }
 
-/** By force, whatever can be. */
+/** Ends by force what can be ended. */
 export function endSince(n: number): void {
   for (const one of things) if (one.n > n && one.isThere()) one.end()
 }
@@ -91,8 +95,8 @@ export function endSince(n: number): void {
 const OWN = /\/packages\/jobmill\/src\/(?!testing\/)/
 
 /**
- * The first places outside of Node, drivers and this check. Null for an abort listener that is not the product's: in tests and handlers those end with their
- * signal.
+ * The first stack frames outside of Node, drivers and this check. Null for an abort listener that does not
+ * belong to Jobmill: those of tests and handlers end with their signal.
  */
 function placeOf({ kind, made }: Thing): string | null {
   const frames = (made.stack ?? '').split('\n').slice(1)

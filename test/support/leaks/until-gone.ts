@@ -1,12 +1,15 @@
-// Waits for what is being closed. On a busy machine that may take long, and costs nothing when it is done at once.
+// Waits for resources that are closing. Costs nothing when they are gone at once, and may take long on a busy
+// machine.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
-/** A socket is closed a turn or two after it was told to. */
+/** A socket closes a turn or two after the call. */
 const TURNS = 20
-/** Between two looks after that: turns without a pause would take the core from whoever is waited for. */
+/**
+ * The pause between checks after that: a busy loop would take the core from the processes that must finish.
+ */
 const PAUSE_MS = 5
 
-/** What `left` says once that is nothing, or has not changed to nothing within that time. */
+/** Returns the result of `left` once it is empty, or after that time. */
 export async function untilGone(left: () => string[], withinMs: number): Promise<string[]> {
   const began = performance.now()
   for (let turn = 0; ; turn += 1) {

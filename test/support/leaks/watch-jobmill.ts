@@ -1,12 +1,12 @@
-// Writes down what the product opens that nobody sees from outside: mills, SQLite handles (those in memory have no file), gauges, and the timers of a test's
-// clock. Whoever loads one of these modules gets it with a watch around it.
+// Records what Jobmill opens and Node does not show: mills, SQLite handles (those in memory have no file),
+// gauges, and the timers of test clocks. It wraps the modules that create them.
 import type * as gauges from '../../../packages/jobmill/src/platform/gauges.ts'
 import type * as life from '../../../packages/jobmill/src/runtime/lifecycle.ts'
 import type * as connection from '../../../packages/jobmill/src/store-sqlite/connection.ts'
 import { expect } from 'vitest'
 import { watch } from './things.ts'
 
-/** The instances of mills that were started and have stopped, each with the name of the test in which that was. */
+/** The instances of mills that have started and stopped, each with the name of its test. */
 export const stopped = new Map<string, string>()
 
 type Platform = life.LifecycleOptions['options']['platform']
@@ -34,7 +34,7 @@ export function watchedLife(real: typeof life): typeof life {
         if (isStarted) count(-1)
         isStarted = false
       }
-      // The promises of the mill itself are passed on: a turn more would change what a test sees.
+      // Return the promises of the mill itself: an extra turn would change what a test observes.
       const watched: Partial<life.Lifecycle> = {
         start() {
           if (!isStarted) {

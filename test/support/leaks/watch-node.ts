@@ -1,4 +1,5 @@
-// Writes down what Node makes for whoever runs here: timers, sockets, servers, children, threads, and listeners on abort signals.
+// Records what Node creates in this process: timers, sockets, servers, children, threads, and listeners on
+// abort signals.
 /* oxlint-disable eslint/no-underscore-dangle -- what Node knows of a timer or a socket has such names */
 import type { ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
@@ -6,7 +7,7 @@ import type { Server, Socket } from 'node:net'
 import type { Worker } from 'node:worker_threads'
 import { hasListener, watch } from './things.ts'
 
-/** Node's own mark on a timer that has fired for the last time, or was cleared. */
+/** `_destroyed` is Node's mark on a timer that has fired for the last time or was cleared. */
 type Timer = NodeJS.Timeout & { readonly _destroyed: boolean; readonly _idleTimeout: number }
 
 function watchTimers(): void {
@@ -21,7 +22,7 @@ function watchTimers(): void {
       )
       return timer
     }
-    // With what else hangs on it: the form for promises.
+    // Keep the other properties of the function, such as the promise version.
     globalThis[name] = Object.defineProperties(
       watched,
       Object.getOwnPropertyDescriptors(real),
@@ -31,7 +32,7 @@ function watchTimers(): void {
 
 function watchSocket(message: unknown): void {
   const { socket } = message as { socket: Socket & { readonly _handle: unknown } }
-  // Without a handle it is not connected, or closed.
+  // Without a handle the socket is not connected, or closed.
   const isThere = (): boolean => !socket.destroyed || socket._handle !== null
   watch(
     'socket',
@@ -58,17 +59,20 @@ interface Dispatcher {
   readonly close: () => Promise<void>
 }
 
-/** `fetch` keeps a connection open for the next request, for seconds. That is no leak, and nobody should wait for it. */
+/**
+ * `fetch` keeps a connection open for seconds for the next request. That is no leak and not worth waiting
+ * for.
+ */
 export function closeIdleConnections(): void {
   const shared = globalThis as { [GLOBAL_DISPATCHER]?: Dispatcher }
   const used = shared[GLOBAL_DISPATCHER]
   if (used === undefined) return
   shared[GLOBAL_DISPATCHER] = new used.constructor()
-  // It ends the requests that are under way first.
+  // It first finishes the requests in flight.
   void used.close()
 }
 
-/** Where Node's `fetch` has its connections. */
+/** The dispatcher of Node's `fetch`, which owns its connections. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1')
 
 function watchProcesses(): void {
@@ -100,7 +104,7 @@ function watchAbortSignals(): void {
     real.apply(this, args)
     const [type, listener] = args
     if (!(this instanceof AbortSignal) || type !== 'abort') return
-    // Once fired, a signal calls nobody any more.
+    // A signal that has fired calls no listener again.
     watch(
       'abort listener',
       () => !this.aborted && hasListener(this, listener),
@@ -111,7 +115,7 @@ function watchAbortSignals(): void {
 
 const warned: string[] = []
 
-/** What Node warned of since the last time: more listeners on one thing than anybody needs. */
+/** Node's warnings about too many listeners since the last call. */
 export function takeWarnings(): string[] {
   return warned.splice(0)
 }
@@ -124,7 +128,7 @@ function watchWarnings(): void {
 
 let isWatching = false
 
-/** Once in a process, which may run several test files. */
+/** Runs once in a process, which may run several test files. */
 export function watchNode(): void {
   if (isWatching) return
   isWatching = true

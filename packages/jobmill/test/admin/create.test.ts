@@ -1,4 +1,4 @@
-/** Making the database itself. */
+/** Creating the database itself. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
@@ -10,7 +10,7 @@ import { queryAt } from './sites.ts'
 
 const url = inject('postgresUrl')
 
-/** The address of a database that is gone when the test is over. */
+/** The URL of a database that is dropped at the end of the test. */
 function databaseCalled(name: string): string {
   onTestFinished(
     async () =>

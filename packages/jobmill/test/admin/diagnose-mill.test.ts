@@ -1,4 +1,7 @@
-/** What is wrong with the work on a database, on both stores: jobs that nobody takes, duties that are not done, processes that died. */
+/**
+ * Diagnostics of the work on a database, on both stores: jobs without a worker, failing duties, dead
+ * processes.
+ */
 import { describe, expect, onTestFinished } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type MillOptions, type Store } from '../../src/index.ts'
@@ -8,12 +11,12 @@ import type { Diagnostic } from '../../src/store/admin.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
 import { type Place, places } from '../runtime/places.ts'
 
-/** The clock of the database, which a test moves. */
+/** The fake clock of the database. */
 interface Scene {
   readonly store: Store
   readonly pass: (ms: number) => void
   readonly diagnose: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
-  /** Without what is well. */
+  /** Without healthy results. */
   readonly troubles: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
 }
 
@@ -41,7 +44,7 @@ async function scene(place: Place): Promise<Scene> {
 
 const LONG_MS = 3_600_000
 
-/** A process that says how it stands with a duty. */
+/** A process that reports the state of a duty. */
 async function leading(
   store: Store,
   name: string,
@@ -112,7 +115,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     expect(await troubles()).toMatchObject([
       { check: 'duties', level: 'warning', says: 'duty "retain" last succeeded 20 m ago' },
     ])
-    // As often as the options say.
+    // With the period of the options.
     expect(await troubles({ retain: { every: '10m' } })).toEqual([])
     // Without a running process no duty can be late.
     await store.deregister(id)
@@ -146,7 +149,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
       },
     ])
     await store.register(anInstance({ label: 'living' }))
-    // It has just come, and is about to see it.
+    // It has just started, and is about to see it.
     expect(await troubles()).toEqual([])
     pass(20_000)
     await store.register(anInstance({ label: 'another' }))

@@ -1,4 +1,7 @@
-/** What examine finds in a PostgreSQL database: each thing is really wrong with it. On a server of its own, because some of it is wrong with a whole server. */
+/**
+ * Diagnostics of a PostgreSQL database, each with the real problem. On its own server, because some problems
+ * affect a whole server.
+ */
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
@@ -13,7 +16,7 @@ const settings: Record<string, string> = {
   max_prepared_transactions: '2',
   wal_level: 'logical',
   max_connections: '30',
-  // Nothing cleans up while a test counts what is left to clean up.
+  // No autovacuum while a test counts dead rows.
   autovacuum_naptime: '1d',
   fsync: 'off',
   full_page_writes: 'off',
@@ -22,7 +25,7 @@ const settings: Record<string, string> = {
 const server = await startPostgres({ binaries: 'current', settings })
 afterAll(() => server.stop())
 const setUpBadly = await postgres(server.url, { notifier: false }).tools.diagnose()
-// As a server ought to be.
+// The settings of a healthy server.
 Object.assign(settings, { fsync: 'on', full_page_writes: 'on', autovacuum: 'on' })
 await server.restart()
 const pooler = await startPgbouncer({ url: server.url })
@@ -32,10 +35,10 @@ afterAll(() => sessions?.stop())
 if (pooler === null)
   console.warn('\n*** PgBouncer is not installed: what examine says behind it is SKIPPED ***\n')
 
-/** A schema with all migrations, and what is wrong with it. */
+/** A migrated schema, and its problems. */
 interface Place {
   readonly schema: string
-  /** Puts `jobmill.job` into it. */
+  /** Substitutes the schema in `jobmill.job`. */
   readonly sql: (text: string) => string
   readonly run: (text: string) => Promise<unknown>
   readonly troubles: (options?: PostgresOptions, openForMs?: number, url?: string) => Promise<Diagnostic[]>
@@ -43,7 +46,7 @@ interface Place {
 
 let schemas = 0
 
-// Schemas and not databases: the server would have thousands of files to bring to the disk when it is restarted.
+// Schemas instead of databases: at a restart the server would have to sync thousands of files.
 function place(): Place {
   schemas += 1
   const schema = `place_${schemas}`
@@ -67,7 +70,7 @@ async function migrated(): Promise<Place> {
   return made
 }
 
-/** For tests that change nothing in it. */
+/** For tests that change nothing. */
 const sound = await migrated()
 
 /** Ends with the test. */
@@ -78,7 +81,7 @@ async function client(application = 'test'): Promise<pg.Client> {
   return one
 }
 
-/** On a clock that differs by so much. */
+/** On a clock with this offset. */
 const off = (ms: number): PostgresOptions => ({
   platform: { ...systemPlatform, now: () => systemPlatform.now() + ms },
 })
@@ -138,7 +141,7 @@ describe('examine on postgres', () => {
       value: '"LATIN1"',
       fix,
     })
-    // Where a new database would be in that encoding too.
+    // Where a new database would have that encoding too.
     const template = (encoding: string): Promise<unknown> =>
       queryAt(
         server.url,
@@ -170,7 +173,7 @@ describe('examine on postgres', () => {
       `DROP INDEX jobmill.ready_quarantined; ALTER TABLE jobmill.order_lock DROP CONSTRAINT order_lock_pkey; DROP INDEX jobmill.recorded_time;
        DROP INDEX jobmill.tick_served; CREATE INDEX tick_served ON jobmill.tick (at)`,
     )
-    // A build that breaks off because somebody has the table leaves it so.
+    // A failed concurrent build leaves an invalid index.
     const [holder, builder] = [await client(), await client()]
     await holder.query(sql('BEGIN; LOCK TABLE jobmill.recorded IN ROW EXCLUSIVE MODE'))
     await builder.query(`SET lock_timeout = '50ms'`)
@@ -275,7 +278,7 @@ describe('examine on postgres', () => {
     const { rows } = await forgotten.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
     await forgotten.query(`SELECT 'the\nlast', ${'1 + '.repeat(50)} 1`)
     const pid = rows[0]?.pid ?? 0
-    // Five minutes is what it may be open for.
+    // It may be open for five minutes.
     expect(await troubles()).toEqual([])
     const [found, ...others] = await troubles({}, 0)
     expect(others).toEqual([])

@@ -1,4 +1,4 @@
-/** What examine finds in a SQLite file: each thing is really wrong with it. */
+/** Diagnostics of a SQLite file, each with the real problem. */
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -26,7 +26,7 @@ function exec(path: string, text: string): void {
   }
 }
 
-/** What is not well. */
+/** The unhealthy results. */
 async function troubles(path: string, options: Parameters<typeof sqlite>[1] = {}): Promise<Diagnostic[]> {
   return (await sqlite(path, options).tools.diagnose()).filter(({ level }) => level !== 'ok')
 }
@@ -187,13 +187,13 @@ describe('examine on sqlite', () => {
     expect(others).toEqual([])
     expect(held).toMatchObject({ check: 'log', level: 'warning' })
     expect(held?.says).toMatch(/the write-ahead log has grown to [\d.]+ MiB/)
-    // Where the system tells.
+    // Only where the system reports it.
     const [by, end] =
       process.platform === 'linux' ? [`process ${process.pid} (`, `kill ${process.pid}`] : ['', '']
     expect(held?.says).toContain(by)
     expect(held?.fix).toContain(end)
     reader.exec('COMMIT')
-    // The store empties the log in a thread, which reads it too and may be done by now.
+    // The store checkpoints in a thread, which also reads the log and may be done by now.
     const startOne = 'Start a Jobmill process'
     await expect.poll(async () => (await troubles(path))[0]?.fix ?? startOne).toContain(startOne)
   })

@@ -1,4 +1,4 @@
-/** Taking away what jobmill has made, and nothing else. */
+/** Dropping what Jobmill has created, and nothing else. */
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
@@ -31,7 +31,7 @@ describe.each(ALL)('drop on $name', (sites) => {
 
   test('takes all that an earlier release made', async () => {
     const { store, contents, run } = await sites.older(next)
-    // A table of theirs, with a name that a later migration would use.
+    // A table of the user, with a name that a later migration would use.
     const isTaken = sites.name === 'postgres'
     if (isTaken) await run('CREATE TABLE TABLE:note (id int)')
     expect(await store.tools.drop()).toEqual(NOBODY)

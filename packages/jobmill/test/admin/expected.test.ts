@@ -1,4 +1,4 @@
-/** What examine and drop believe of the schema is what the migrations make of it, on every server. */
+/** The expected schema of doctor and drop equals what the migrations create, on every server. */
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'

@@ -1,4 +1,7 @@
-/** How a database is: its size, its tables, and who holds it up, on both stores; also while the store is closed. */
+/**
+ * The health of a database: its size, its tables, and blocking sessions, on both stores; also while the store
+ * is closed.
+ */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
@@ -40,7 +43,7 @@ describe.each(ALL)('resources of $name', (sites) => {
     await store.enqueue(someJobs([{}]))
     const { sizeBytes, walBytes, disk, pool, server } = await store.tools.resources()
     expect(sizeBytes).toBeGreaterThan(10_000)
-    // The role of the tests is a superuser, which may read the log of the server.
+    // The role of the tests is a superuser, which may read the WAL.
     expect(walBytes).toBeGreaterThan(1_000)
     const wanted =
       sites.name === 'postgres'

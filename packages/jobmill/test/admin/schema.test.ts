@@ -1,4 +1,4 @@
-/** Which migrations a database has, asked without changing it. */
+/** Reads which migrations a database has, without changing it. */
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'

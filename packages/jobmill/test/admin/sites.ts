@@ -1,4 +1,4 @@
-/** A database of each kind that a test may spoil, beside the store that is asked about it. */
+/** A database of each kind that a test may damage, with its store. */
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
@@ -10,18 +10,18 @@ import { sqlite } from '../../src/sqlite.ts'
 import type { ToolStore } from '../../src/store/store.ts'
 
 export interface TestSite {
-  /** Closed, and closed again when the test is over. */
+  /** Closed, and closed again at the end of the test. */
   readonly store: ToolStore<never>
-  /** Runs a statement on a connection of its own; `TABLE:job` stands for a table of ours. */
+  /** Runs a statement on its own connection; `TABLE:job` is replaced by our table. */
   readonly run: (text: string) => Promise<readonly Record<string, unknown>[]>
-  /** Everything that the database says is in it, of ours or not. */
+  /** All objects in the database, ours or not. */
   readonly contents: () => Promise<string[]>
 }
 
 export interface TestSites {
   readonly name: 'sqlite' | 'postgres'
   readonly empty: () => TestSite
-  /** As today's release left it, with the store of the release after it. */
+  /** A database of the current release, with the store of the release after it. */
   readonly older: (next: string) => Promise<TestSite>
 }
 

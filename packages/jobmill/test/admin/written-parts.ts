@@ -1,7 +1,7 @@
-/** What a catalog says as the text that store-postgres/admin/expected.ts has: for the test that compares the two. */
+/** The catalog in the text form of store-postgres/admin/expected.ts, for the test that compares the two. */
 import { nameOf, type Parts, tableOf } from '../../src/store/drift.ts'
 
-/** Columns stand in the line of their table. */
+/** Columns are in the line of their table. */
 export function written(parts: Parts): string[] {
   const columns = (table: string): string =>
     [...parts]

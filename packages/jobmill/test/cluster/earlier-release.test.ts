@@ -1,4 +1,5 @@
-// A process of the release before ended an instance, and knew nothing of its permits and slots: they are found, and go.
+// A process of the previous release ended an instance without releasing its permits and slots: they are found
+// and removed.
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -11,7 +12,7 @@ import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/index.ts'
 
 interface Place {
   readonly store: Store
-  /** What that release does to an instance that expired: it is marked, and its jobs are ready again. */
+  /** How that release reaps an instance: it is marked, and its jobs are ready again. */
   readonly reapedBefore: (instance: string) => Promise<void>
 }
 

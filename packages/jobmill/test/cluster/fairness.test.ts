@@ -1,4 +1,4 @@
-// A process that is full still takes what comes first, whichever queue it is in, and limits are used up.
+// A fully busy process still claims the first job of any queue, and limits are used up.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
@@ -6,7 +6,7 @@ import { sleep } from '../../src/platform/sleep.ts'
 import type { TestPlatform } from '../../src/testing/index.ts'
 import { NAMES, places } from './places.ts'
 
-/** Takes this long on the clock of the test. */
+/** Takes this long on the fake clock. */
 const taking = (platform: TestPlatform, kind: string, ms: number, ended: string[] = []) =>
   defineJob({
     kind,
@@ -27,7 +27,7 @@ describe.each(places)('a full process on %s', (name, fresh) => {
     const bulk = taking(platform, 'bulk', 1_500, ended)
     const urgent = taking(platform, 'urgent', 100, ended)
     const worker = await mill({ jobs: [bulk, urgent], serve: ['bulk', 'urgent'], capacity: 4 })
-    // What the process enqueues itself it knows of; what others do it has to be told.
+    // A process knows its own enqueues; it learns of others only by a notification.
     const other = await mill({ start: false })
     await worker.enqueueMany(bulk, many(100, 'bulk'))
     await platform.advance('1s')

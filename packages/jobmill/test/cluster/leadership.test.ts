@@ -1,4 +1,4 @@
-// Who does what for all: one leader per duty, released at a stop, taken over when its process falls silent.
+// Leadership: one leader per duty, released at a stop, taken over when its process stops sending heartbeats.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
@@ -44,7 +44,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(await leaders(second)).toEqual(all(first.instance.id))
     await platform.advance('5s')
     expect(await leaders(second)).toEqual(all(second.instance.id))
-    // It does not wait to be told.
+    // It does not wait for a notice.
     expect(first.events.filter(({ type }) => type === 'led')).toHaveLength(4)
   })
 

@@ -1,4 +1,5 @@
-// Bar 5: with very many jobs waiting a claim costs what it costs with a thousand. Counted in pages and plans: `npm run bench:million` has the times.
+// Bar 5: a claim with very many waiting jobs costs as much as with a thousand. Counted in pages and plans;
+// `npm run bench:million` measures times.
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, inject, test, vi } from 'vitest'
@@ -9,11 +10,11 @@ import { sqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/index.ts'
 
-// A twentieth of it in every run, all of it every night: to fill the tables is what takes the time.
+// A twentieth in every run, all every night: filling the tables takes most of the time.
 const MANY = Number(process.env['JOBMILL_MANY'] ?? 50_000)
 const STATES = ['scheduled', 'ready'] as const
 
-/** The queue and the kind come into being with a job that is gone again. */
+/** Creates the queue and the kind with a job that is then removed. */
 async function claimer(store: Store): Promise<() => Promise<number>> {
   await store.open()
   const job = aJob({ queue: 'full', kind: 'known' })
@@ -25,13 +26,13 @@ async function claimer(store: Store): Promise<() => Promise<number>> {
   return async () => (await store.claim(request)).length
 }
 
-/** Pages that the server looked at for one claim, which is rolled back. */
+/** Pages that the server read for one claim, which is rolled back. */
 async function pagesOfClaim(url: string, claim: () => Promise<number>): Promise<number> {
   const spy = vi.spyOn(pg.Client.prototype, 'query')
   await claim()
   const sent = spy.mock.calls.map(([config]) => config as unknown as { text: string; values: unknown[] })
   spy.mockRestore()
-  // Where nothing is ready, a look that there is nothing is all that is sent.
+  // Without ready jobs, only the check for ready jobs is sent.
   const statement = sent.find(({ text }) => /(?:DELETE FROM|FROM) \S*ready\b/.test(text ?? ''))
   expect(statement).toBeDefined()
   const client = new pg.Client({ connectionString: url })
@@ -69,7 +70,7 @@ describe('a million jobs on postgres', () => {
         }
       }
       const [few = 0, many = Number.POSITIVE_INFINITY] = pages
-      // A tree of a thousand times as many rows is a level or two higher.
+      // An index with a thousand times as many rows is a level or two deeper.
       expect(many).toBeLessThanOrEqual(few * 2 + 20)
     },
     120_000,
@@ -98,7 +99,7 @@ describe('a million jobs on sqlite', () => {
           )
         database.close()
         expect(plans.filter(({ detail }) => /^SCAN (?:jobmill_job|j)\b/.test(detail))).toEqual([])
-        // With nothing ready it need not look at a single job.
+        // With nothing ready it reads no job.
         const isByIndex = plans.some(({ detail }) => detail.includes('jobmill_job_ready'))
         expect(isByIndex || state === 'scheduled').toBe(true)
       } finally {

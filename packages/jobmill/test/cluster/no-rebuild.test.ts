@@ -1,4 +1,4 @@
-// Bar 12: what an operator may want to change can be changed while everything runs, and a deploy does not undo it.
+// Bar 12: operators can change settings at run time, and a deploy does not undo them.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
@@ -86,7 +86,7 @@ describe.each(places)('without a rebuild, on %s', (name, fresh) => {
     await platform.advance('61s')
     await operator.retain()
     expect(await done(worker)).toBe(0)
-    // Started again, code does not take back what the operator said.
+    // After a restart, code does not revert the operator's change.
     const again = await mill({ jobs: [quick], queues: { default: { workers: 3, retain: { done: '7d' } } } })
     expect((await again.queues())[0]).toMatchObject({ workers: 5, retainDoneMs: 60_000, keepDone: 2 })
   }, 60_000)

@@ -1,4 +1,4 @@
-/** Several mills on one database, each with a handle of its own, on a clock that the test moves. */
+/** Several mills on one database, each with its own handle, on a fake clock. */
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
@@ -17,7 +17,7 @@ import {
 
 export interface Cluster {
   readonly platform: TestPlatform
-  /** One more mill, stopped when the test is over. `around` may stand between it and its handle. */
+  /** One more mill, stopped at the end of the test. `around` may wrap its handle. */
   readonly mill: (
     options?: Omit<TestMillOptions<Store>, 'store' | 'platform'>,
     around?: (store: Store) => Store,
@@ -49,7 +49,7 @@ function clusterOn(open: Open): Cluster {
       })
       const [faults] = made
       if (faults === undefined) throw new Error('the store was never asked for')
-      // Before it is stopped; what pauses after an error comes to its end.
+      // Runs before it is stopped, so that pauses after errors end.
       onTestFinished(async () => {
         faults.clear()
         await platform.advance('10s')

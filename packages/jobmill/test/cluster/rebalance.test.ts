@@ -1,11 +1,11 @@
-// A total of workers is split over those who are there, by their capacity, and again when one comes or goes.
+// A total of workers is split among the instances by their capacity, and again when one starts or stops.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { type Cluster, NAMES, places } from './places.ts'
 
-/** Runs until the test ends it; counts how many run at once. */
+/** Runs until the test ends it; counts concurrent runs. */
 function holding() {
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>()
   const job = defineJob({ kind: 'hold', run: ({ signal }) => Promise.race([gate, aborted(signal)]) })
@@ -72,7 +72,7 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     expect(await running([first])).toEqual([10])
     const second = await cluster.mill({ jobs: [job], queues: { default: { workers: 10 } } })
     await cluster.platform.advance('5s')
-    // The newcomer has its share; the other keeps what it began.
+    // The new instance has its share; the other keeps its running jobs.
     expect(await running([first, second])).toEqual([10, 5])
     expect(first.events.filter(({ type }) => type === 'interrupted')).toEqual([])
     letGo()

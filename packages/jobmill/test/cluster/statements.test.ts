@@ -1,4 +1,4 @@
-// What a mill costs, counted at the database: every statement that the server's own log tells of.
+// The cost of a mill, counted at the database: every statement in the log of the server.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres-server.ts'
@@ -29,14 +29,14 @@ describe('statements on postgres', () => {
       limits: { smtp: { rate: 5 } },
       store: (platform) => postgres(server.url, { schema: 'idle', clock: platform.now }),
     })
-    // One that waits for long, so that not everything is empty.
+    // A deferred job, so that not everything is empty.
     await mill.enqueue(quick, null, { queue: 'queue-1', delay: '1d' })
     await mill.clock.advance('30s')
     const before = logged().length
     await mill.clock.advance('120s')
     const sent = logged().slice(before)
     expect(sent.length / 120).toBeLessThanOrEqual(2)
-    // It is alive, and the leader of everything.
+    // It is alive, and leads every duty.
     expect(sent.length).toBeGreaterThan(120)
     expect(
       (await mill.duties()).filter(({ leader }) => leader === mill.instance.id).length,
@@ -60,7 +60,7 @@ describe('statements on postgres', () => {
     const sent = logged().slice(before)
     expect((await mill.counts())[0]).toMatchObject({ done: jobs })
     expect(sent.length / jobs).toBeLessThanOrEqual(0.1)
-    // It counts what it is meant to count.
+    // The log contains the statements of a mill.
     expect(sent.filter((line) => line.includes('claim_ready')).length).toBeGreaterThanOrEqual(2)
   }, 60_000)
 

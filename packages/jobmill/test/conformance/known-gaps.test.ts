@@ -1,11 +1,11 @@
-// A list of known gaps must stay true: a gap that was closed, or that never was one, fails.
+// A list of known gaps must stay true: a gap that was closed, or never was one, fails.
 import { expect, test } from 'vitest'
 import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
 import { conformanceCases, storeConformance } from '../../src/testing/conformance/suite.ts'
 import { oracle, oracleDatabase, oracleTransaction } from '../../src/testing/oracle/oracle.ts'
 import { testClock } from '../../src/testing/test-clock.ts'
 
-/** What the suite would register for an oracle that claims these gaps. */
+/** The tests that the suite would register for an oracle with these known gaps. */
 function registered(knownGaps: readonly string[]): Map<string, () => Promise<void>> {
   let database = oracleDatabase()
   const subject: ConformanceSubject = {

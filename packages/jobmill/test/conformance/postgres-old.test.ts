@@ -1,4 +1,4 @@
-// The PostgreSQL store against the contract, on the oldest server that we have for this machine.
+// The PostgreSQL store against the contract, on the oldest server available for this machine.
 import { describe, inject, test } from 'vitest'
 import { storeConformance } from '../../src/testing/index.ts'
 import { someCases } from './some-cases.ts'

@@ -1,4 +1,5 @@
-// The PostgreSQL store against the contract, with PgBouncer in transaction mode in between; only the notifier goes direct.
+// The PostgreSQL store against the contract, through PgBouncer in transaction mode; only the notifier
+// connects directly.
 import { afterAll, describe, inject, test } from 'vitest'
 import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
 import { storeConformance } from '../../src/testing/index.ts'

@@ -1,11 +1,12 @@
-// The PostgreSQL store as a subject of the suite: one schema per test file, migrated once and emptied before each case.
+// The PostgreSQL store as a subject of the suite: one schema per test file, migrated once and emptied before
+// each case.
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
 
-/** With `direct` the url leads through a pooler: only the notifier and the tidying up go around it. */
+/** With `direct`, the url goes through a pooler: only the notifier and the cleanup bypass it. */
 export function postgresSubject(
   url: string,
   { direct = url }: { readonly direct?: string } = {},
@@ -20,7 +21,7 @@ export function postgresSubject(
   afterAll(() => client.end())
   return {
     name: 'postgres',
-    // One connection for all cases: it knows the tables already.
+    // One connection for all cases, because its caches are warm.
     fresh: () => client.query(emptying).then(() => undefined),
     handle: (options) => postgres(url, { schema, notifier: direct, ...options }),
     transaction: (work, end) =>
@@ -34,8 +35,8 @@ export function postgresSubject(
 }
 
 /**
- * Migrates, and returns the statements that bring the schema back to how the migrations left it. That takes a few
- * milliseconds; to migrate anew for every case takes ten times as long. Rows that migrations made are kept aside.
+ * Migrates, and returns the statements that restore the schema to the state after its migrations. That takes
+ * a few milliseconds; migrating again for every case takes ten times as long. Rows of migrations are saved.
  */
 async function prepare(url: string, schema: string): Promise<string> {
   const store = postgres(url, { schema })
@@ -52,7 +53,7 @@ async function prepare(url: string, schema: string): Promise<string> {
       await client.query(`create table ${aside}.${name} as table ${schema}.${name}`)
     return [
       'begin',
-      // No triggers: the order of the tables does not matter then, and we put back what was there.
+      // Without triggers the order of the tables does not matter; the rows are copied as they were.
       'set local session_replication_role = replica',
       ...rows.map(({ name }) => `delete from ${schema}.${name}`),
       ...rows.map(

@@ -1,4 +1,5 @@
-// The SQLite store as a subject of the suite: every case on a file of its own, a copy of one that was migrated once.
+// The SQLite store as a subject of the suite: every case on its own file, a copy of one that was migrated
+// once.
 import { copyFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { beforeAll } from 'vitest'

@@ -1,4 +1,4 @@
-// From what a user says to what is prepared: the kind's own defaults, its route, its schema.
+// From the request of a user to the prepared job: defaults of the kind, route and schema.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { requestsFor, type RequestTools, type Target } from '../../src/enqueue/requests.ts'
@@ -97,7 +97,7 @@ describe('the schema of a kind', () => {
     expect(refusal(() => requests(wants, { payload: { at: new Date(0) } }))).toMatchObject({
       code: 'PAYLOAD_INVALID',
       field: 'items[0].payload.at',
-      // N9: zod alone says "expected date, received string" of a payload that has a Date.
+      // N9: for a payload with a Date, zod alone says "expected date, received string".
       fix: expect.stringContaining('z.iso.datetime() or z.coerce.date()') as string,
     })
   })

@@ -1,4 +1,4 @@
-// Waiting for the ends of jobs: one question per period for everybody who waits, and none when nobody does.
+// Waiting for results: one query per period for all waiters, and none without waiters.
 import { describe, expect, test } from 'vitest'
 import { jobHandle } from '../../src/enqueue/job-handle.ts'
 import { results as createResults } from '../../src/enqueue/results.ts'
@@ -95,7 +95,7 @@ describe('results', () => {
 
   test('of jobs that were done here a moment ago are told without a question, and of others not', async () => {
     const { platform, reads, known, results, wait } = bench()
-    // Of what is kept nothing is remembered before somebody awaits a job for the first time.
+    // Results are not cached before a caller awaits a job for the first time.
     results.ended(done(4, '"unknown"'), true)
     results.ended(done(5, '"gone soon"'), false)
     known.set(id(4), done(4, '"asked"'))
@@ -107,7 +107,7 @@ describe('results', () => {
     results.ended(done(3, JSON.stringify('x'.repeat(5_000))), true)
     expect(await wait(1).result()).toBe('kept')
     expect(reads).toEqual([])
-    // A dead one may have begun again since, and what is large is not kept in memory.
+    // A dead job may have been retried since, and large results are not cached.
     for (const n of [2, 3]) known.set(id(n), done(n, '"asked"'))
     const asked = Promise.all([wait(2).result(), wait(3).result()])
     await platform.advance(200)

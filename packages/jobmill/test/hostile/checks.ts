@@ -1,4 +1,4 @@
-/** Every check of a text that a user writes, and what is made of it. */
+/** Every check of a text from users, and the resulting values. */
 import { durationMs, durationOrForever, instantAt, timeoutMs } from '../../src/job/duration.ts'
 import { checkId, checkKey, checkName } from '../../src/job/names.ts'
 import { checkTiming, checkWhen } from '../../src/job/when/check-timing.ts'

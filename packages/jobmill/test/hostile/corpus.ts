@@ -1,4 +1,4 @@
-/** What nobody in their right mind would send, and somebody will. */
+/** Hostile input that a sane caller would never send. */
 import * as fc from 'fast-check'
 import { isJobmillError } from '../../src/job/errors.ts'
 
@@ -84,13 +84,13 @@ export const WHENS: readonly string[] = [
   '* '.repeat(MANY),
 ]
 
-/** The bound is 100 ms of work; five times that leaves room for a collector that comes by. */
+/** The bound is 100 ms of work; five times that leaves room for garbage collection. */
 const MOST_MS = 500
 const LONGEST_MESSAGE = 5_000
 
 /**
- * What is wrong with how a call went: null when it returned something that `isFine`, or threw an error of ours, and neither took long. Errors of ours are
- * short enough to be read.
+ * The fault of a call. Null when it returned a value that `isFine`, or threw a JobmillError with a short
+ * message, within the time limit.
  */
 export function faultOf<T>(call: () => T, isFine: (value: T) => boolean = () => true): string | null {
   const began = process.cpuUsage()
@@ -107,7 +107,7 @@ export function faultOf<T>(call: () => T, isFine: (value: T) => boolean = () => 
   return fault ?? (ms > MOST_MS ? `it took ${ms.toFixed(0)} ms` : null)
 }
 
-/** For each of them, what is wrong with how the call went. */
+/** The fault of the call for each of them. */
 export function faultsOf<Given>(given: readonly Given[], call: (one: Given) => unknown): string[] {
   return given.flatMap((one) => {
     const fault = faultOf(() => call(one))
@@ -119,7 +119,7 @@ function nameOf(one: unknown): string {
   return typeof one === 'string' ? JSON.stringify(one.slice(0, 40)) : typeof one
 }
 
-/** Null when it holds for everything that was drawn; else the smallest case for which it does not. */
+/** Null when it holds for every drawn value; else the smallest counterexample. */
 export function brokenBy<Given extends [unknown, ...unknown[]]>(
   property: fc.IProperty<Given>,
 ): string | null {

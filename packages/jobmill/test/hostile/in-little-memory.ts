@@ -1,4 +1,7 @@
-/** A program that takes every hostile text everywhere, as often as it is told to. It ends by itself when that takes no more memory than it was given. */
+/**
+ * A program that passes every hostile text to every check, the given number of times. It exits normally when
+ * the given memory is enough.
+ */
 import { isJobmillError } from '../../src/job/errors.ts'
 import { jsonText } from '../../src/job/json-text.ts'
 import { CHECKS, used } from './checks.ts'

@@ -1,4 +1,4 @@
-/** Hostile texts take no more memory than they have themselves. */
+/** Hostile texts need no more memory than their own size. */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -8,7 +8,7 @@ import { inFull } from '../../../../test/support/in-full.ts'
 /** The texts alone are 40 MB. */
 const HEAP_MEGABYTES = 96
 
-/** What one time leaves behind for good is too much after a few. */
+/** A leak per round is too much after a few rounds. */
 const TIMES = inFull(10, 3)
 
 test(`all of them, everywhere, ${TIMES} times, in a process with little memory`, async () => {

@@ -1,4 +1,4 @@
-/** Payloads: kept without loss on both stores, or refused in our words before anything is written. */
+/** Payloads: kept without loss on both stores, or refused with a JobmillError before anything is written. */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -20,7 +20,7 @@ function nested(levels: number): unknown {
   return value
 }
 
-/** Objects that defend themselves. */
+/** Objects that throw on access. */
 function traps(): readonly unknown[] {
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
@@ -59,7 +59,7 @@ function traps(): readonly unknown[] {
   ]
 }
 
-/** The same after a round trip as JSON, and nothing but our own refusal otherwise. */
+/** Equal after a round trip as JSON, or refused with a JobmillError. */
 function becomesJson(value: unknown): boolean {
   const isSame = (text: string): boolean => JSON.stringify(JSON.parse(text)) === JSON.stringify(value)
   return faultOf(() => jsonText(value, 'payload', LIMIT), isSame) === null
@@ -77,7 +77,7 @@ async function aMill(which: string): Promise<Mill> {
   return mill
 }
 
-/** What is wrong with how it came back; null when nothing is, and `refused` when it was, in our words. */
+/** What is wrong with the returned payload; null for nothing, and `refused` for a JobmillError. */
 async function broughtBack(mill: Mill, payload: unknown): Promise<string | null> {
   try {
     const { id } = await mill.enqueue('hostile', payload)

@@ -1,4 +1,4 @@
-/** Options, and what children of a pool say: refused in our words, or understood. */
+/** Options, and messages of pool children: refused with a JobmillError, or understood. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'
@@ -54,7 +54,7 @@ describe('hostile options', () => {
   })
 })
 
-/** What a child means, or why it makes no sense. */
+/** The meaning of a message, or why it is invalid. */
 function understood(line: string): string {
   const answer = readAnswer(line, '1')
   if ('wrong' in answer) return answer.wrong

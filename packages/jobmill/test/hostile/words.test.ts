@@ -1,4 +1,4 @@
-/** Texts and numbers that users write: refused by an error of ours or understood, and soon. */
+/** Texts and numbers from users: refused with a JobmillError or understood, in little time. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'

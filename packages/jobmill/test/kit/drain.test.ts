@@ -1,4 +1,4 @@
-// Working until nothing is left: what counts as left, what does not, and where it ends.
+// Draining: which jobs count as left, which do not, and when it ends.
 import { describe, expect, test } from 'vitest'
 import { Dead, defineJob, type JobContext, Snooze, Throttled } from '../../src/index.ts'
 import { DrainError, testMill } from '../../src/testing/index.ts'
@@ -160,7 +160,9 @@ describe('drain', () => {
     await mill.enqueue(tick, null)
     const error = await failure(mill.drain({ scheduled: true, rounds: 30 }))
     expect(error).toBeInstanceOf(DrainError)
-    expect((error as Error).message).toMatch(/work is left after 30 rounds; these kinds keep being enqueued: tick/)
+    expect((error as Error).message).toMatch(
+      /work is left after 30 rounds; these kinds keep being enqueued: tick/,
+    )
     expect((error as DrainError).kinds['tick']).toBeGreaterThan(10)
   })
 

@@ -29,7 +29,7 @@ async function mailed() {
   return mill
 }
 
-/** The assertion that fails. */
+/** The assertion error. */
 function failed(act: () => unknown): AssertionError {
   try {
     act()

@@ -1,4 +1,4 @@
-// What a mill does when its store fails: planned faults, on a clock that makes every pause and lease take no time.
+// How a mill handles a failing store: planned faults, on a fake clock that skips every pause and lease.
 import { describe, expect, test } from 'vitest'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -15,7 +15,7 @@ async function faultyMill(options: Parameters<typeof testMill>[0]) {
 const count = (mill: TestMill, wanted: string): number =>
   mill.events.filter(({ type }) => type === wanted).length
 
-/** A job with a key is not handed to the worker that enqueues it: somebody has to claim it. */
+/** A job with a key is not dispatched directly: a worker has to claim it. */
 const CLAIMED = { dedupe: { key: 'k' } }
 
 describe('a mill on a store with faults', () => {

@@ -1,4 +1,4 @@
-// A store that fails as planned: each plan on its own, their order, and that everything else goes through.
+// A store with planned faults: each plan, their order, and that everything else succeeds.
 import Database from 'better-sqlite3'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
@@ -57,7 +57,7 @@ describe('a faulty store', () => {
     const held = store.hold('enqueue')
     const call = store.enqueue([aJob()])
     await held.reached
-    // Only the next one: others pass it.
+    // Only the next one is refused: later ones succeed.
     await store.enqueue([aJob()])
     expect(await ready(store)).toBe(1)
     held.release()

@@ -1,4 +1,4 @@
-// Inline mode: who enqueues waits for the job.
+// Inline mode: the caller of enqueue waits for the job.
 import { describe, expect, test } from 'vitest'
 import { Dead, defineJob, type JobContext, type JobDefinition } from '../../src/index.ts'
 import { testMill } from '../../src/testing/index.ts'

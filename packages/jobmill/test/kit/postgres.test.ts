@@ -1,4 +1,4 @@
-// The clock of a test on PostgreSQL: the database counts by it, and real calls are waited for.
+// The fake clock on PostgreSQL: the database uses it, and real calls are awaited.
 import pg from 'pg'
 import { describe, expect, expectTypeOf, inject, test } from 'vitest'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
@@ -15,7 +15,10 @@ import { echo, gatedJob } from './support.ts'
 
 const url = inject('keptPostgresUrl')
 
-/** A store in a schema of its own, with planned faults when a test wants some. A notifier that rings from outside comes when it likes. */
+/**
+ * A store in its own schema, with planned faults on request. A notifier from outside would send notifications
+ * at any time.
+ */
 const fresh = (notifier?: false) => {
   const schema = recycledSchema(url, 'kit')
   const options = notifier === false ? { schema, notifier } : { schema }

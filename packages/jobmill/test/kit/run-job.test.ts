@@ -1,4 +1,4 @@
-// One handler in isolation: every way it can end, and all that it did.
+// One handler in isolation: every outcome and every effect.
 import { z } from 'zod'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { Dead, defineJob, Interruption, type JobContext, Snooze, Throttled } from '../../src/index.ts'

@@ -1,4 +1,6 @@
-/** What the tests of the kit share: jobs that do little, a gate for those that must wait, a store on the clock of a test. */
+/**
+ * Shared by the tests of the kit: small jobs, a gate for jobs that must wait, and a store on a fake clock.
+ */
 import { onTestFinished } from 'vitest'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -6,7 +8,7 @@ import type { TestPlatform } from '../../src/testing/index.ts'
 
 export const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<{ n: number }>) => payload.n })
 
-/** Fails so many times, and is due again five minutes later each time. */
+/** Fails that many times, and is due five minutes later each time. */
 export const flaky = defineJob({
   kind: 'flaky',
   backoff: { fixed: '5m' },
@@ -16,7 +18,7 @@ export const flaky = defineJob({
   },
 })
 
-/** A job whose handler waits until the test opens the gate; `entered` resolves when it has begun. */
+/** A job whose handler waits until the test opens the gate; `entered` resolves when it has started. */
 export function gatedJob(kind = 'gated') {
   const entered = Promise.withResolvers<AbortSignal>()
   const gate = Promise.withResolvers<string>()

@@ -1,4 +1,4 @@
-// A mill on a clock that the test moves: time, leases, what it tells of itself, and its end.
+// A mill on a fake clock: time, leases, its events, and its end.
 import { z } from 'zod'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { defineJob, type JobContext, type Mill, type Store } from '../../src/index.ts'
@@ -15,7 +15,7 @@ import { echo, flaky, gatedJob, turns } from './support.ts'
 
 const types = (mill: TestMill): string[] => mill.events.map(({ type }) => type)
 
-/** A store in memory that keeps nothing of a job that is done. */
+/** A store in memory that keeps no done jobs. */
 function forgetting({ now }: TestPlatform): Store<SqliteTx> {
   const store = sqlite(':memory:', { clock: now })
   const finish: typeof store.finish = (items, options) =>
@@ -32,7 +32,7 @@ describe('a mill of a test', () => {
     const startedAt = mill.clock.now()
     const job = await mill.enqueue(echo, { n: 42 })
     expect(await job.result()).toBe(42)
-    // Asked for after the end, and of another handle: a question to the store instead of a word from the worker.
+    // Requested after the end through another handle: it must ask the store, since no worker reports it.
     expect(await mill.job(echo, job.id).result()).toBe(42)
     expect(mill.clock.now()).toBe(startedAt)
   })

@@ -1,4 +1,5 @@
-// The clock of tests: it stands still, moves from timer to timer, and waits for what each of them began.
+// The fake clock: it only moves on request, from timer to timer, and waits for the work that each timer
+// starts.
 import { describe, expect, test, vi } from 'vitest'
 import { aJob, faultyStore, testPlatform } from '../../src/testing/index.ts'
 import { inFlight } from '../../src/testing/kit/in-flight.ts'
@@ -129,7 +130,7 @@ describe('settling', () => {
     const answer = Promise.withResolvers<never[]>()
     const store = flight.track({ ...(await openStore(testPlatform())), counts: () => answer.promise })
     void store.counts()
-    // It is asked once for each turn that passes.
+    // It is called once per turn.
     const isQuiet = vi.fn<() => boolean>(() => true)
     const settling = flight.settled(isQuiet)
     await turns(100)

@@ -45,7 +45,8 @@ describe('two mills on one store', () => {
     const { job: gated, entered, open } = gatedJob()
     await using other = await testMill({ ...clockOf, jobs: [gated] })
     await client.enqueue(gated, null)
-    // The ring may be for the one that has no handler for it, who has not heard of the other yet: then the other looks a moment later.
+    // The wake-up may go to the mill without a handler, which does not know the other yet: then the other
+    // polls a moment later.
     await worker.platform.advance('1s')
     await entered
     const drained = worker.drain()

@@ -1,4 +1,4 @@
-/** Rates inside of a handler: how long it waits, what it throws. On the oracle. */
+/** Rate limits inside a handler: how long it waits and what it throws. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { Interruption } from '../../src/job/interruption.ts'
 import { Snooze } from '../../src/job/thrown.ts'
@@ -66,7 +66,7 @@ describe('a rate', () => {
   test('P13: whoever wakes too late for its instant asks again, so that two late ones never come together', async () => {
     const it = await scene(HALF_SECONDLY)
     const { platform, first } = it
-    // The event loop stands still: timers fire later than they should.
+    // A blocked event loop: timers fire late.
     let lateMs = 0
     const timer = platform.timer.bind(platform)
     Object.assign(platform, {
@@ -81,7 +81,8 @@ describe('a rate', () => {
     await platform.advance(2_399)
     const taken = first.store.calls('acquire')
     await platform.advance(1)
-    // Woken 2 s too late: its token is spoilt, and there is another at once because the bucket is full by now.
+    // Woken 2 s too late: its token has expired, and another is available at once because the bucket is full
+    // again.
     expect(first.store.calls('acquire')).toBe(taken + 1)
     expect(await late).toBe(platform.now())
     expect((await first.store.limits())[0]?.available).toBe(1)
@@ -90,7 +91,7 @@ describe('a rate', () => {
   test('a process that is late again and again sends its job away rather than spoil tokens for ever', async () => {
     const { platform, first } = await scene({ fast: { rate: 100, burst: 1 } })
     await insideOf(first, aLease(platform)).acquire('fast')
-    // Timers fire at once, and each look at the clock finds that it stood still for a while.
+    // Timers fire at once, and each reading of the clock finds that the process was blocked.
     const timer = platform.timer.bind(platform)
     const monotonic = platform.monotonic.bind(platform)
     let stoodMs = 0

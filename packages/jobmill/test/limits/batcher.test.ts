@@ -1,4 +1,4 @@
-/** Calls that come while a statement is on its way share the next one, and nothing but that. */
+/** Calls that arrive while a statement is in flight share the next one, and nothing else. */
 import { expect, test } from 'vitest'
 import { batcher } from '../../src/limits/batcher.ts'
 
@@ -8,7 +8,7 @@ interface Sent {
   readonly fail: (error: unknown) => void
 }
 
-/** Statements that stay on their way until the test ends them. */
+/** Statements that stay in flight until the test ends them. */
 function statements() {
   const sent: Sent[] = []
   const call = batcher<number, string>(

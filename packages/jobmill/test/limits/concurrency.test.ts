@@ -1,4 +1,7 @@
-/** Concurrency limits over many processes, some of which die: never more at once than there may be, and nothing is stuck. On the oracle and both stores. */
+/**
+ * Concurrency limits over many processes, some of which die: the limit always holds, and no permit is stuck.
+ * On the oracle and both stores.
+ */
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
@@ -13,21 +16,21 @@ import { insideOf, type Process, scene } from './scene.ts'
 const MOST = 3
 const SLOTS = 8
 const LEASE_MS = 3_000
-/** How many jobs there are, and how long after one another processes die. */
+/** The number of jobs, and the intervals between deaths of processes. */
 const LONG: Amount = [40, [300, 1_900, 3_100, 2_300]]
 const SHORT: Amount = [16, [300, 1_900]]
 const SHORTEST: Amount = [10, [300]]
 
 type Amount = readonly [jobs: number, deathsMs: readonly number[]]
 
-/** What all processes together do with the limit. */
+/** The use of the limit by all processes. */
 interface Usage {
   now: number
   most: number
   done: number
 }
 
-/** As much of a runtime as it takes: claims, runs, finishes, renews, until it dies. */
+/** A minimal runtime: claims, runs, finishes and renews until it dies. */
 function runtime(process: Process, platform: TestPlatform, usage: Usage) {
   const { store, instance, limits } = process
   const life = new AbortController()
@@ -40,7 +43,7 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
     await store.finish([{ id, token, outcome, transition }])
   }
 
-  /** As a handler would: its last line is reached only when the process lives. */
+  /** Like a handler: the last line runs only when the process is alive. */
   async function use(lease: Lease): Promise<void> {
     const amount = 1 + Math.floor(platform.random() * 2)
     const permit = await insideOf(process, lease, signal).acquire('db', amount)
@@ -49,7 +52,7 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
     usage.now += amount
     usage.most = Math.max(usage.most, usage.now)
     await sleep(platform, 20 + platform.random() * 300, signal)
-    // Also at its death: a handler ends with its process.
+    // Also when the process dies: a handler ends with its process.
     using -= amount
     usage.now -= amount
     if (!signal.aborted && platform.random() < 0.5) await permit.release()
@@ -118,7 +121,7 @@ describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, 
     const dead: typeof alive = []
     for (const afterMs of deaths) {
       await platform.advance(afterMs)
-      // Kill one that has permits: they must not be given to others before it is known to be dead, and not be lost.
+      // Kill one that holds permits: they must be neither granted before its lease expires nor lost.
       while (!alive.some((process) => process.isUsing())) await platform.advance(10)
       const [victim] = alive.splice(
         alive.findIndex((process) => process.isUsing()),

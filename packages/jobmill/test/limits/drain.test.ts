@@ -1,4 +1,4 @@
-/** What goes wrong outside: replies that get lost, and upstreams that refuse. On the oracle. */
+/** External faults: lost replies, and upstream services that refuse calls. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { limitSettings, type RateSettings } from '../../src/job/limit.ts'
@@ -95,7 +95,7 @@ describe('drain', () => {
       await known.drain('api', { key: `k${n}` })
       if (n === 0 || n === 9_999 || n === 10_000) seen.add(known.timesOf('api k0'))
     }
-    // Before, after its own drain, and when all was forgotten: each time it is another.
+    // Before, after its own drain, and after a reset: three different values.
     expect(seen.size).toBe(3)
   })
 

@@ -1,4 +1,4 @@
-/** Limits outside of handlers: the same budget, waited for in place. On the oracle. */
+/** Limits outside of handlers: the same budget, with the caller waiting. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { limits } from '../../src/limits/limits.ts'
@@ -8,14 +8,14 @@ import { aLease, failure, insideOf, scene, type Scene } from './scene.ts'
 const API = { api: { rate: 2 } } as const
 const ONE = { db: { concurrency: 1 } } as const
 
-/** With an instance that lives, as that of a started mill. */
+/** With a live instance, like that of a started mill. */
 async function started(declared: Parameters<typeof scene>[0]): Promise<Scene> {
   const it = await scene(declared)
   await it.first.store.register(anInstance({ id: it.first.instance, leaseMs: 3_600_000 }))
   return it
 }
 
-/** Resolves with when it did. */
+/** Resolves with the time at which it did. */
 const instant = ({ platform }: Scene, work: Promise<unknown>): Promise<number> =>
   work.then(() => platform.monotonic())
 

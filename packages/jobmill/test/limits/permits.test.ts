@@ -1,4 +1,4 @@
-/** Permits inside of a handler: who waits for them, who is woken, what goes back. On the oracle. */
+/** Permits inside a handler: who waits, who is woken, and what is released. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { Snooze } from '../../src/job/thrown.ts'
 import { holding } from '../../src/limits/holding.ts'
@@ -58,7 +58,7 @@ describe('a concurrency limit', () => {
     expect(await sentAway).toBeInstanceOf(Snooze)
     const other = insideOf(it.first, c).acquire('db')
     await it.platform.advance(100)
-    // In another process: nothing wakes it here.
+    // Released by another process: nothing wakes the waiter here.
     await it.processes[1]?.store.release([{ limit: 'db', holder: a.id, token: a.token }])
     await it.platform.advance(99)
     expect(await isPending(other)).toBe(true)
@@ -112,7 +112,7 @@ describe('a concurrency limit', () => {
     const third = failure(limit.tryAcquire('db'))
     await answer.reached
     await two.release()
-    // A third is being asked for: what went back now might take it along.
+    // A third request is in flight: the release must not take its permit.
     expect(await held(it)).toBe(2)
     answer.release()
     expect(await third).toBe('nothing was thrown')

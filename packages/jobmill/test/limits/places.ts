@@ -31,7 +31,7 @@ export const PLACES: readonly Place[] = [
   },
 ]
 
-/** The stores take turns. The oracle, which needs no database, takes every test. */
+/** The stores take turns. The oracle, which needs no database, runs every test. */
 export function testOn(name: Place['name']): ReturnType<typeof inTurns> | typeof test {
   return name === 'oracle' ? test : inTurns(name, ['sqlite', 'postgres'])
 }

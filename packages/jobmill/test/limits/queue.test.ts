@@ -1,4 +1,7 @@
-/** A limit attached to a queue: its jobs are claimed when there is budget, at the instants that the heartbeat names, and nobody else is held up. */
+/**
+ * A limit attached to a queue: its jobs are claimed when there is budget, at the times that the heartbeat
+ * returns, and other queues are not delayed.
+ */
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
@@ -17,7 +20,7 @@ const queue = (name: string, limit: string | null) => ({
   settings: { ...DEFAULT_QUEUE_SETTINGS, limit },
 })
 
-/** An instance that serves a limited queue and one that is not. */
+/** An instance that serves a limited queue and an unlimited one. */
 async function atWork(database: Place['database']): Promise<Scene> {
   const it = await scene({ smtp: { rate: RATE, per: '1m' } }, { database })
   const { store, instance } = it.first
@@ -27,7 +30,7 @@ async function atWork(database: Place['database']): Promise<Scene> {
 }
 
 const QUEUES = ['mail', 'other']
-/** Of a queue whose budget was spent a moment ago. */
+/** A queue whose budget has just been spent. */
 const NEXT = { ready: false, budgetInMs: MINUTE / RATE }
 
 const claimed = ({ store, instance }: Process): Promise<Lease[]> =>
@@ -45,7 +48,7 @@ async function enqueue({ store }: Process, name: string, many: number): Promise<
   await store.enqueue(Array.from({ length: many }, () => aJob({ queue: name })))
 }
 
-/** The most that any window of the claims has over burst + rate × t; the burst is one. */
+/** The largest excess of any window of the claims over burst + rate × t; the burst is one. */
 function mostOver(instants: readonly number[]): number {
   let most = Number.NEGATIVE_INFINITY
   for (const [from, began] of instants.entries())
@@ -56,10 +59,13 @@ function mostOver(instants: readonly number[]): number {
   return most
 }
 
-// The oracle looks at every job at every claim, too slowly for an hour.
+// The oracle reads every job at every claim, which is too slow for an hour.
 const STORES = PLACES.filter(({ name }) => name !== 'oracle')
 
-/** Each claim is a transaction of several statements on a server: an hour of them takes most of a minute. The arithmetic is the same. */
+/**
+ * Each claim is a transaction of several statements on a server: an hour of them takes most of a minute. The
+ * arithmetic is the same.
+ */
 const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 10), postgres: inFull(6, 2) }
 
 describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
@@ -80,7 +86,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
           const mail = await claimed(first)
           leases.push(...mail)
           instants.push(...mail.map(() => platform.now()))
-          // What it names is always the same. To hear it for ten minutes is enough, and the rest takes half as long.
+          // The answer never changes, so ten minutes are enough; the rest runs in half the time.
           const { ready, budgetInMs } = minute <= 10 ? await heartbeatOf(first) : NEXT
           next.push({ ready, budgetInMs })
           await platform.advance(budgetInMs ?? Number.NaN)
@@ -90,7 +96,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
         expect(Math.abs(leases.length - RATE)).toBeLessThanOrEqual(0.05 * RATE)
         leases.push(...(await claimed(first)))
         instants.push(platform.now())
-        // Nothing is left for mail by now. Others are claimed at once all the same.
+        // The budget of mail is spent. Other queues are claimed at once.
         await enqueue(first, 'other', 3)
         const others = await claimed(first)
         expect(others.map((lease) => `${lease.queue} ${lease.waitedMs}`)).toEqual(Array(3).fill('other 0'))
@@ -116,7 +122,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
     }
     expect((await heartbeatOf(first)).ready).toBe(true)
     expect(await claimed(first)).toMatchObject([{ queue: 'mail' }])
-    // At the rate from there on, without a burst.
+    // At the rate from here on, without a burst.
     expect(await claimed(first)).toEqual([])
     expect(await heartbeatOf(first)).toMatchObject({ ready: false, budgetInMs: 1_200 })
   })

@@ -1,4 +1,7 @@
-/** Rates over many processes: at the instants of use they are never exceeded, and hardly anything is lost. On the oracle and both stores. */
+/**
+ * Rate limits over many processes: never exceeded at the instants of use, and with little loss. On the oracle
+ * and both stores.
+ */
 import { describe, expect } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
@@ -16,18 +19,21 @@ interface Use {
 
 const MINUTE = 60_000
 
-/** How much later than its time a job that was sent away is claimed again, at most: the heartbeat finds what is due. */
+/** The largest delay until a job that was sent away is claimed again: the heartbeat finds due jobs. */
 const PICKUP_MS = 640
 
 interface Work {
   readonly limit: string
   readonly until: number
   readonly uses: Use[]
-  /** Of one job. */
+  /** For one job. */
   readonly amount?: () => number
 }
 
-/** One worker: job after job, each of them sent away and claimed again until it has drawn. There is always another one. */
+/**
+ * One worker: each job is sent away and claimed again until it has drawn on the limit. There is always
+ * another job.
+ */
 async function worker(process: Process, platform: TestPlatform, work: Work): Promise<void> {
   while (platform.now() < work.until) {
     const lease = aLease(platform)
@@ -54,7 +60,7 @@ async function drawn(
   return false
 }
 
-/** So many workers in each process, until the time is over; then all that they used. */
+/** Runs that many workers in each process until the time is over; returns all uses. */
 function works(
   { platform, processes }: Scene,
   workers: number,
@@ -66,14 +72,16 @@ function works(
     Array.from({ length: workers }, () => worker(process, platform, { ...work, until, uses })),
   )
   return async () => {
-    // Beyond the end, for those who were sent away.
+    // Beyond the end, for jobs that were sent away.
     await platform.advance(Math.max(0, until - platform.now()) + 2 * MINUTE)
     await Promise.all(all)
     return uses
   }
 }
 
-/** Every window that begins and ends with a use, so every window that could be too full. */
+/**
+ * Checks every window that starts and ends with a use, which includes every window that could be too full.
+ */
 function mostOver(uses: readonly Use[], options: LimitOptions): number {
   const settings = limitSettings(options, 'limit')
   if (settings.type !== 'rate') throw new Error('only a rate has windows')
@@ -90,13 +98,13 @@ function mostOver(uses: readonly Use[], options: LimitOptions): number {
   return most
 }
 
-/** The fewest uses in any minute of the work, wherever it begins. */
+/** The fewest uses in any minute of the work. */
 function fewestPerMinute(uses: readonly Use[], from: number, until: number): number {
   const begins = [from, ...uses.map(({ at }) => at + 1)].filter((at) => at + MINUTE <= until)
   return Math.min(...begins.map((at) => uses.filter((use) => use.at >= at && use.at < at + MINUTE).length))
 }
 
-// Smaller than any use: sums of fractions.
+// Smaller than any use: rounding errors of sums.
 const HAIR = 1e-6
 
 describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, database }) => {
@@ -153,7 +161,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
     await it.first.limits.drain('smtp', { retryAfter: '30s' })
     const uses = await drained()
     const paused = uses.filter(({ at }) => at > drainedAt && at < drainedAt + 30_000)
-    // What another process had been granted a moment before is used all the same: one at most, at this rate.
+    // A use that another process was granted a moment before still happens: at most one at this rate.
     expect(paused.length).toBeLessThanOrEqual(1)
     expect(paused.every(({ at }) => at <= drainedAt + 1_000)).toBe(true)
     expect(uses.find(({ at }) => at >= drainedAt + 30_000)?.at).toBe(drainedAt + 30_000)

@@ -1,4 +1,4 @@
-/** Limits above a database: several processes that share it, each with its own handle, on a clock that the test moves. */
+/** Limits on a database: several processes that share it, each with its own handle, on a fake clock. */
 import { onTestFinished } from 'vitest'
 import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
 import { type Limits, limits } from '../../src/limits/limits.ts'
@@ -16,7 +16,7 @@ import {
   testPlatform,
 } from '../../src/testing/index.ts'
 
-/** What makes handles on one new database. */
+/** Creates handles on one new database. */
 export type Database = (clock: () => number) => () => Store
 
 export const oracles: Database = (clock) => {
@@ -24,12 +24,12 @@ export const oracles: Database = (clock) => {
   return () => oracle(database, { clock })
 }
 
-/** One process as far as limits are concerned. */
+/** The parts of a process that limits need. */
 export interface Process {
   readonly instance: string
   readonly store: Store & Faults
   readonly limits: Limits
-  /** As kill -9: nothing that it asks from here on reaches the database. */
+  /** Like kill -9: no later request reaches the database. */
   readonly die: () => void
 }
 
@@ -37,7 +37,7 @@ export interface Scene {
   readonly platform: TestPlatform
   readonly processes: readonly Process[]
   readonly first: Process
-  /** One more on the same database. */
+  /** Adds a process on the same database. */
   readonly another: () => Promise<Process>
 }
 
@@ -79,7 +79,7 @@ async function notStarted(what: string): Promise<void> {
   throw new Error(`${what} needs a started mill`)
 }
 
-/** A lease that no claim gave: a rate does not look at it. */
+/** A lease without a claim: a rate limit does not check it. */
 export function aLease(platform: TestPlatform, overrides: Partial<Lease> = {}): Lease {
   return {
     id: platform.id(),
@@ -114,11 +114,11 @@ export async function running({ store, instance }: Process, many: number): Promi
   return store.claim(aClaim(instance))
 }
 
-/** Permits that are out, of the first limit. */
+/** Held permits of the first limit. */
 export const held = async ({ first }: Scene): Promise<number | undefined> =>
   (await first.store.limits())[0]?.held
 
-/** What it rejects with. */
+/** The error that it rejects with. */
 export const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'nothing was thrown',

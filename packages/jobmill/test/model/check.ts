@@ -1,15 +1,18 @@
-// Runs a property with the seed and the number of runs from the environment, and says how to replay a failure.
+// Runs a property with the seed and the number of runs from the environment, and prints how to replay a
+// failure.
 import * as fc from 'fast-check'
 
 const { JOBMILL_RUNS } = process.env
 
-/** Shrinking stops after this long; a long failure that is told beats a short one that is not. */
+/** Shrinking stops after this time: a long reported failure beats a short unreported one. */
 const SHRINK_MS = 60_000
 
-/** Of an example, in characters. What matters of a long one is in the message of the error. */
+/**
+ * The most characters of an example that are shown. The error message has the important part of a long one.
+ */
 const MOST_SHOWN = 2_000
 
-/** How long a test may take, with time to shrink. `usualRuns` is for every day; JOBMILL_RUNS asks for more. */
+/** The timeout of a test, including shrinking. `usualRuns` is for daily use; JOBMILL_RUNS asks for more. */
 export function timeoutMs(usualRuns: number): number {
   return 2 * SHRINK_MS + (runsOf(usualRuns) / usualRuns) * SHRINK_MS
 }
@@ -28,7 +31,7 @@ export async function check<T>(
   let failedAt = Number.POSITIVE_INFINITY
   const details = await fc.check(
     fc.asyncProperty(arbitrary, async (value) => {
-      // Only shrinking goes on after a failure; when it takes too long, every smaller case is let pass.
+      // After a failure only shrinking continues; when it takes too long, every smaller case passes.
       if (performance.now() - failedAt > SHRINK_MS) return
       try {
         await holds(value)
@@ -37,7 +40,7 @@ export async function check<T>(
         throw error
       }
     }),
-    // Without the bias of the tool for short lists: little happens in them.
+    // Without the bias of fast-check for short lists, in which little happens.
     {
       numRuns,
       plugins: [fc.unbiased()],

@@ -1,4 +1,4 @@
-// What a member of a crowd does, one act after the other, and what it remembers of the replies.
+// The acts of a member of a crowd, and what it remembers of the replies.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { NewJob } from '../../src/job/new-job.ts'
@@ -16,7 +16,7 @@ export interface Act {
   readonly many: number
 }
 
-/** For each member of the crowd, what it does, one after the other. */
+/** For each member of the crowd, its acts in order. */
 export type Crowd = readonly (readonly Act[])[]
 
 const anAct: fc.Arbitrary<Act> = fc.record({
@@ -45,12 +45,12 @@ export const aCrowd: fc.Arbitrary<Crowd> = fc.array(
   },
 )
 
-/** What a member did and was told. */
+/** The acts of a member and their replies. */
 export interface Told {
   readonly enqueued: { readonly job: NewJob; readonly reply: Enqueued }[]
   readonly leases: Lease[]
   readonly ended: Set<string>
-  /** Those of the ended that nothing stayed of. */
+  /** Ended jobs that were not kept. */
   readonly forgotten: Set<string>
 }
 
@@ -76,7 +76,7 @@ interface Moment {
   readonly instance: string
 }
 
-/** What was handed off. */
+/** Jobs that were dispatched directly. */
 async function enqueue(
   { store, act, makeJob, told }: Moment,
   { handOff, priority = 0 }: { readonly handOff?: HandOff; readonly priority?: number } = {},
@@ -109,7 +109,7 @@ const ACTS: Readonly<Record<Act['verb'], (moment: Moment) => Promise<void>>> = {
   enqueue: async (moment) => void (await enqueue(moment)),
   async handOff(moment) {
     const { act, instance, told, hand } = moment
-    // Mostly blocked by what is ready, unless it has the best priority of all.
+    // Mostly blocked by ready jobs, unless it has the best priority of all.
     const queues = [{ queue: QUEUE, room: act.many }]
     const leases = await enqueue(moment, { handOff: aHandOff(instance, { queues }), priority: -1 })
     told.leases.push(...leases)
@@ -130,7 +130,7 @@ const ACTS: Readonly<Record<Act['verb'], (moment: Moment) => Promise<void>>> = {
       transition: { to: 'ready' } as const,
       outcome: null,
     }))
-    // One that somebody asked to cancel ends here.
+    // A job with a pending cancel ends here.
     for (const { id, state } of await store.finish(items)) if (state === 'cancelled') told.ended.add(id)
   },
   async cancel({ store, told }) {

@@ -1,5 +1,5 @@
-// Properties that must hold while several handles write at once, when no order of events is known: a dedupe key has at
-// most one live holder, and a job has at most one lease.
+// Properties that must hold while several handles write concurrently, in an unknown order: a dedupe key has
+// at most one live holder, and a job has at most one lease.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, inject, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'

@@ -1,4 +1,4 @@
-// Several handles at work on one database at once, each through its own list of acts.
+// Several handles work on one database concurrently, each through its own list of acts.
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewJob } from '../../src/job/new-job.ts'
@@ -32,13 +32,13 @@ async function withCrowd(
   }
 }
 
-/** Looks at all jobs, again and again, while the others are at work: one read is one moment. */
+/** Reads all jobs repeatedly while the others work: one read is one snapshot. */
 async function watch(store: Store, ids: readonly string[], atWork: Promise<unknown>): Promise<void> {
   const over = new AbortController()
   const end = atWork.finally(() => over.abort()).catch(() => {})
   while (!over.signal.aborted) {
     assertOneHolder(await store.get(ids))
-    // A read that never leaves the process would let nobody else do anything.
+    // A read that never leaves the process would block all others.
     await nextTurn()
   }
   await end
@@ -50,7 +50,7 @@ function assertOneHolder(jobs: readonly (JobRecord | null)[]): void {
   assert.equal(new Set(holders).size, holders.length, 'two live jobs hold one dedupe key')
 }
 
-/** The jobs that are there: all but those that were forgotten. */
+/** The existing jobs: all but those that were not kept. */
 function keptOf(
   ids: readonly string[],
   jobs: readonly (JobRecord | null)[],
@@ -62,7 +62,7 @@ function keptOf(
   return jobs.filter((job) => job !== null)
 }
 
-/** No two members ever hold the same lease, and in the end every job is somewhere. */
+/** No two members ever hold the same lease, and in the end every job exists. */
 export async function claimOnce(subject: ConformanceSubject, crowd: Crowd): Promise<void> {
   await withCrowd(
     subject,
@@ -99,7 +99,7 @@ function keyed({ key }: Act): NewJob {
   return aJob({ dedupe: { key: KEYS[key] ?? '' } })
 }
 
-/** At most one live job per key, and whoever was called a duplicate was told of a job that held that key. */
+/** At most one live job per key, and every duplicate was reported with a job that held the key. */
 export async function dedupeOnce(subject: ConformanceSubject, crowd: Crowd): Promise<void> {
   await withCrowd(subject, crowd, keyed, async (store, told) => {
     const all = told.flatMap((one) => one.enqueued)

@@ -1,4 +1,4 @@
-// Where two plain values differ first: a whole dump in a message helps nobody.
+// Finds the first difference of two plain values: a whole dump in a message does not help.
 import { isDeepStrictEqual } from 'node:util'
 
 export interface ConfigDrift {

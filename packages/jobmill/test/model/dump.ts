@@ -1,4 +1,5 @@
-// Everything that can be seen of a store through its read side. Two stores with the same past look the same.
+// Everything that is visible through the read side of a store. Two stores with the same history look the
+// same.
 import { JOB_STATES } from '../../src/job/state.ts'
 import type { JobFilter } from '../../src/store/job-list.ts'
 import type { JobSummary } from '../../src/store/job-record.ts'
@@ -8,7 +9,7 @@ import { QUEUES, SCHEDULES, TAGS } from './steps/names.ts'
 import type { System } from './systems.ts'
 import { type World, ask } from './world.ts'
 
-/** Looks at every system, and compares. */
+/** Dumps every system, and compares. */
 export async function compareAll(world: World): Promise<void> {
   await ask(
     world,
@@ -43,7 +44,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     metrics: await Promise.all(
       RESOLUTIONS.map((resolution) => store.metrics({ resolution, from: 0, before: 7_258_118_400_000 })),
     ),
-    // Numbers may have gaps; their order is what is told.
+    // Numbers may have gaps; only their order counts.
     timeline: (await store.timeline({ limit: 500 })).map(({ n: _, ...event }) => event),
     lists: Object.fromEntries(
       await Promise.all(

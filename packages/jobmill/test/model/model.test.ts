@@ -1,5 +1,5 @@
-// Random histories on the sqlite and the postgres store and on the oracle side by side: every reply and everything
-// that can be seen must agree. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays one that failed.
+// Random histories on the sqlite store, the postgres store and the oracle in parallel: every reply and
+// everything visible must agree. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays a failed one.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, inject, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'

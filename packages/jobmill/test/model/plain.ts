@@ -1,5 +1,5 @@
-// Records and replies in the form in which those of different stores are equal: common names for tokens, no order
-// where the contract gives none, and nothing that the contract leaves open.
+// Normalizes records and replies, so that those of different stores are equal: common names for tokens, no
+// order where the contract gives none, and nothing that the contract leaves open.
 import type { Held, Lease } from '../../src/store/claim.ts'
 import type { InstanceRecord, Heartbeat } from '../../src/store/instance.ts'
 import type { AttemptRecord, JobRecord, JobSummary } from '../../src/store/job-record.ts'
@@ -35,12 +35,12 @@ export function plainJob(
   }
 }
 
-/** Without what it has in other tables: a store may remember a permit that was given back. */
+/** Without holdings in other tables: a store may remember a released permit. */
 export function plainHeld(system: System, held: readonly Held[]): object[] {
   return byId(held).map(({ token, holdings: _, ...rest }) => ({ ...rest, claim: claimOf(system, token) }))
 }
 
-/** When the lease of one that ended would have been over means nothing. */
+/** The expiry of an ended lease has no meaning. */
 export function plainInstances(instances: readonly InstanceRecord[]): object[] {
   return instances.map(({ expiresAt, ...one }) => ({
     ...one,
@@ -48,7 +48,10 @@ export function plainInstances(instances: readonly InstanceRecord[]): object[] {
   }))
 }
 
-/** Without what a store may tell in its own way: versions, when to stage, and whether there is something to bring together. */
+/**
+ * Without what a store may report in its own way: versions, when to stage, and whether there is something to
+ * roll up.
+ */
 export function plainHeartbeat(
   system: System,
   { settingsVersion: _, membersVersion, stageInMs: __, unrolled: ___, cancels, ...heartbeat }: Heartbeat,

@@ -1,4 +1,4 @@
-// One run: the same steps on every system, a look at everything now and then, and at the end.
+// One run: the same steps on every system, with a comparison of everything now and then, and at the end.
 import * as fc from 'fast-check'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
@@ -35,7 +35,7 @@ export function someSteps(most: number): fc.Arbitrary<Step[]> {
   return fc.array(oneStep, { minLength: 1, maxLength: most, size: 'max' })
 }
 
-/** Adds to an error what had happened until then. */
+/** Adds the steps so far to an error. */
 export async function told(steps: readonly Step[], act: () => Promise<void>): Promise<void> {
   try {
     await act()
@@ -47,7 +47,7 @@ export async function told(steps: readonly Step[], act: () => Promise<void>): Pr
   }
 }
 
-/** What every run begins with: settings, and the first workers. */
+/** The start of every run: settings, and the first workers. */
 export async function begin(world: World): Promise<void> {
   const queues = QUEUES.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS }))
   await Promise.all(world.systems.map(({ store }) => store.declareQueues(queues)))

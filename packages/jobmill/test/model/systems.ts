@@ -1,19 +1,22 @@
-// The stores under test beside the oracle, all asked the same. Values that each of them makes up for itself (tokens)
-// get common names here, so that replies can be compared.
+// The stores under test and the oracle, with the same requests. Values that each makes up (tokens) get common
+// names here, so that replies can be compared.
 import assert from 'node:assert/strict'
 import type { Store } from '../../src/store/store.ts'
 import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
 import { oracle, oracleDatabase } from '../../src/testing/oracle/oracle.ts'
 
-/** One store, and what it calls the things that have common names. */
+/** One store, and its values for the common names. */
 export interface System {
   readonly name: string
   readonly store: Store
-  /** By the number of the claim, counted over the whole run, the token of each job. A store may claim in several statements. */
+  /**
+   * The token of each job by the number of the claim in the whole run. A store may claim in several
+   * statements.
+   */
   readonly tokens: Map<number, Map<string, number>>
-  /** The last settings version it told, and whether it must be another one next time. */
+  /** The last settings version that it reported, and whether the next must differ. */
   settings: { version: number | null; changed: boolean }
-  /** The last version of the members that it told. */
+  /** The last version of the members that it reported. */
   members: number | null
 }
 
@@ -51,7 +54,7 @@ export function claimOf(system: System, token: number): number {
   throw new Error(`${system.name} told of a token that it never gave out: ${token}`)
 }
 
-/** Notes the token of a job; it must be higher than those of every claim before. */
+/** Records the token of a job; it must be higher than those of all earlier claims. */
 export function noteToken(
   system: System,
   { id, claim }: { readonly id: string; readonly claim: number },

@@ -1,4 +1,5 @@
-// The world of one run: the systems, a clock, three workers that know only what they were told, and what is on its way.
+// The world of one run: the systems, a clock, three workers that know only their replies, and messages in
+// flight.
 import assert from 'node:assert/strict'
 import type { toStringMethod } from 'fast-check'
 import type { NewJob } from '../../src/job/new-job.ts'
@@ -16,7 +17,7 @@ export interface LeaseName {
   readonly claim: number
 }
 
-/** A finish before it is known which token a system has for its claim. */
+/** A finish before the token of its claim in each system is known. */
 export interface NamedFinish extends Omit<Finish, 'token'> {
   readonly claim: number
 }
@@ -24,7 +25,7 @@ export interface NamedFinish extends Omit<Finish, 'token'> {
 export interface Worker {
   /** New after every start. */
   instance: string
-  /** What it was told it holds, and has not let go of. */
+  /** The leases that it got and has not given up. */
   hand: LeaseName[]
   /** Replies to its claims that have not arrived yet. */
   onTheWay: LeaseName[][]
@@ -37,21 +38,21 @@ export interface World {
   /** Every job id and instance id that was ever used. */
   readonly ids: string[]
   readonly instances: string[]
-  /** All that was ever sent, to be sent again at the worst moment. */
+  /** Everything that was ever sent, to be sent again at the worst time. */
   readonly sentJobs: (readonly NewJob[])[]
   readonly sentFinishes: (readonly NamedFinish[])[]
   readonly sentTicks: (readonly Tick[])[]
-  /** Who draws on limits outside of jobs. */
+  /** Holders of limits outside of jobs. */
   readonly holders: string[]
-  /** Processes that record, and the number of the last recording of each. */
+  /** Processes that record metrics, with the number of their last recording. */
   readonly sources: Map<string, number>
   /** How many claims were made. */
   claims: number
-  /** How many ids were made. */
+  /** How many ids were created. */
   minted: number
 }
 
-/** Something that happens in a world. `says` is for the report of a run that failed. */
+/** An event in a world. `says` is for the report of a failed run. */
 export interface Step {
   readonly says: string
   readonly [toStringMethod]: () => string
@@ -81,7 +82,7 @@ export async function closeWorld({ systems }: World): Promise<void> {
   await Promise.all(systems.map(({ store }) => store.close()))
 }
 
-/** The same ids in every replay of a seed, and not in the order of minting: ids are identity only. */
+/** The same ids in every replay of a seed, but not in creation order: ids have no order. */
 export function mintId(world: World): string {
   world.minted += 1
   const scattered = (world.minted * 7_919) % 99_991
@@ -89,8 +90,8 @@ export function mintId(world: World): string {
 }
 
 /**
- * Sends one request to every system, at once, and compares the replies in their plain form, in which each
- * thing has its common name. Returns the plain reply.
+ * Sends one request to every system concurrently, and compares the replies in their normalized form. Returns
+ * it.
  */
 export async function ask<Reply, Plain>(
   { systems }: World,
@@ -105,7 +106,7 @@ export async function ask<Reply, Plain>(
   return expected
 }
 
-/** The reply, or the code with which it was refused: every system must refuse alike. */
+/** The reply, or the code of the refusal: all systems must refuse alike. */
 export async function orCode<T>(act: () => Promise<T>): Promise<T | { readonly refused: string }> {
   try {
     return await act()
@@ -127,7 +128,7 @@ export function pick<T>(items: readonly T[], by: number): T | undefined {
   return items[by % Math.max(1, items.length)]
 }
 
-/** A worker that has something in its hand, if there is one. */
+/** A worker that holds leases, if there is one. */
 export function busyWorker(world: World, by: number): Worker {
   return (
     pick(

@@ -1,4 +1,4 @@
-/** What the tests of this folder share: a clock to move, events to tell, and the histogram that a list of times makes. */
+/** Shared by the tests of this folder: a fake clock, events to emit, and the histogram of a list of times. */
 import type { EventTable } from '../../src/job/events.ts'
 import { bucketOf } from '../../src/job/metric-data.ts'
 import { type Platform, systemPlatform } from '../../src/platform/platform.ts'
@@ -9,10 +9,10 @@ export interface Clock extends Platform {
   readonly advance: (ms: number) => void
 }
 
-/** The beginning of an hour. */
+/** The start of an hour. */
 export const START_AT = 1_000_000_800_000
 
-/** Stands still until it is moved. Both clocks move together, unless only the wall clock is asked to step. */
+/** Stops until it is advanced. Both clocks advance together, unless only the wall clock is to step. */
 export function aClock(): Clock & { readonly step: (ms: number) => void } {
   let passed = 0
   let stepped = 0

@@ -1,6 +1,6 @@
 /**
- * Processes that tell events at random, flush now and then, and do not always get through; beside them the plain answer: every event, and every sample of how
- * queues and limits stood, in a list, looked through from end to end.
+ * Processes that emit random events and flush with occasional failures, next to a brute-force reference: a
+ * list of every event and of every sample of queues and limits.
  */
 import * as fc from 'fast-check'
 import { JobmillError } from '../../src/job/errors.ts'
@@ -20,12 +20,12 @@ const FATES = ['written', 'failed', 'reply lost', 'lost on the way'] as const
 const TYPES = ['enqueued', 'duplicate', 'started', 'finished', 'retried', 'dead', 'cancelled'] as const
 
 const DRAWS = ['granted', 'refused'] as const
-/** What a sample has of a queue, and of a limit. */
+/** The fields of a sample, for a queue and for a limit. */
 const LEVELS = {
   queue: ['scheduled', 'ready', 'running', 'dead', 'oldestReadyMs'],
   limit: ['available', 'held'],
 } as const
-/** The one that samples. */
+/** The process that samples. */
 const SAMPLER = 0
 
 const upTo = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most })
@@ -62,7 +62,7 @@ export const histories = fc.array(
         how: fc.constantFrom('ready', 'scheduled', 'empty', 'taken'),
       }),
     },
-    // As the duty does: often enough to find every 10 s.
+    // Like the duty: often enough to find every 10 s.
     { weight: 6, arbitrary: fc.record({ do: fc.constant('sample' as const), times: upTo(9) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: upTo(25_000) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: upTo(4_000_000) }) },
@@ -96,7 +96,7 @@ interface Drawn {
   readonly draw: (typeof DRAWS)[number]
 }
 
-/** How a queue or a limit stood at a moment. */
+/** The gauges of a queue or a limit at one instant. */
 interface Stood {
   readonly at: number
   readonly name: string
@@ -105,22 +105,25 @@ interface Stood {
 
 export interface World {
   readonly step: (step: Step) => Promise<void>
-  /** Every process writes what it has left. */
+  /** Every process writes its remaining metrics. */
   readonly flushAll: () => Promise<void>
-  /** Every sample is written: until then the last one of each may wait for its minute to end. */
+  /** Writes every sample: until then the last one of each may wait for the end of its minute. */
   readonly endSamples: () => Promise<void>
-  /** What the figures of all queues must read, at this size of bucket. */
+  /** The expected metrics of all queues, at this bucket size. */
   readonly expected: (resolution: number) => Pick<QueueSeries, 'queue'>[]
-  /** What the limit gave. */
+  /** The expected grants of the limit. */
   readonly expectedDraws: (resolution: number) => Pick<LimitSeries, 'limit'>[]
-  /** Mean and most of all samples between two moments; null when none has to be there: nothing was in it for that whole hour. */
+  /**
+   * Mean and maximum of all samples between two instants; null when none is required, because the hour was
+   * empty.
+   */
   readonly expectedLevels: (
     what: keyof typeof LEVELS,
     name: string,
     from: number,
     before: number,
   ) => Readonly<Record<string, { readonly mean: number; readonly most: number } | null>>
-  /** The hours in which something was sampled that was not empty, or had just become so. */
+  /** The hours with a sample that was not empty, or had just become empty. */
   readonly livelyHours: (what: keyof typeof LEVELS, name: string) => number[]
 }
 
@@ -144,7 +147,7 @@ export function world(plain: Store, clock: Clock): World {
   })
   const at = (process: number): (typeof all)[number] => all[process] ?? fail()
 
-  /** What a pass of the sampler sees at this moment, if it is one for a sample. */
+  /** Takes a sample, if one is due at this instant. */
   async function look(): Promise<void> {
     const at = clock.now()
     const bucketAt = at - (at % 10_000)
@@ -153,7 +156,7 @@ export function world(plain: Store, clock: Clock): World {
     for (const { queue, oldestReadyMs, ...counts } of await plain.counts())
       stood.queue.push({ at, name: queue, levels: { ...counts, oldestReadyMs: oldestReadyMs ?? 0 } })
     for (const { name, available, held } of await plain.limits())
-      // Whether it is full: what is there of a full one is what is missing of an empty queue.
+      // A limit is empty when it is full: its missing budget corresponds to the jobs of a queue.
       stood.limit.push({ at, name, levels: { available, held } })
   }
 
@@ -317,7 +320,7 @@ function figuresOf(seen: readonly Seen[]): object {
   }
 }
 
-/** By nearest rank on the sorted values themselves; then the bucket of the value that was found. */
+/** By nearest rank on the sorted values, then the bucket of that value. */
 function percentilesOf(seen: readonly Seen[], latency: Latency): Percentiles {
   const sorted = seen
     .flatMap(({ times: { [latency]: ms } }) => (ms === undefined ? [] : [ms]))

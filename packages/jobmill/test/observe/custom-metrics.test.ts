@@ -1,4 +1,5 @@
-// Figures of an application, told to Prometheus beside ours: text that a strict reader accepts, whatever the application does.
+// Metrics of an application next to ours in the Prometheus text: a strict parser accepts it, whatever the
+// application does.
 import { describe, expect, test } from 'vitest'
 import type { CustomMetricLabels, GaugeReading } from '../../src/index.ts'
 import { customMetrics } from '../../src/observe/prometheus/custom-metrics.ts'

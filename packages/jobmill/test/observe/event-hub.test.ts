@@ -1,4 +1,4 @@
-// Events and their listeners: nobody who listens can break, change or delay anything.
+// Events and their listeners: no listener can break, change or delay anything.
 import { describe, expect, test } from 'vitest'
 import type { MillEvent } from '../../src/job/events.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'

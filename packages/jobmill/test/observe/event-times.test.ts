@@ -1,4 +1,4 @@
-// The times that events bring with them: how long a job waited, ran, and took in all.
+// The durations in events: queue latency, run time and total.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'

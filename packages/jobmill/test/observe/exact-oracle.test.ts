@@ -1,4 +1,4 @@
-// Figures on the contract in executable form: quick, so many histories.
+// Metrics on the oracle: fast, so many histories.
 import { describe } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { oracle, oracleDatabase } from '../../src/testing/index.ts'

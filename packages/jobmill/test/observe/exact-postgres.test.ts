@@ -1,4 +1,4 @@
-// Figures on PostgreSQL.
+// Metrics on PostgreSQL.
 import { describe, inject } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { postgresSubject } from '../conformance/postgres-subject.ts'

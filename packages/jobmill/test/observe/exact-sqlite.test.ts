@@ -1,4 +1,4 @@
-// Figures on SQLite.
+// Metrics on SQLite.
 import { describe } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'

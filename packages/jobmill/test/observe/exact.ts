@@ -1,6 +1,6 @@
 /**
- * bar 11, for one store: counters, percentiles and counts, over time and over processes, are exactly what going through every event and every sample by hand
- * gives, whatever was lost on the way.
+ * Bar 11, for one store: counters, percentiles and counts over time and processes equal a brute-force
+ * evaluation of every event and sample, whatever was lost on the way.
  */
 import { afterEach, expect, test } from 'vitest'
 import { eventHub } from '../../src/observe/event-hub.ts'
@@ -22,7 +22,7 @@ async function read(store: Store, clock: Clock, resolution: Resolution): Promise
   return metrics({ from: START_AT, resolution })
 }
 
-/** The rates follow from the rest, and from when one looks; how it stood is held against the samples. */
+/** Rates follow from the rest and from the time of reading; gauges are compared with the samples. */
 function plain({ perSecond: _, counts: _1, ...figures }: Readonly<Record<string, unknown>>): object {
   return figures
 }
@@ -34,7 +34,7 @@ function draws({ available: _, held: _1, ...figures }: Readonly<Record<string, u
 const happened = ({ counters }: QueueSeries['all']): boolean => Object.values(counters).some((n) => n > 0)
 const drew = ({ granted, refused }: LimitSeries['all']): boolean => granted + refused > 0
 
-/** Without buckets in which there was nothing but a sample. */
+/** Without buckets that contain only a sample. */
 function counted({ queues, limits }: Metrics): { queues: unknown[]; limits: unknown[] } {
   return {
     queues: queues
@@ -56,7 +56,7 @@ function counted({ queues, limits }: Metrics): { queues: unknown[]; limits: unkn
 
 type Gauges = Readonly<Record<string, { readonly mean: number; readonly most: number } | null>>
 
-/** Every point has the mean and the most of all samples of its time, and no hour in which something was there lacks one. */
+/** Every point has mean and maximum of all samples of its time, and every hour with data has one. */
 function standsAsSampled(
   what: 'queue' | 'limit',
   told: readonly { readonly name: string; readonly points: readonly { at: number; gauges: Gauges }[] }[],
@@ -158,7 +158,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     await expect(lateOne?.pass()).rejects.toThrow('planned to fail')
     await otherOne?.pass()
     while ((await store.rollUp(10)) > 0);
-    // Rolled up, and an hour ago.
+    // Rolled up, an hour later.
     clock.advance(3_600_000)
     other.emit('finished', finished('q', 10, 20))
     await otherOne?.pass()
@@ -169,7 +169,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
       (await store.metrics({ scopes: ['queue q'], resolution, from: 0, before: 2e12 })).map(
         ({ at, data }) => [at - START_AT, data.counters, Object.values(data.histograms?.['total'] ?? {})],
       )
-    // Of each size: both of then together, and an hour later the one of then.
+    // For each size: both buckets of then together, and an hour later the one of then.
     const expected = [120_000, 120_000, 0].map((at) => [
       [at, { done: 2 }, [2]],
       [at + 3_600_000, { done: 1 }, [1]],

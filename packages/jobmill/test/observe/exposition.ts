@@ -1,4 +1,7 @@
-/** A strict reader of the text format of Prometheus: whatever it accepts, every scraper does. Throws with the line that is wrong. */
+/**
+ * A strict parser of the Prometheus text format: what it accepts, every scraper accepts. Throws with the
+ * wrong line.
+ */
 
 interface ReadSample {
   readonly name: string
@@ -56,7 +59,7 @@ export function valueOf(
   return all.find((sample) => keyOf(sample) === key)?.value
 }
 
-/** What went down since `before`, or is gone: nothing, if all is well. */
+/** Series that decreased or disappeared since `before`; empty when there are none. */
 export function fallen(
   before: ReadonlyMap<string, number>,
   now: ReadonlyMap<string, number>,
@@ -67,7 +70,7 @@ export function fallen(
   })
 }
 
-/** Every series that must never go down: counters, and all of a histogram. */
+/** Every series that must never decrease: counters, and all parts of histograms. */
 export function cumulative(families: ReadonlyMap<string, ReadFamily>): Map<string, number> {
   const all = [...families.values()].filter(({ type }) => type !== 'gauge')
   return new Map(

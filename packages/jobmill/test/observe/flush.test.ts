@@ -1,4 +1,4 @@
-// What is flushed is written once, whatever fails; with nothing to write there is no statement.
+// A flush is written once, whatever fails; without changes there is no statement.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'
@@ -12,7 +12,7 @@ import { aClock, START_AT, started } from './bench.ts'
 const unknown = (): JobmillError => new JobmillError('OUTCOME_UNKNOWN', 'lost')
 const unavailable = (): JobmillError => new JobmillError('STORE_UNAVAILABLE', 'away')
 
-/** A process that works on a store of which only `record` is there; each call of it is answered as planned. */
+/** A process on a store that only has `record`, with a planned answer for each call. */
 function aProcess() {
   const clock = aClock()
   const hub = eventHub(clock)

@@ -1,4 +1,4 @@
-// Log lines of what duties, schedules and limits do, and of what becomes of jobs and instances: at which level, and in which words.
+// Log lines of duties, schedules, limits, jobs and instances: their levels and texts.
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { defineJob, jobmill, type LogOption } from '../../src/index.ts'
@@ -27,8 +27,14 @@ const LINES: readonly (readonly [Told, string])[] = [
     ['duty-done', { duty: 'retain', counts: { jobs: 4, done: 3, dead: 1, keys: 0, ticks: 1 }, tookMs: 1.6 }],
     'info duty retain processed 3 done, 1 dead, 1 tick in 2 ms',
   ],
-  [['duty-done', { duty: 'sweep', counts: { files: 2 }, tookMs: 1 }], 'info duty sweep processed 2 files in 1 ms'],
-  [['duty-done', { duty: 'stage', counts: { ready: 2 }, tookMs: 1 }], 'debug duty stage processed 2 ready in 1 ms'],
+  [
+    ['duty-done', { duty: 'sweep', counts: { files: 2 }, tookMs: 1 }],
+    'info duty sweep processed 2 files in 1 ms',
+  ],
+  [
+    ['duty-done', { duty: 'stage', counts: { ready: 2 }, tookMs: 1 }],
+    'debug duty stage processed 2 ready in 1 ms',
+  ],
   [
     ['grace-expired', { jobs: [{ ...ATTEMPT, isAbandoned: true }] }],
     'warn grace period over: interrupted 1 running job, which is returned to the queue: job mail x in q (still running)',
@@ -70,7 +76,10 @@ const LINES: readonly (readonly [Told, string])[] = [
     'error process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked 1 running job to stop, and other processes will run it again',
   ],
   [['reaped', { instances: ['x'], jobs: [] }], 'warn reclaimed 0 jobs from 1 expired instance'],
-  [['mill-started', { instance: 'x', queues: ['a', 'b'], kinds: ['c'] }], 'info mill started on a, b with 1 kind'],
+  [
+    ['mill-started', { instance: 'x', queues: ['a', 'b'], kinds: ['c'] }],
+    'info mill started on a, b with 1 kind',
+  ],
   [
     ['mill-stopping', { running: 1, graceMs: 500 }],
     'info mill is stopping: 1 running job has up to 500 ms to finish; a second signal stops at once',
@@ -156,7 +165,7 @@ test('S3 an error cannot write escape sequences into the text log, nor lines of 
   }
 })
 
-/** What a job that logs and fails twice leaves in a logger, by the words of each line. */
+/** The log lines of a job that logs and fails twice, by their text. */
 async function told(log: LogOption, options: { forwardJobLogs?: boolean } = {}): Promise<string> {
   const job = defineJob({
     kind: 'mail',
@@ -185,7 +194,7 @@ test('N2 N3 pino gets every field, the lines of handlers, and the stacks of thos
     { level: 'info', base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
     { write: (line) => void lines.push(JSON.parse(line) as Line) },
   )
-  // A child, as frameworks hand them out, and one that is wrapped by name.
+  // A child logger, as frameworks provide them, and one that is wrapped by name.
   for (const log of [logger, logger.child({}), { pino: logger }]) {
     lines.length = 0
     const id = await told(log)
@@ -204,7 +213,13 @@ test('N2 N3 pino gets every field, the lines of handlers, and the stacks of thos
       { ...ref, ...sending, attempt: 1 },
       { ...ref, level: 'warn', attempt: 1, error: expect.stringContaining('no such host') as unknown, stack },
       { ...ref, ...sending, attempt: 2 },
-      { ...ref, level: 'error', attempt: 2, stack, msg: expect.stringContaining('failed permanently: ') as unknown },
+      {
+        ...ref,
+        level: 'error',
+        attempt: 2,
+        stack,
+        msg: expect.stringContaining('failed permanently: ') as unknown,
+      },
     ])
   }
   lines.length = 0
@@ -216,7 +231,7 @@ test('N2 a logger with the message first, console and a function are told in the
   const args: unknown[][] = []
   const hear = (...all: unknown[]): void => void args.push(all)
   const levels = { debug: hear, info: hear, warn: hear, error: hear }
-  // As winston's, which has children too.
+  // Like winston's logger, which also has children.
   await told({ ...levels, child: () => levels, transports: [], log: hear } as LogOption)
   expect(args.find(([message]) => message === 'sending')?.[1]).toMatchObject({ kind: 'mail', attempt: 1 })
   args.length = 0

@@ -1,4 +1,4 @@
-// What is counted of which event, when it is said to have happened, and what is left of it when it cannot be written for hours.
+// Which events are counted, for which time, and what is left of them after hours without a write.
 import { describe, expect, test } from 'vitest'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { mergeData, type MetricData } from '../../src/job/metric-data.ts'
@@ -134,7 +134,7 @@ describe('figures', () => {
       counters: { started: told },
       histograms: { waiting: histogramOf(Array.from({ length: told }, (_, ms) => ms)) },
     })
-    // What was put together is of one hour, and says so with a time inside of it.
+    // Merged metrics belong to one hour and have a time inside it.
     const hours = taken.map(({ at, bucketAt }) => {
       const hour = Math.floor(bucketAt / 3_600_000)
       expect(Math.floor((START_AT + at) / 3_600_000)).toBe(hour)
@@ -156,7 +156,7 @@ describe('figures', () => {
     expect(a?.counters).toEqual({ started: 3 })
     expect([a?.histograms.waiting, a?.sums]).toEqual([histogramOf([12, 30, -5]), { waiting: 42 }])
     expect([b?.counters, b?.sums]).toEqual([{ done: 1 }, { running: 7, total: 9 }])
-    // Nobody who looks adds to them.
+    // Reading adds nothing.
     expect(Object.fromEntries(counted.totals()).a).toEqual(a)
   })
 

@@ -1,4 +1,4 @@
-// Whole mills on each store: what they count and keep can be read by anybody, while they work and after they have stopped.
+// Whole mills on each store: any process can read their metrics, while they work and after they have stopped.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
@@ -108,7 +108,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     const platform = testPlatform({ startAt: START_AT })
     const faults: { store?: ReturnType<typeof faultyStore> } = {}
     const mill = await aMill({ jobs: [work], platform }, (plain) => (faults.store = faultyStore(plain)))
-    // Another one that only looks, on the same database.
+    // Another mill that only reads, on the same database.
     const onlooker = await testMill({ platform, store: () => mill.store, start: false })
     await onlooker.open()
     faults.store?.fail('record', { times: 10 })

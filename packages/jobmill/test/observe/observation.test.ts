@@ -1,4 +1,4 @@
-// What `metrics` and `timeline` ask of the store, and how they tell what it answers.
+// What `metrics` and `timeline` request from the store, and how they present its answers.
 import { describe, expect, test } from 'vitest'
 import { boundOf, bucketOf } from '../../src/job/metric-data.ts'
 import { observation } from '../../src/runtime/observation.ts'
@@ -11,7 +11,7 @@ const INSTANCE = '00000000-0000-7000-8000-000000000001'
 
 function aReader(records: readonly MetricRecord[] = []) {
   const clock = aClock()
-  // Long enough after the beginning of the test clock that windows of days lie behind it.
+  // Far enough from the start of the fake clock for windows of days.
   clock.advance(1_500)
   const asked: MetricQuery[] = []
   const store = {
@@ -29,7 +29,7 @@ function bucket(at: number, done: number, waits: readonly number[]): MetricRecor
   }
 }
 
-/** As a percentile tells it. */
+/** The value as a percentile shows it. */
 function told(ms: number): number {
   return boundOf(bucketOf(ms))
 }
@@ -97,7 +97,7 @@ describe('metrics', () => {
   })
 
   test('merges buckets and processes, and gives counters, rates and percentiles for each bucket and for all', async () => {
-    // The second bucket twice, as a store may tell of what was not rolled up yet; it is open, and 1.5 s old.
+    // The second bucket twice, as a store may return what is not rolled up yet; it is open, and 1.5 s old.
     const { metrics } = aReader([
       bucket(START_AT - 10_000, 20, [1, 1, 1, 100]),
       bucket(START_AT, 2, [9_000]),

@@ -1,4 +1,4 @@
-// What is told of jobs to OpenTelemetry, with its real SDK and whole mills on each store.
+// What OpenTelemetry receives about jobs, with its real SDK and whole mills on each store.
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { idOf, lengthOf, linksOf, parentOf, recordSpans } from './spans.ts'
 
 const NOTHING = defineJob({ kind: 'nothing', run() {} })
 
-/** As it stands in metadata. */
+/** As it is in the metadata. */
 const GIVEN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe.each(places)('a traced mill on $name', ({ name, create }) => {
@@ -49,7 +49,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
       'jobmill.outcome': 'returned',
     })
     expect(run.status.code).toBe(SpanStatusCode.UNSET)
-    // A trace of its own, linked to what enqueued it.
+    // A trace of its own, linked to the span that enqueued it.
     expect([parentOf(run), linksOf(run)]).toEqual([null, [idOf(enqueue)]])
     expect(run.spanContext().traceId).not.toBe(enqueue.spanContext().traceId)
     for (const inside of ['wait send', 'finish send', 'smtp', 'enqueue nothing'])
@@ -81,7 +81,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
       tracing: openTelemetry({ tracerProvider: spans.provider }),
     })
     const request = spans.provider.getTracer('test').startSpan('request')
-    // Handed to a worker as it is written, it begins in the context of this call, and is no part of it.
+    // With direct dispatch it starts in the context of this call, but must not be part of its trace.
     await context.with(trace.setSpan(context.active(), request), () => mill.enqueue(fails, null))
     await mill.drain({ scheduled: true })
     request.end()
@@ -152,7 +152,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
       tracing: openTelemetry({ tracerProvider: spans.provider }),
     })
     await client.begin()
-    // Not awaited before the commit: on SQLite it must be written by now.
+    // Not awaited before the commit: on SQLite it must already be written.
     const enqueued = mill.enqueue(completes, null, { tx: client.tx })
     if (name === 'postgres') await enqueued
     await client.commit()

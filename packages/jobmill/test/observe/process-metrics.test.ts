@@ -1,4 +1,4 @@
-// What a process writes about itself: one sample for each 10 s, and its minute and its hour whole.
+// The metrics that a process writes about itself: one sample per 10 s, and complete minutes and hours.
 import { describe, expect, test } from 'vitest'
 import type { MetricData } from '../../src/job/metric-data.ts'
 import { processMetrics } from '../../src/observe/process-metrics.ts'
@@ -127,7 +127,7 @@ describe('the gauges of the system', () => {
     const first = gauges.read()
     expect(first.rssBytes).toBeGreaterThan(first.heapBytes)
     expect(first.heapBytes).toBeGreaterThan(1_000_000)
-    // Right after a reading nothing is known of the loop, and that is no lag.
+    // Right after a reading nothing is known of the loop, which is not lag.
     expect(gauges.read().loopLagMs).toEqual({ mean: 0, most: 0 })
     const late = await untilLate(() => gauges.read())
     expect(late.loopLagMs.most).toBeGreaterThanOrEqual(late.loopLagMs.mean)
@@ -137,7 +137,7 @@ describe('the gauges of the system', () => {
   })
 })
 
-/** Blocks the loop until a reading has seen it: the first look after a reading is not measured. */
+/** Blocks the loop until a reading shows it: the first interval after a reading is not measured. */
 async function untilLate(read: () => ReturnType<ReturnType<typeof systemPlatform.gauges>['read']>) {
   for (;;) {
     await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))

@@ -1,4 +1,5 @@
-// What Prometheus is told by whole mills on each store: text that a strict reader accepts, totals that never go down, and an answer whatever the store does.
+// The Prometheus text of whole mills on each store: a strict parser accepts it, totals never decrease, and it
+// answers whatever the store does.
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
@@ -46,7 +47,7 @@ function rowOf({ name, type, help, samples }: ReadFamily): string[] {
   return [name, type, [...labels].join(', '), help]
 }
 
-/** In pairs of a name and a value, for a queue. */
+/** Pairs of name and value, for a queue. */
 function outcomes(told: ReadonlyMap<string, ReadFamily>, queue: string): Record<string, number> {
   const { samples = [] } = told.get('jobmill_attempts_finished_total') ?? {}
   const own = samples.filter(({ labels, value }) => labels['queue'] === queue && value > 0)
@@ -122,7 +123,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     await mill.runDuty('retain')
     const told = readExposition(await mill.prometheus())
     const rows = [...told.values()].filter(({ name }) => name.startsWith('jobmill_')).map(rowOf)
-    // What a database knows of its resources differs between stores; the test above has all of them.
+    // Resource metrics differ between stores; the test above has all of them.
     expect(rows.filter(isOfMill)).toEqual(PAGE.filter(isOfMill))
 
     const at = (name: string, labels = {}) => valueOf(told, `jobmill_${name}`, labels)
@@ -135,7 +136,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     ])
     expect([at('jobs', { queue, state: 'done' }), at('jobs', { queue, state: 'dead' })]).toEqual([2, 2])
     expect(at('job_run_seconds_count', { queue })).toBe(6)
-    // Two attempts ran into their time-out of a second, which the bound may be 4 % above.
+    // Two attempts reached their timeout of a second; the bound may be 4 % higher.
     expect(at('job_run_seconds_bucket', { queue, le: '0.5' })).toBe(4)
     expect(at('job_run_seconds_bucket', { queue, le: '2.5' })).toBe(6)
     expect(at('job_run_seconds_sum', { queue })).toBeCloseTo(2, 1)
@@ -150,7 +151,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     expect(at('swept_rows_total', { outcome: 'jobs' })).toBe(1)
     expect(at('duty_runs_total', { duty: 'flush' })).toBeGreaterThan(2)
     expect(at('duty_last_success_age_seconds', { duty: 'retain' })).toBe(0)
-    // Nothing asks for it, and it is well.
+    // No job requests it, and it has not failed.
     expect(at('duty_last_success_age_seconds', { duty: 'stage' })).toBeUndefined()
     expect([at('event_loop_lag_seconds'), at('event_loop_lag_max_seconds')]).toEqual([0.001, 0.005])
     expect(at('store_call_seconds_count', { verb: 'renew' })).toBeGreaterThan(20)

@@ -1,4 +1,4 @@
-/** The real SDK of OpenTelemetry, with what it exported to look at. */
+/** The real SDK of OpenTelemetry, with access to the exported spans. */
 import { context } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest'
 
 export interface Spans {
   readonly provider: BasicTracerProvider
-  /** All that ended so far, in the order in which they did. */
+  /** All ended spans, in order. */
   readonly all: () => ReadableSpan[]
   /** By name; the first of that name is enough for most. */
   readonly named: (name: string) => ReadableSpan[]
@@ -19,7 +19,7 @@ export interface Spans {
   readonly one: (name: string) => ReadableSpan
 }
 
-/** Until the test is over. */
+/** Until the end of the test. */
 export function recordSpans(): Spans {
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })

@@ -1,4 +1,4 @@
-// A timed store is the same store: what it answers, when it is called, and whatever else it has.
+// A timed store behaves like the store: same answers, same calls, same other members.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { storeTimings } from '../../src/observe/store-timings.ts'
@@ -9,7 +9,7 @@ import { aClock, histogramOf } from './bench.ts'
 
 const UNTIMED = ['open', 'close', 'wait']
 
-/** A class with a private field, as a store of somebody else's may be: its methods work on itself only. */
+/** A class with a private field, as a third-party store may be: its methods work only on itself. */
 class Strange {
   readonly #calls: unknown[][] = []
   readonly name = 'strange'

@@ -1,4 +1,4 @@
-// What a job carries of a trace, which of it is believed, and what spans say of writes that did not count.
+// The trace context of a job, which parts are trusted, and what spans show of refused writes.
 import { createTraceState, SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, test } from 'vitest'
 import type { NewJob } from '../../src/job/new-job.ts'

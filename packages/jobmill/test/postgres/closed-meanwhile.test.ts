@@ -1,4 +1,4 @@
-/** A claim looks at its queues first and locks jobs after that: what happens to a queue between the two counts. */
+/** A claim reads its queues first and locks jobs afterwards: a change of a queue in between counts. */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -9,7 +9,10 @@ import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
 const url = inject('postgresUrl')
 const me = anInstance({ leaseMs: 3_600_000 })
 
-/** What a claim from two queues gives while one of them is changed so, after the claim has read both and before it has seen a job. */
+/**
+ * The result of a claim from two queues while one is changed, after the claim has read both and before it has
+ * read a job.
+ */
 async function claimedWhile(change: string): Promise<readonly Lease[]> {
   const schema = freshSchema(url, 'closed')
   const store = postgres(url, { schema, notifier: false })

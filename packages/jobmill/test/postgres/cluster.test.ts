@@ -1,4 +1,4 @@
-/** Limits and schedules where two transactions meet at the worst moment, and with as few connections as there can be. */
+/** Limits and schedules in races of two transactions, and with the fewest connections. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -38,13 +38,16 @@ async function client(): Promise<pg.Client> {
   return one
 }
 
-/** Until some statement waits for a lock that this client has. In a transaction the activity would stay as it was at the first look, and locks do not. */
+/**
+ * Waits until a statement waits for a lock of this client. Inside a transaction, pg_stat_activity would not
+ * change after the first read; pg_locks does.
+ */
 async function untilBlocked(by: pg.Client): Promise<void> {
   const blocked = `SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
   while ((await by.query(blocked)).rowCount === 0);
 }
 
-/** A running job of a queue of its own. */
+/** A running job in its own queue. */
 async function running(queue: string): Promise<Lease> {
   await store.enqueue([aJob({ queue })])
   const [lease] = await store.claim(aClaim(me.id, { queues: [{ queue, room: 1 }] }))
@@ -82,7 +85,7 @@ test('P13 a key that is first used while its limit is being changed waits for th
   await untilBlocked(changing)
   await changing.query('COMMIT')
   expect(await taking).toMatchObject([{ outcome: 'granted' }])
-  // And one whose limit goes meanwhile is none.
+  // A limit that is deleted at the same time is none.
   await changing.query(`BEGIN; DELETE FROM ${schema}.limit WHERE name = 'keyed'`)
   const late = store.acquire([anAcquire('keyed', { key: 'another' })])
   await untilBlocked(changing)
@@ -96,7 +99,8 @@ describe('postgres: permits', () => {
     await concurrency(name, 5)
     const lease = await running(name)
     const tx = await client()
-    // What a take does, by hand: the finish begins while the permit is not committed, and is too old to see it.
+    // The steps of an acquire by hand: the finish starts before the permit is committed, with a snapshot too
+    // old to see it.
     await tx.query('BEGIN')
     await tx.query(`UPDATE ${schema}.running SET flags = flags | 8 WHERE id = $1`, [lease.id])
     await tx.query(`INSERT INTO ${schema}.permit VALUES ($1, $2, $3, $4, 1)`, [
@@ -162,7 +166,7 @@ describe('postgres: permits', () => {
     await tx.query('BEGIN')
     await tx.query(`SELECT FROM ${schema}.limit WHERE name = 'going' FOR UPDATE`)
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'going' }
-    // Caught at once: it may be refused before the commit is answered.
+    // Catch it now: it may be refused before the commit is answered.
     const refused = store.declareQueues([{ name: 'late', settings }]).catch((error: unknown) => error)
     await untilBlocked(tx)
     await tx.query(`DELETE FROM ${schema}.limit WHERE name = 'going'`)

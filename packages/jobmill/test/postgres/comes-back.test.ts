@@ -1,4 +1,4 @@
-/** What a PostgreSQL server can do to its clients, on a server of this file's own: restart, kill, drop, stall. */
+/** Faults of a PostgreSQL server, on a server of this file: restart, kill, drop, stall. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ async function withStore<T>(schema: string, work: (store: Store) => Promise<T>):
   }
 }
 
-/** Ends every connection of ours from the server's side. */
+/** Ends all our connections from the server's side. */
 async function dropConnections(): Promise<void> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -40,7 +40,7 @@ async function dropConnections(): Promise<void> {
   await client.end()
 }
 
-/** Calls until it succeeds; each failure must be one that says it may be tried again. */
+/** Calls until it succeeds; each failure must be retryable. */
 async function eventually<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -92,7 +92,7 @@ describe('postgres comes back', () => {
     try {
       await dropConnections()
       const woken = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
-      // Reconnecting wakes by itself, because a ring may have been missed; from then on rings arrive.
+      // A reconnect wakes waiters, because a notification may have been missed; later notifications arrive.
       expect(await woken).toEqual([wakeAll(QUEUE)])
       const again = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       await eventually(() => there.enqueue([aJob()], { mayRepeat: true }))
@@ -111,7 +111,7 @@ describe('postgres comes back', () => {
       const producers = Array.from({ length: 8 }, async (_, producer) => {
         for (let n = 0; n < 25; n += 1) {
           const [reply] = await eventually(() => enqueue([{ kind: KIND, payload: { producer, n } }]))
-          // While seven others have a write on its way.
+          // While seven other calls have a write in flight.
           if (reply !== undefined && ids.push(reply.id) % 5 === 0) drops.push(dropConnections())
         }
       })
@@ -127,7 +127,7 @@ describe('postgres comes back', () => {
   test('P16 a statement that gets no answer in time has an unknown outcome, and its connection is given up', async () => {
     const holder = new pg.Client({ connectionString: server.url })
     await holder.connect()
-    // Made with all the time that it needs on a busy machine.
+    // Created with enough time for a busy machine.
     await withStore('stalled', async () => {})
     const store = postgres(server.url, { schema: 'stalled', deadline: '2s', notifier: false })
     await store.open()
@@ -190,7 +190,7 @@ async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
 
 const rightPassword = (): string => 'one'
 
-/** A role that has to say its password, unlike all others of this server. */
+/** A role with a password, unlike all others of this server. */
 async function withPassword(): Promise<{ change: (password: string) => Promise<unknown> }> {
   const change = (password: string): Promise<unknown> =>
     asAdmin((client) => client.query(`ALTER ROLE app PASSWORD '${password}'`))
@@ -213,12 +213,13 @@ describe('postgres: connection settings', () => {
     const right = new pg.Pool({ ...settings, password: 'one' })
     const store = postgres({ pool: right, schema: 'pooled' })
     expect(store.name).toBe(`postgres app@127.0.0.1:${server.port}/postgres schema pooled`)
-    // Also when an expectation fails: a notifier that seeks its server for ever would fail the files after this one.
+    // Also when an expectation fails: a notifier that reconnects without end would fail the files after this
+    // one.
     onTestFinished(() => store.close())
     await store.open()
     await store.enqueue([aJob()])
     const errors = (await store.tools.diagnose()).filter(({ level }) => level === 'error')
-    // Servers of tests run with fsync off, and examine says so.
+    // Test servers run with fsync off, which the doctor reports.
     expect(errors.map(({ check }) => check)).toEqual(['durability'])
     await store.close()
     expect(right.totalCount).toBe(0)
@@ -325,7 +326,7 @@ describe('postgres: connection settings', () => {
     ])
     expect((await store.tools.schema()).isThere).toBe(true)
     await store.close()
-    // Nobody vouches for this certificate.
+    // No authority has signed this certificate.
     const other = postgres({ connection: { ...CONNECTION, port: server.port }, ssl: true })
     await expect(other.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })

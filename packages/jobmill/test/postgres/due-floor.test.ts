@@ -1,4 +1,4 @@
-/** Where looks at due jobs begin: the hint alone, without a database. */
+/** Where scans for due jobs start: the scan cursor alone, without a database. */
 import { describe, expect, test } from 'vitest'
 import { dueFloor } from '../../src/store-postgres/due-floor.ts'
 

@@ -1,4 +1,6 @@
-/** A PostgreSQL store whose statements are explained just before they run; of our functions it is counted what they scan. */
+/**
+ * A PostgreSQL store that explains its statements just before they run, and counts what our functions scan.
+ */
 import pg from 'pg'
 import { expect } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
@@ -6,12 +8,12 @@ import type { Store } from '../../src/store/store.ts'
 
 interface Plan {
   readonly statement: string
-  /** Tables that are read from end to end. */
+  /** Tables with a sequential scan. */
   readonly seqScans: readonly string[]
   readonly indexes: readonly string[]
   /** The types of all its nodes. */
   readonly nodes: readonly string[]
-  /** As the planner sees it. */
+  /** The planner's estimate. */
   readonly cost: number
 }
 
@@ -28,8 +30,8 @@ interface Node {
 }
 
 /**
- * Wraps what the driver sends, on the connection it is sent on: plans depend on the very statement and its values.
- * Only for the process of one test file, which is why changing the driver's class is fair here.
+ * Wraps the queries of the driver on their own connection: plans depend on the statement and its values. It
+ * changes the driver's class, which is fine in the process of one test file.
  */
 export async function explaining(url: string, schema: string): Promise<Explained> {
   const store = postgres(url, { schema, notifier: false })
@@ -83,7 +85,10 @@ export async function explaining(url: string, schema: string): Promise<Explained
   }
 }
 
-/** EXPLAIN does not look into functions: what they touched is counted instead, in a transaction that is taken back. */
+/**
+ * EXPLAIN does not look into functions, so their reads are counted instead, in a transaction that is rolled
+ * back.
+ */
 const OUR_FUNCTION = /\.(?:claim_ready|any_ready|enqueue_due|finish_done|forget_done|heartbeat)\(/
 
 interface Answer {
@@ -114,7 +119,7 @@ function flat(node: Node | undefined): Node[] {
   return node === undefined ? [] : [node, ...(node.Plans ?? []).flatMap((child) => flat(child))]
 }
 
-/** Runs a verb and gives the plans of the statements it sent. */
+/** Runs a verb and returns the plans of its statements. */
 export async function plansOf(store: Explained, verb: () => Promise<unknown>): Promise<Plan[]> {
   store.plans.length = 0
   await verb()
@@ -122,7 +127,10 @@ export async function plansOf(store: Explained, verb: () => Promise<unknown>): P
   return store.plans
 }
 
-/** None of its statements reads one of these tables from end to end, or is so dear that it would be compiled first; and these indexes are used. */
+/**
+ * Expects no sequential scan of these tables, no cost from which the server would compile the statement, and
+ * the use of these indexes.
+ */
 export async function expectIndexes(
   store: Explained,
   big: readonly string[],
@@ -137,5 +145,7 @@ export async function expectIndexes(
   for (const index of indexes) expect(used).toContain(index)
 }
 
-/** `jit_above_cost`, unless somebody changed it: compiling such a statement takes a hundred times as long as running it. */
+/**
+ * The default of `jit_above_cost`: compiling such a statement takes a hundred times as long as running it.
+ */
 const COMPILED_FROM = 100_000

@@ -1,4 +1,7 @@
-/** The functions that write most of what is written: what they leave to others, and that nothing of a job is lost on their short way. */
+/**
+ * The functions that do most writes: what they leave to the general statements, and that their short path
+ * loses nothing.
+ */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -59,7 +62,7 @@ describe('postgres: the fast path', () => {
       leases.map((lease) => (lease === retried ? 'scheduled' : lease === stale ? null : 'done')),
     )
     expect(await countsOf('mixed')).toMatchObject({ done: 27, scheduled: 1, running: 1 })
-    // The key and the turn are free.
+    // The key and the order lock are free.
     const [next] = await store.enqueue([aJob({ queue: 'mixed', dedupe: { key: 'k' } })])
     expect(next?.outcome).toBe('enqueued')
     await store.enqueue([aJob({ queue: 'mixed', orderKey: 'o' })])
@@ -125,7 +128,8 @@ describe('postgres: the fast path', () => {
     expect(results.map((one) => one?.result)).toEqual([result, null, result])
   })
 
-  // Found by the benchmark: autovacuum came by while `running` was empty, and every finish after that walked over all of it.
+  // Found by the benchmark: autovacuum ran while `running` was empty, and every later finish scanned all of
+  // it.
   test.each([
     ['finish_done', "(NULL, $1, $2, '{}', '', 32)"],
     ['forget_done', '($1, $2)'],
@@ -136,7 +140,7 @@ describe('postgres: the fast path', () => {
       const own = postgres(url, { schema, notifier: false })
       await own.open()
       await own.register(me)
-      // One session, because plans are kept by session.
+      // One session, because sessions cache plans.
       const session = new pg.Client({ connectionString: url })
       await session.connect()
 
@@ -144,7 +148,7 @@ describe('postgres: the fast path', () => {
         await own.enqueue(someJobs(plain(count)))
         return own.claim(aClaim(me.id, { queues: [{ queue: 'default', room: count }], limit: count }))
       }
-      /** Rows of `running` that this session has looked at. */
+      /** Rows of `running` that this session has read. */
       const seen = async (): Promise<number> => {
         const { rows } = await session.query<{ seen: number }>(
           `SELECT (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::int4 AS seen
@@ -153,7 +157,7 @@ describe('postgres: the fast path', () => {
         )
         return rows[0]?.seen ?? 0
       }
-      /** How many it looked at to end these. */
+      /** How many rows it read to finish these. */
       const end = async (leases: readonly Lease[]): Promise<number> => {
         await session.query('BEGIN')
         const before = await seen()
@@ -169,7 +173,7 @@ describe('postgres: the fast path', () => {
 
       await end(await take(100))
       await session.query(`VACUUM (ANALYZE) ${schema}.running`)
-      // Planned anew, for a table that is empty.
+      // Planned again, for an empty table.
       await end(await take(2))
       for (let at = 0; at < 10; at += 1) await take(500)
       expect(await end(await take(20))).toBe(20)

@@ -1,4 +1,4 @@
-/** Where claims begin to look: the hints alone, without a database. */
+/** Where claims start to scan: the scan cursors alone, without a database. */
 import { describe, expect, test } from 'vitest'
 import { type Floors, floors, type Seen } from '../../src/store-postgres/floors.ts'
 
@@ -17,7 +17,7 @@ function seen(overrides: Partial<Seen> = {}): Seen {
   }
 }
 
-/** The ranges of a look as [priority, seq, below]. */
+/** The ranges of a scan as [priority, seq, below]. */
 function looked(hints: Floors, now: number, kinds = '{1}'): number[][] {
   return hints.look('q', kinds, now).ranges.map(({ priority, seq, below }) => [priority, seq, below])
 }
@@ -27,7 +27,7 @@ describe('postgres: floors', () => {
     const hints = floors()
     expect(looked(hints, 0)).toEqual(FULL)
     hints.record('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
-    // What is more urgent, and what is less, has no floor.
+    // Other priorities have no cursor.
     expect(looked(hints, 1)).toEqual([
       [-32_769, 0, 0],
       [0, 40, 32_768],

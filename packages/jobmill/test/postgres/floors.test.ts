@@ -1,4 +1,4 @@
-/** What claims walk over: counted in pages of the index, which do not depend on how busy the machine is. */
+/** What claims scan, in pages of the index, which do not depend on the load of the machine. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -82,7 +82,7 @@ describe('postgres: what claims walk over', () => {
       return median(pages)
     }
     expect(await settled('many')).toBeLessThanOrEqual(1.5 * (await settled('few')))
-    // A job behind them is found all the same.
+    // A job behind them is still found.
     await enqueue('many', 1)
     expect(await claim('many', 10)).toHaveLength(1)
   }, 60_000)

@@ -1,4 +1,4 @@
-/** A migration of a database that is in use. */
+/** A migration of a database in use. */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -20,7 +20,7 @@ describe('postgres migrations, forward', () => {
     const work = new pg.Client({ connectionString: url })
     await work.connect()
     onTestFinished(() => work.end())
-    // A claim in the middle: it has the queues, and needs the rest without a wait.
+    // A claim in progress: it has locked the queues, and needs the rest without waiting.
     await work.query(`SET lock_timeout = '500ms'`)
     await work.query(`BEGIN; SELECT FROM ${schema}.queue`)
     const migrated = migrate({ connection, schema, sql, ...PATIENCE }, NEXT_MIGRATIONS.postgres)

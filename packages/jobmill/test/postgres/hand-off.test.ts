@@ -1,4 +1,7 @@
-/** Hand-off beside everything else that touches the same jobs at the same moment, and functions beside the statements of the release before. */
+/**
+ * Direct dispatch concurrent with everything else that touches the same jobs, and functions concurrent with
+ * the statements of the previous release.
+ */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -98,7 +101,10 @@ describe('postgres: direct dispatch concurrent with', () => {
   })
 })
 
-/** The statements of the release before go through a user's transaction, and through a handle that has met a limit. */
+/**
+ * The statements of the previous release run through a transaction of the user, and through a handle that
+ * knows a limit.
+ */
 async function before<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -1,4 +1,7 @@
-/** Jobs for an idle instance of another process: what is offered, what of it is used, and that a lease is worth no less for the way it came. */
+/**
+ * Remote dispatch to an idle instance of another process: what is offered, what is used, and that such a
+ * lease is a full lease.
+ */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -13,7 +16,7 @@ import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.
 const url = inject('postgresUrl')
 
 async function opened(schema: string): Promise<Store> {
-  // One connection: what is said through it arrives in the order in which it was said.
+  // One connection, so that messages arrive in order.
   const store: Store = postgres(url, { schema, connections: 1 })
   await store.open()
   onTestFinished(() => store.close())
@@ -22,7 +25,7 @@ async function opened(schema: string): Promise<Store> {
 
 const heard = (store: Store, queue: string) => store.wait({ queues: [queue], timeoutMs: 60_000 })
 
-/** One who enqueues, and one who works and has had a job of that one already. */
+/** One process that enqueues, and one that works and has already run a job of the first. */
 async function scene() {
   const schema = freshSchema(url, 'over')
   const [client, worker] = [await opened(schema), await opened(schema)]
@@ -48,7 +51,7 @@ async function scene() {
     worker,
     instance,
     arrived,
-    /** Resolves when the other process has heard of it; tells whether there was anybody to tell. */
+    /** Resolves when the other process has received it, with whether there was a receiver. */
     standBy: async (overrides: Partial<StandBy> = {}): Promise<boolean> => {
       offers += 1
       const isTold = worker.standBy({
@@ -63,10 +66,10 @@ async function scene() {
       await after
       return isTold
     },
-    /** The next that arrives, if it was not there before. */
+    /** The next arrival that was not there before. */
     arrival: (jobs: number) =>
       arrived.length >= jobs ? Promise.resolve() : new Promise<void>((resolve) => listeners.push(resolve)),
-    /** What was sent before this has arrived when it resolves. */
+    /** Everything that was sent earlier has arrived when it resolves. */
     silence: async (): Promise<void> => {
       const after = heard(worker, 'silence')
       client.notify(['silence'])
@@ -76,7 +79,7 @@ async function scene() {
   }
 }
 
-/** The name under which this one rings, as whoever may connect hears it, and where it is spoken to. */
+/** The public name of this process in notifications, and the channel on which it receives messages. */
 async function processOf(store: Store, schema: string) {
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
@@ -252,7 +255,7 @@ describe('postgres: remote dispatch of a job', () => {
     await standBy()
     await client.enqueue([aJob({ queue: 'a' })])
     await arrival(1)
-    // With the one that was claimed before.
+    // Including the one that was claimed before.
     expect(await client.counts()).toMatchObject([{ queue: 'a', ready: 0, running: 2 }])
   })
 })

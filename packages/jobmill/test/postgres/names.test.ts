@@ -1,4 +1,7 @@
-/** Cached ids of queues and kinds under a database that was restored, replaced or emptied: every verb acts on the right name. */
+/**
+ * Cached ids of queues and kinds when the database is restored, replaced or emptied: every verb acts on the
+ * right name.
+ */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -38,7 +41,10 @@ const MINE = { queue: 'mail', kind: 'young' }
 const OTHER = { queue: 'danger', kind: 'wipe' }
 const sql = (text: string): Promise<unknown> => client.query(text)
 
-/** What a restore leaves behind: other ids, and another history of versions. Triggers do not run while a backup is loaded. */
+/**
+ * The effect of a restore: other ids, and another history of versions. Triggers do not run while a backup is
+ * loaded.
+ */
 const restored = (change: string): Promise<unknown> =>
   sql(`BEGIN; SET LOCAL session_replication_role = replica; ${change};
        DELETE FROM names; INSERT INTO names VALUES (1, gen_random_uuid()); COMMIT`)
@@ -47,7 +53,7 @@ const swap = (table: string, a: string, b: string): string =>
   `UPDATE ${table} SET name = 'between' WHERE name = '${a}'; UPDATE ${table} SET name = '${a}' WHERE name = '${b}';
    UPDATE ${table} SET name = '${b}' WHERE name = 'between'`
 const SWAP = `${swap('queue', 'mail', 'danger')}; ${swap('kind', 'young', 'wipe')}`
-/** An older copy, from before these names, in which other names have got their ids. */
+/** An older copy from before these names, in which other names have their ids. */
 const REUSE = `UPDATE queue SET name = 'danger ' || gen_random_uuid() WHERE name = 'mail';
   UPDATE kind SET name = 'wipe ' || gen_random_uuid() WHERE name = 'young'`
 
@@ -65,7 +71,7 @@ interface Case {
   readonly lease: () => Promise<Lease>
 }
 
-/** Each enqueues jobs of MINE after the change, and gives them. */
+/** Each enqueues jobs of MINE after the change, and returns them. */
 const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly id: string }[]>>> = {
   'one job': (one) => enqueued(one, [{}]),
   'many alike': (one) => enqueued(one, [{}, {}, {}]),
@@ -169,7 +175,7 @@ const TABLES_OF_JOBS =
     ', ',
   )
 
-/** Empties the jobs, and makes the cache of `store` know all names. */
+/** Removes the jobs, and fills the cache of `store` with all names. */
 async function warm(change: Case['change']): Promise<Case> {
   await sql(TABLES_OF_JOBS.map((table) => `DELETE FROM ${table}`).join('; '))
   const kinds = [MINE.kind, OTHER.kind]
@@ -191,7 +197,7 @@ async function warm(change: Case['change']): Promise<Case> {
 const queuesWithRoom = (): { queue: string; room: number }[] =>
   [MINE, OTHER].map(({ queue }) => ({ queue, room: 9 }))
 
-/** As the database has it, by joins and without any code of ours. */
+/** Reads the database by joins, without any of our code. */
 async function inDatabase(ids: readonly string[]): Promise<unknown[]> {
   const { rows } = await client.query<object>(
     `SELECT q.name AS queue, k.name AS kind FROM unnest($1::uuid[]) WITH ORDINALITY AS v(id, place)
@@ -202,7 +208,9 @@ async function inDatabase(ids: readonly string[]): Promise<unknown[]> {
   return rows
 }
 
-/** A process that starts after the change writes jobs of both names; gives what `read` says of that of MINE. */
+/**
+ * A process that starts after the change writes jobs of both names; returns what `read` says of that of MINE.
+ */
 async function written(one: Case, request: object = {}): Promise<string> {
   await one.change()
   await sql('DELETE FROM ready; DELETE FROM later; DELETE FROM running')
@@ -218,7 +226,7 @@ async function written(one: Case, request: object = {}): Promise<string> {
   return mine.id
 }
 
-/** Each gives the names that `store` tells of a job of MINE. */
+/** Each returns the names that `store` gives for a job of MINE. */
 const READS: Readonly<Record<string, (one: Case) => Promise<unknown>>> = {
   async get(one) {
     const [job] = await store.get([await written(one)])

@@ -1,4 +1,4 @@
-/** The notifier between processes: what is sent, what is received, and that all processes compute the same order. */
+/** The notifier between processes: what it sends and receives, and that all compute the same order. */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -17,7 +17,7 @@ function aWakeUp(overrides: Partial<WakeUp> = {}): WakeUp {
   return { queue: 'a', jobs: 1, seed: 1, skip: 0, passes: true, ...overrides }
 }
 
-/** A sender whose messages stay on their way until they are let go. */
+/** A sender whose messages stay in flight until they are released. */
 function slowSender() {
   const arrived: (() => void)[] = []
   const texts: string[] = []
@@ -25,12 +25,12 @@ function slowSender() {
     texts.push(text)
     return new Promise((resolve) => arrived.push(resolve))
   }
-  // Time passes with every look at the clock, so that none of them is too soon after the last.
+  // Every reading of the clock advances it, so that no notification is too soon after the last.
   let now = 0
   const platform = { ...systemPlatform, monotonic: () => (now += NOTIFY_EVERY_MS) }
   const sender = notifySender({ me: 'me', platform, send })
   const messages = () => texts.map((text) => readMessage(text))
-  /** One after the other, as many as there can be. */
+  /** Releases one after the other, as many as there are. */
   const letGo = async (): Promise<void> => {
     for (let n = 0; n < 1_000; n += 1) {
       arrived.splice(0).forEach((arrive) => arrive())
@@ -53,7 +53,8 @@ describe('postgres notifier: sending', () => {
     expect(messages()).toEqual([first])
     await letGo()
     expect(messages().slice(1)).toEqual([third])
-    // Here it is told at once, each time with all that is in the message, so that the last is what the others hear.
+    // Local waiters are notified at once, each time with all of the message, so that the last equals what
+    // other processes receive.
     expect(second).toMatchObject({ seed: third.seed, notifications: [{ queue: 'a', jobs: 2 }] })
     expect(third.notifications).toEqual([
       { queue: 'a', jobs: 5 },
@@ -78,7 +79,7 @@ describe('postgres notifier: sending', () => {
     const first = sender.along([{ queue: 'a', jobs: 1 }])
     expect(first).toMatchObject({ from: 'me', notifications: [{ queue: 'a', jobs: 1 }] })
     clock.now = 2
-    // It went along a moment ago: the next ones wait.
+    // It was piggybacked a moment ago: the next ones wait.
     expect(sender.along([{ queue: 'a', jobs: 1 }])).toBeNull()
     sender.notify([{ queue: 'a', jobs: 2 }])
     sender.notify([{ queue: 'a', jobs: 3 }])
@@ -144,7 +145,7 @@ describe('postgres notifier: missed notifications', () => {
     const missed = missedNotifications()
     missed.startWaiting(['a', 'b'])
     missed.add([aWakeUp()])
-    // Whoever waited has gone to look: from here on it hears nothing.
+    // The waiter has left to claim: from here on it receives nothing.
     missed.add([aWakeUp({ seed: 2 }), aWakeUp({ queue: 'b' })])
     expect(missed.take(['a'])).toEqual([aWakeUp({ seed: 2 })])
     missed.forget(['b'])

@@ -1,6 +1,6 @@
 /**
- * A user's transaction that stays open for long must not hold up the work of others: whoever meets it goes around it. A call that
- * waited for it would run into the time-out of its test.
+ * An open transaction of the user must not block other work: other calls skip its rows. A call that waited
+ * for it would run into the timeout of its test.
  */
 import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
@@ -19,7 +19,7 @@ const store: Store<Tx> = postgres(url, { schema, notifier: false })
 beforeAll(() => store.open())
 afterAll(() => store.close())
 
-/** A client inside a transaction that nobody ends before the test does. */
+/** A client inside a transaction that stays open until the end of the test. */
 async function openTransaction(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -35,7 +35,7 @@ function done({ id, token }: { readonly id: string; readonly token: number }): F
   return { id, token, outcome: 'returned', transition: { to: 'done', result: null } }
 }
 
-/** A worker of its own queue, so that tests do not meet. */
+/** A worker with its own queue, so that tests do not interfere. */
 async function workerOf(queue: string): Promise<ReturnType<typeof aClaim>> {
   const instance = anInstance({ queues: [queue], leaseMs: 600_000 })
   await store.register(instance)
@@ -59,7 +59,7 @@ describe('postgres: an open transaction of a user', () => {
     const [mine] = await store.claim(await workerOf('hung'))
     const [other] = await store.claim(await workerOf('other'))
     await store.finish(mine === undefined ? [] : [done(mine)], { tx })
-    // An hour later, by the only clock that counts.
+    // An hour later by the database clock.
     const later = postgres(url, { schema, notifier: false, clock: () => Date.now() + 3_600_000 })
     await later.open()
     onTestFinished(() => later.close())
@@ -79,7 +79,7 @@ describe('postgres: an open transaction of a user', () => {
     await store.enqueue([aJob({ queue: 'line', payload: 'new', dedupe })], { tx })
     await store.stage(100)
     const leases = await store.claim(await workerOf('line'))
-    // Nobody overtakes the head of the line that is held.
+    // No job overtakes the locked head of its order queue.
     expect(leases.map(({ orderKey }) => orderKey)).toEqual(['two'])
   })
 
@@ -173,7 +173,8 @@ describe('postgres: the same id sent under two keys at once', () => {
       [{ ...job, dedupe: { key: 'global second key', holdMs: 0, holdAfter: 'done', onConflict: 'keep' } }],
       { mayRepeat: true },
     )
-    // Until it waits for this transaction, with its own key taken: only then is there a key to give back.
+    // Wait until it is blocked by this transaction and has taken its own key: only then is there a key to
+    // release.
     const blocked = `SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
     while ((await client.query(blocked)).rowCount === 0);
     await client.query('COMMIT')

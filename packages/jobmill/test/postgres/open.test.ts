@@ -1,4 +1,4 @@
-/** Opening a PostgreSQL store: options, names, migrations, and databases that will not do. */
+/** Opening a PostgreSQL store: options, names, migrations, and unsuitable databases. */
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'

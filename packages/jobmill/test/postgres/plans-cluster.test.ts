@@ -1,6 +1,7 @@
 /**
- * Plans of what concerns many processes, at 100,000 rows in every table that can grow: jobs that wait for a limit, schedules with a long past, figures
- * and events of a month, and keys of a limit. Of permits there are as many as limits allow.
+ * Plans for shared state at 100,000 rows in every table that can grow: jobs that wait for a limit, schedules
+ * with a long history, metrics and events of a month, and keys of a limit. Permits are as many as limits
+ * allow.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, inject, test } from 'vitest'
@@ -27,7 +28,10 @@ const alive = anInstance({ queues: ['slow', 'few'], kinds: ['known'], leaseMs: 3
 const EACH = { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true } as const
 let store: Explained
 
-/** Straight into the tables. Half of the ready jobs wait for each of two limits; these and others have 100 permits out. */
+/**
+ * Inserts directly into the tables. Half of the ready jobs wait for each of two limits; these and others hold
+ * 100 permits.
+ */
 async function fill(): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -105,7 +109,7 @@ const BIG = [
 const expectIndexes = (verb: () => Promise<unknown>, ...indexes: string[]): Promise<void> =>
   expectUse(store, BIG, verb, indexes)
 
-/** A job of the limited queue, claimed. */
+/** A claimed job of the limited queue. */
 async function claimed(queue: string): ReturnType<Explained['claim']> {
   return store.claim(aClaim(alive.id, { queues: [{ queue, room: 1 }], kinds: ['known'], limit: 1 }))
 }
@@ -131,7 +135,7 @@ describe('postgres plans: limits', () => {
         ({ id, token, outcome: 'returned', transition: { to: 'done', result: null } }) as const,
     )
     await expectIndexes(() => store.finish(items), 'running_pkey')
-    // What a function does is not in the plan of who calls it.
+    // The plan of a caller does not include what a function does.
     const text = `DELETE FROM ${schema}.permit WHERE holder = ANY ($1) AND token IS NOT NULL RETURNING limit_name`
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -151,7 +155,8 @@ describe('postgres plans: limits', () => {
     await expectIndexes(() => store.drain('each', 5, 'another'), 'limit_pkey')
     await expectIndexes(() => store.limits(), 'limit_own', 'limit_key')
     await store.acquire(['a', 'b'].map((key) => anAcquire('some', { key })))
-    // Nearly all places are of one limit here, so that they are read to find those of others: an operator does this now and then.
+    // Nearly all waiters are of one limit here, so the planner scans them; an operator runs this only now and
+    // then.
     const big = BIG.filter((table) => table !== 'limit_waiter')
     await expectUse(store, big, () => store.changeLimit('some', { ...EACH, burst: 2 }), ['limit_key'])
     await expectUse(store, big, () => store.deleteLimit('some'), ['limit_key'])
@@ -186,7 +191,7 @@ describe('postgres plans: schedules, metrics and events', () => {
     await expectIndexes(() => store.rollUp(100), 'metric_delta_pkey', 'metric_pkey')
   })
   test('metrics are a range of the primary key', async () => {
-    // Nothing of a large table waits to be rolled up: that is read from end to end.
+    // Roll up first: metrics that wait for it are read with a sequential scan.
     while ((await store.rollUp(10_000)) > 0);
     const from = 4_000_000_000_000
     await expectIndexes(

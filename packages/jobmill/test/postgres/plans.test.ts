@@ -1,6 +1,6 @@
 /**
- * Plans at many rows in every table: each statement of the hot path and of every listing is explained just before it
- * runs, and none may read a large table from end to end.
+ * Plans at many rows in every table: each statement of the hot path and of every list is explained just
+ * before it runs, and none may scan a large table.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -16,13 +16,13 @@ const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['q1', 'q2'], kinds: ['known'] })
 let store: Explained
 
-/** Straight into the tables: 100,000 jobs in each state, half of them in each of two queues. */
+/** Inserts directly into the tables: 100,000 jobs in each state, half of them in each of two queues. */
 async function fill(): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const run = (sql: string) => client.query(sql.replaceAll('jobmill.', `${schema}.`))
   try {
-    // Without triggers: what is written fits together.
+    // Without triggers: the rows are consistent.
     await run('SET session_replication_role = replica')
     await run(`CREATE TEMP TABLE made AS
       SELECT n, gen_random_uuid() AS id, n % 2 + 1 AS queue_id, n / ${ROWS} AS place FROM generate_series(0, ${ROWS} * 5 - 1) AS n`)
@@ -88,7 +88,7 @@ describe('postgres plans', () => {
     expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
   test('P15 retention walks the ended attempts from their old end, by age and by number', async () => {
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended', 'dedupe_expiry')
-    // More than there are, so that what the other tests look for stays.
+    // More than there are, so that the jobs of other tests stay.
     await store.changeQueue('q1', { settings: { keepDone: 2 * ROWS }, coolMs: null })
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended')
   })
@@ -176,7 +176,7 @@ describe('postgres plans', () => {
   test('the search for unserved kinds reads the front of each queue in its order', async () => {
     await expectIndexes(() => store.unservedKinds(), 'ready_pkey')
     const [plan] = await plansOf(store, () => store.unservedKinds())
-    // In the order of the index, or the whole queue would be read and sorted first.
+    // In index order; otherwise the whole queue would be read and sorted first.
     expect(plan?.nodes).not.toContain('Bitmap Index Scan')
   })
 })

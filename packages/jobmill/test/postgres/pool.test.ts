@@ -1,4 +1,4 @@
-/** The pool of connections on bad days, against a real server and against sockets that do not speak. */
+/** The connection pool under faults, against a real server and against sockets that do not answer. */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
@@ -18,10 +18,10 @@ function aPool(options: Partial<PoolOptions> = {}): Pool {
   return made
 }
 
-/** A server that takes connections, and does with them what it is told. */
+/** A server that accepts connections and handles them as the test says. */
 async function aSocketServer(greet: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
-  // It closes nothing by itself.
+  // It closes no connection on its own.
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
@@ -37,7 +37,7 @@ async function aSocketServer(greet: (socket: Socket) => void): Promise<string> {
   return `postgres://me@127.0.0.1:${(server.address() as { port: number }).port}/db`
 }
 
-/** What a server greets with that asks for no password, and that it is ready. */
+/** The greeting of a server that asks for no password, followed by "ready". */
 const READY = Buffer.from('5200000008000000005a0000000549', 'hex')
 
 const told = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -115,7 +115,7 @@ describe('postgres pool', () => {
     const late = Promise.resolve(clients.take()).then(() => 'got one', told)
     sockets[0]?.destroy()
     expect(await early).toMatch(/terminated|ECONNRESET/)
-    // Another was made for the other.
+    // Another connection was made for the other call.
     while (sockets.length < 2) await new Promise((resolve) => void setImmediate(resolve))
     sockets[1]?.destroy()
     expect(await late).toMatch(/terminated|ECONNRESET/)
@@ -172,7 +172,7 @@ describe('postgres pool', () => {
       }),
     })
     clients.give(await clients.take(), true)
-    // It gets a goodbye, and does not close its side.
+    // It receives a goodbye, and does not close its side.
     await clients.end()
     expect(sockets[0]?.destroyed).toBe(false)
   })
@@ -204,7 +204,7 @@ describe('postgres pool', () => {
 
   test('P15 a job whose statement lost its name is still notified', async () => {
     const schema = freshSchema(url, 'names')
-    // So that no ring comes too soon after another, and waits.
+    // So that no notification is delayed for being too soon after another.
     const platform = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() * 1_000 }
     const here = postgres(url, { schema, connections: 1, platform })
     await here.open()

@@ -1,6 +1,6 @@
 /**
- * Writes that a real server refuses while a mill works, whatever it says of them: no handler runs twice, no follow-up or result is lost, and no caller sees an error
- * of the driver. Which SQLSTATE means what is in test/unit/sqlstates.test.ts.
+ * A real server refuses writes while a mill works: no handler runs twice, no follow-up or result is lost, and
+ * no caller sees an error of the driver. test/unit/sqlstates.test.ts covers the meaning of each SQLSTATE.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -11,7 +11,7 @@ import { postgres } from '../../src/postgres.ts'
 import { testMill } from '../../src/testing/index.ts'
 
 const url = inject('postgresUrl')
-/** The second one for a mill on a clock of its own. */
+/** The second one is for a mill on a fake clock. */
 const [schema, movedSchema] = [freshSchema(url, 'refused'), freshSchema(url, 'refused')]
 const admin = new pg.Client({ connectionString: url })
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     await store.open()
     await store.close()
     for (const table of TABLES) {
-      // It is not rolled back with the write that is refused.
+      // A sequence is not rolled back with the refused write.
       await admin.query(`CREATE SEQUENCE ${name}.refusals_${table}`)
       await define(table, 'false', 'P0001', name)
       await admin.query(
@@ -47,13 +47,13 @@ async function define(table: Table, condition: string, code: string, at = schema
   )
 }
 
-/** Rows for which the condition holds are refused with this code until the test ends. */
+/** Refuses rows that match the condition with this code until the end of the test. */
 async function refuse(table: Table, condition: string, code: string, at = schema): Promise<void> {
   onTestFinished(() => define(table, 'false', 'P0001', at))
   await define(table, condition, code, at)
 }
 
-/** The next writes are refused, and then no more. */
+/** Refuses the next writes, and then no more. */
 async function refuseTimes(table: Table, times: number, code: string): Promise<void> {
   await admin.query(`ALTER SEQUENCE ${schema}.refusals_${table} RESTART`)
   await refuse(table, `nextval('${schema}.refusals_${table}') <= ${times}`, code)
@@ -95,14 +95,14 @@ function scene(given: { readonly parameters?: string; readonly retryMs?: number 
   return { mill, runs, seen, child, parent, plain }
 }
 
-/** Resolves when this part of the mill has told that the store refuses it. */
+/** Resolves when this part of the mill has reported that the store refuses it. */
 function failing(mill: Mill, part: string): Promise<void> {
   return new Promise((resolve) => {
     mill.on('store-failing', (event) => void (event.part === part && resolve()))
   })
 }
 
-/** The process of the server that waits for a lock on this table. */
+/** The server process that waits for a lock on this table. */
 async function waiter(table: Table): Promise<number | undefined> {
   const { rows } = await admin.query<{ pid: number }>(
     `SELECT pid FROM pg_locks WHERE NOT granted AND relation = '${schema}.${table}'::regclass`,
@@ -114,7 +114,7 @@ async function childrenOf(mill: Mill, payload: number): Promise<number> {
   return (await mill.list({ kind: 'child', tags: [`of-${payload}`] })).jobs.length
 }
 
-/** As a caller does who follows `retryable`. */
+/** Like a caller that respects `retryable`. */
 async function persistently<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -125,7 +125,9 @@ async function persistently<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An I/O error, too little memory, an internal error, one that no PostgreSQL documents, one of a procedure, a table that is gone. */
+/**
+ * An I/O error, out of memory, an internal error, an undocumented one, one of a procedure, a missing table.
+ */
 const CODES = ['58030', '53200', 'XX000', 'QQ123', 'P0001', '42P01']
 
 let next = 1
@@ -166,7 +168,7 @@ describe('postgres: writes that are refused for a while', () => {
     const id = crypto.randomUUID()
     const late = persistently(() => mill.enqueue(plain, next, { id }))
     await expect.poll(() => waiter('job')).toEqual(expect.any(Number))
-    // Until the server has ended the session that waits, and the next one waits.
+    // Wait until the server has ended the waiting session, and the next one waits.
     const first = await waiter('job')
     await expect.poll(() => waiter('job')).not.toBe(first)
     await holder.query('COMMIT')
@@ -190,7 +192,7 @@ describe('postgres: writes that are refused for a while', () => {
     onTestFinished(() => mill[Symbol.asyncDispose]())
     await refuse('attempt', `(NEW.result ->> 'kept')::int4 = 0`, 'QQ123', movedSchema)
     const stuck = await mill.enqueue(plain, 0)
-    // Awaited before it is written, so that this process passes the result on without asking the database.
+    // Awaited before it is written, so that this process passes the result on without a query.
     const told = stuck.result().catch((error: unknown) => error)
     const states: unknown[] = []
     for (let n = 1; n <= 14; n += 1) {
@@ -199,12 +201,12 @@ describe('postgres: writes that are refused for a while', () => {
       states.push((await mill.get(id))?.state, (await mill.get(stuck.id))?.state)
       expect(states.at(-2)).toBe('done')
     }
-    // For a while it was held, as one whose write may succeed yet.
+    // It was held for a while, because its write might still succeed.
     expect(states.filter((_, at) => at % 2 === 1)).toEqual([
       ...Array.from({ length: 4 }, () => 'running'),
       ...Array.from({ length: 10 }, () => expect.stringMatching(/running|done/) as string),
     ])
-    // Its work happened: only what cannot be written is missing, and why is told.
+    // Its work is done: only the value that cannot be written is missing, with the reason.
     expect(await told).toMatchObject({
       code: 'RESULT_NOT_KEPT',
       message: expect.stringContaining('refused by a trigger') as string,
@@ -214,7 +216,7 @@ describe('postgres: writes that are refused for a while', () => {
   })
 })
 
-/** A mill on a clock that the test moves. Payloads below zero make the handler throw. */
+/** A mill on a fake clock. Payloads below zero make the handler throw. */
 async function moved() {
   const runs = new Map<number, number>()
   const child = defineJob({ kind: 'child', run: ({ payload }: JobContext<number>) => payload })
@@ -237,7 +239,7 @@ async function moved() {
   return { mill, runs, parent }
 }
 
-/** Time passes in which jobs with these payloads are enqueued and run. */
+/** Advances time while jobs with these payloads are enqueued and run. */
 async function amongOthers(
   { mill, parent }: Awaited<ReturnType<typeof moved>>,
   payload: () => number,
@@ -319,7 +321,7 @@ describe('postgres: outcomes that are refused for their data', () => {
           throw error
         }
         await user.query('COMMIT')
-        // What this process writes of the attempt from here on is refused.
+        // From here on, writes of this process for the attempt are refused.
         if (payload === 'committed') await refuse('attempt', 'true', '23514')
       },
     })

@@ -1,4 +1,7 @@
-/** The database goes away under mills that run: dropped, emptied, or replaced by an older copy. They come back by themselves. */
+/**
+ * The database disappears under running mills: dropped, emptied, or replaced by an older copy. They recover
+ * on their own.
+ */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -29,13 +32,13 @@ async function newDatabase(template = 'template1'): Promise<string> {
   return name
 }
 
-/** Drops the database with all connections to it, and puts the copy in its place. */
+/** Drops the database with all its connections, and puts the copy in its place. */
 async function replace(name: string, copy: string): Promise<void> {
   await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
   await admin.query(`ALTER DATABASE ${copy} RENAME TO ${name}`)
 }
 
-/** Whoever drops tables that others are at work on may meet them head on, and tries again. */
+/** Dropping tables in use may deadlock, so it retries. */
 async function run(database: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: atDatabase(database) })
   await client.connect()
@@ -53,9 +56,9 @@ async function run(database: string, statement: string): Promise<void> {
 
 interface Recorded {
   readonly job: JobDefinition<unknown>
-  /** What its handler ran with. */
+  /** The payloads that its handler ran with. */
   readonly ran: unknown[]
-  /** When it has run so often. */
+  /** Resolves when it has run that often. */
   readonly times: (count: number) => Promise<void>
 }
 
@@ -79,7 +82,7 @@ function recorded(kind: string, queue: string): Recorded {
   return { job, ran, times }
 }
 
-/** Time runs faster for what waits until tables are created again. */
+/** A faster clock for the wait until tables are created again. */
 const hasty = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() * 50 }
 
 function millOn(
@@ -101,7 +104,7 @@ const TRIGGERS_OFF = 'SET session_replication_role = replica'
 /** Not dispatched directly: a process that both enqueues and runs a job asks no table for its names. */
 const CLAIMED = { delay: '1ms' } as const
 
-/** The next one with this code. */
+/** The next warning with this code. */
 function warning(code: string): Promise<Error> {
   return new Promise((resolve) => {
     const look = (given: Error & { code?: string }): void => {
@@ -113,7 +116,7 @@ function warning(code: string): Promise<Error> {
   })
 }
 
-/** Until the database takes it: while it is away a call may fail, and says that it may be tried again. */
+/** Retries while the database is away; each failure must be retryable. */
 async function eventually<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -136,7 +139,7 @@ describe('D2 a backup is restored under a process that only enqueues', () => {
     const enqueues = millOn(database, [])
     await enqueues.enqueue('young', 1, { queue: 'mail' })
     await replace(database, backup)
-    // In the restored database these get the ids that the names of before had.
+    // In the restored database these get the ids of the earlier names.
     const wipe = recorded('wipe', 'danger')
     const young = recorded('young', 'mail')
     const works = millOn(database, [wipe.job, young.job])
@@ -210,7 +213,7 @@ describe('D2 the database is emptied under a mill that works', () => {
       await eventually(() => enqueues.enqueue('mail', 'after', { queue: 'post' }))
       await mail.times(2)
       expect(mail.ran).toEqual(['before', 'after'])
-      // Also for who starts now.
+      // Also for a process that starts now.
       const late = postgres(atDatabase(database))
       await late.open()
       expect((await late.limits()).map(({ name }) => name)).toEqual(['smtp'])
@@ -279,7 +282,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
       `SET session_replication_role = replica; DELETE FROM jobmill.queue WHERE name = 'mail'`,
     )
     await mill.enqueue(quick.job, 1)
-    // A call that reads all queues need not wait for the next look of the process.
+    // A call that reads all queues need not wait for the next comparison.
     expect((await mill.queues()).map(({ name }) => name)).toContain('mail')
     expect(await warned).toMatchObject({ code: 'QUEUES_RESTORED' })
     await quick.times(1)
@@ -300,7 +303,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     await mail.times(2)
     expect(await warned).toMatchObject({ message: expect.stringContaining('mail') as string })
     expect(await mill.count({ queue: 'mail' })).toMatchObject({ jobs: 2 })
-    // Without the comparison a duty reads the queues too, a minute later.
+    // Without the comparison a duty would also read the queues, a minute later.
   }, 30_000)
 
   test('H4 P1 a started process puts a kind back on its own, and its jobs run', async () => {

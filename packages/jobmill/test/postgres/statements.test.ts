@@ -1,4 +1,7 @@
-/** How many statements the verbs send that are called all the time. A statement is a round trip, and on an idle cluster heartbeats are all there is. */
+/**
+ * How many statements the frequent verbs send. A statement is a round trip, and on an idle cluster heartbeats
+ * are all there is.
+ */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -44,7 +47,7 @@ beforeAll(async () => {
     ...['rate', 'permits'].map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: name } })),
   ])
   await store.register(me)
-  // So that every name is known, and every duty led.
+  // So that every name is cached, and every duty has a leader.
   for (const queue of ['free', 'rate', 'permits']) await store.enqueue([aJob({ queue })])
   await store.claim(claimOf('free', 'rate', 'permits'))
   await store.renew(idle)
@@ -52,7 +55,7 @@ beforeAll(async () => {
     const [config] = args as [Partial<pg.QueryConfig>]
     const { text = '' } = config
     const [word = ''] = text.trim().split(/\s/)
-    // Once per handle it is asked how the server is set up.
+    // Each handle reads the server settings once.
     if (!['', 'SHOW'].includes(word)) {
       sent.push(word)
       last = { ...config, text }
@@ -96,7 +99,7 @@ describe('postgres: statements', () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     onTestFinished(() => client.end())
-    // The same statement in a transaction that can be asked.
+    // The same statement in a transaction, where its effect can be read.
     await client.query('BEGIN')
     await client.query(heartbeat)
     const { rows } = await client.query('SELECT pg_current_xact_id_if_assigned()::text AS xid')
@@ -115,10 +118,10 @@ describe('postgres: statements', () => {
     await store.enqueue(someJobs([{ queue: 'rate' }, { queue: 'permits' }]))
     sent.length = 0
     expect(await store.claim(claimOf('rate'))).toHaveLength(1)
-    // The lock, the claim, and what was spent.
+    // The lock, the claim, and the spent budget.
     expect(sent.splice(0)).toEqual(['WITH', ...inTransaction('WITH', 'WITH', 'WITH')])
     expect(await store.claim(claimOf('permits'))).toHaveLength(1)
-    // The lock, the permits that are out, and the claim.
+    // The lock, the held permits, and the claim.
     expect(sent.splice(0)).toEqual(['WITH', ...inTransaction('WITH', 'WITH', 'WITH')])
     await store.enqueue([aJob({ queue: 'rate' })])
     await store.drain('rate', 60_000)
@@ -167,7 +170,7 @@ describe('postgres: statements', () => {
         transition: { to: 'done', result: null },
       })),
     )
-    // The function ends what it can, and the job with a permit is ended by the statement for all cases.
+    // The function finishes what it can; the general statement finishes the job with a permit.
     expect(sent).toEqual(['SELECT', 'WITH'])
   })
 

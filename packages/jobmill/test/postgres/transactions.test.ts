@@ -1,6 +1,7 @@
 /**
- * Jobs in a transaction of the user's, through the clients and query builders people have: each needs a line at most. What the
- * transactions must guarantee is in the conformance suite; here is that every way of passing one works, and what is refused.
+ * Jobs in a transaction of the user, through the usual clients and query builders: each needs at most one
+ * line. The conformance suite covers the guarantees of transactions; this file covers each way of passing
+ * one, and the refusals.
  */
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { sql as drizzleSql } from 'drizzle-orm'
@@ -69,7 +70,7 @@ const ways: Record<string, Way> = {
   Drizzle: (work) =>
     drizzled.transaction((tx) =>
       work(
-        // Every statement that goes through a user's transaction has one parameter.
+        // Every statement in a transaction of the user has one parameter.
         (text, [value]) =>
           tx.execute(
             drizzleSql.join(
@@ -99,7 +100,7 @@ describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTr
         { kind: KIND, payload: 3, dedupe: { key: `${name} key` } },
       ]
       ids = (await enqueue(jobs, { tx })).map(({ id }) => id)
-      // Nobody else sees them yet.
+      // No other connection sees them yet.
       expect(await store.get(ids)).toEqual([null, null, null, null])
     })
     const jobs = await store.get(ids)
@@ -214,7 +215,7 @@ describe('what cannot be a transaction', () => {
           Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value])),
         )
       }
-      // Twice under one key, so that who holds it has to be read.
+      // Twice under one key, so that its holder must be read.
       const jobOf = (payload: number) => ({ kind: KIND, payload, dedupe: { key: `renamed ${told}` } })
       const refused = enqueue([jobOf(1)], { tx }).then(() => enqueue([jobOf(2)], { tx }))
       await expect(refused).rejects.toMatchObject({

@@ -1,4 +1,7 @@
-/** Real processes for tests: each runs a script of this folder, tells by messages what it did, and can be stopped, woken and killed. */
+/**
+ * Real processes for tests: each runs a script of this folder, reports by messages, and can be stopped,
+ * resumed and killed.
+ */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -14,10 +17,10 @@ afterEach(() => {
 export interface Started {
   readonly child: ChildProcess
   readonly said: string[]
-  /** Resolves once the process has said so much. */
+  /** Resolves once the messages of the process are enough. */
   says(enough: (said: readonly string[]) => boolean): Promise<void>
   tell(message: object): void
-  /** Resolves when it ended by itself or was killed by SIGKILL, and rejects when it failed. */
+  /** Resolves when it exited on its own or by SIGKILL, and rejects when it failed. */
   readonly ended: Promise<void>
 }
 

@@ -1,6 +1,7 @@
 /**
- * A mill in a process of its own, that really dies, really stops and really is stopped. It says what it does: `ready`, `started KIND ID TOKEN ATTEMPT`,
- * `signal ID WHY MESSAGE`, `event TYPE ID`, and hears `{ let: KIND }` to let handlers of a kind return.
+ * A mill in a separate process, which can really die and really be stopped. It sends `ready`, `started KIND
+ * ID TOKEN ATTEMPT`, `signal ID WHY MESSAGE` and `event TYPE ID`. On `{ let: KIND }` the handlers of a kind
+ * return.
  */
 import { defineJob, jobmill, type JobContext, stopOnSignals } from '../../src/index.ts'
 import type { AnyJob } from '../../src/job/definition.ts'
@@ -15,8 +16,8 @@ export interface MillProcess {
 }
 
 /**
- * hold: goes on until it is let go or told to stop. stubborn: until it is let go, whatever its signal says. quick: returns at once. poison: kills its process.
- * bystander: goes on until it runs alone.
+ * hold: runs until it is released or aborted. stubborn: runs until it is released, whatever its signal says.
+ * quick: returns at once. poison: kills its process. bystander: runs until it is the only one.
  */
 export type Kind = 'hold' | 'stubborn' | 'quick' | 'poison' | 'bystander'
 

@@ -1,4 +1,4 @@
-/** The runtime in real processes that are killed, stopped, woken and told to end. The stores take turns at them. */
+/** The runtime in real processes that are killed, stopped, resumed and terminated. The stores take turns. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, inject, onTestFinished } from 'vitest'
@@ -14,10 +14,12 @@ function start(place: Place, kinds: readonly Kind[], more: Partial<MillProcess> 
   return startProcess('mill-process.ts', { place, kinds, ...more })
 }
 
-/** The jobs of one that dies are soon free. All others keep theirs, however long a busy machine lets them stand still. */
+/**
+ * The jobs of a dying process are soon free. All others keep theirs, however long a busy machine pauses them.
+ */
 const DYING = { lease: '1s' } as const
 
-/** A mill that only looks and asks: it is never started. */
+/** A mill that is never started: it only reads and requests. */
 async function operator(place: Place): Promise<Mill> {
   const mill = jobmill({ store: await storeAt(place), log: 'silent' })
   onTestFinished(async () => void (await mill.stop()))
@@ -27,7 +29,7 @@ async function operator(place: Place): Promise<Mill> {
 const hold = ({ child }: Started, { store, at }: Place): Promise<void> =>
   standStill(child.pid ?? 0, store === 'sqlite' ? at : null)
 
-/** Lines that begin like this, in words. */
+/** The messages with this prefix, split into words. */
 function lines({ said }: Pick<Started, 'said'>, begin: string): string[][] {
   return said.filter((line) => line.startsWith(`${begin} `)).map((line) => line.split(' '))
 }
@@ -40,7 +42,7 @@ async function enqueue(mill: Mill, kind: Kind, jobs: number, queue = 'default'):
   return (await mill.enqueueMany(kind, items)).map(({ id }) => id)
 }
 
-/** Not all the time: the core and the database are for those who work. */
+/** A pause between checks, because the working processes need the core and the database. */
 const LOOK_EVERY_MS = 20
 
 async function until<T>(call: () => Promise<T>, isIt: (answer: T) => boolean): Promise<T> {
@@ -51,7 +53,10 @@ async function until<T>(call: () => Promise<T>, isIt: (answer: T) => boolean): P
   }
 }
 
-/** Waits until the lease of a process that died is over, and returns its jobs. A process reaps by itself only after one lease of its own, which is long here. */
+/**
+ * Waits until the lease of a dead process has expired, and recovers its jobs. A process reaps on its own only
+ * after one lease of its own, which is long here.
+ */
 async function reapLost(mill: Mill): Promise<void> {
   await until(
     () => mill.recover(),
@@ -77,7 +82,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     places.map(([name]) => name),
   )
 
-  // The next one has more of them, and processes.test.ts what is counted.
+  // The next test has more processes, and processes.test.ts checks the counts.
   test.nightly(
     'P2 P3 P4 after kill -9 each job that ran is run once more, under a newer token',
     async () => {
@@ -109,7 +114,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const ids = await enqueue(mill, 'hold', 1_000)
     await mill.changeQueue('default', { workers: 1_000 })
-    // Long enough for a process with so much to do to renew it on a busy machine.
+    // Long enough for a busy process to renew it on a busy machine.
     const victim = start(place, ['hold'], { lease: '5s' })
     await victim.says(() => startedIds(victim).length === 1_000)
     await kill(victim)
@@ -143,7 +148,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     )
     sleeper.tell({ let: 'stubborn' })
     await sleeper.says((said) => said.includes(`event lease-lost ${id}`))
-    // It stood still by itself: that is a crash also when it is back.
+    // It stopped on its own account: that is a crash even when it resumes.
     await sleeper.says((said) => said.includes('event instance-back '))
     expect(await mill.get(id)).toMatchObject({ state: 'running', crashes: 1 })
     const [lost] = await mill.history(id)
@@ -187,7 +192,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     leaving.child.kill('SIGTERM')
     await leaving.ended
     expect(leaving.said).toContain('stopped')
-    // Ten ran when the signal came, and no other was begun.
+    // Ten jobs ran when the signal came, and no other was started.
     expect(startedIds(leaving)).toHaveLength(10)
     expect(lines(leaving, 'signal').map(([, , why]) => why)).toEqual(
       Array.from({ length: 10 }, () => 'shutdown'),
@@ -300,7 +305,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     await reapLost(mill)
     const second = start(place, ['quick'])
     await Promise.all(ids.map((id) => mill.job(id).result()))
-    // The first may have done everything, and this one not yet know what to do with a signal.
+    // The first may have done everything before this one handles signals.
     await second.says((said) => said.includes('ready'))
     second.child.kill('SIGTERM')
     await second.ended

@@ -1,4 +1,4 @@
-/** Where a store is, as a message to another process can say it. */
+/** The location of a store, in a form that can be sent to another process. */
 import type { Store } from '../../src/store/store.ts'
 
 export interface Place {
@@ -8,7 +8,7 @@ export interface Place {
   readonly schema?: string
 }
 
-/** Loads only the driver that is asked for: many processes start in these tests. */
+/** Loads only the requested driver, since many processes start in these tests. */
 export async function storeAt({ store, at, schema = 'jobmill' }: Place): Promise<Store> {
   if (store === 'sqlite') return (await import('../../src/sqlite.ts')).sqlite(at)
   return (await import('../../src/postgres.ts')).postgres(at, { schema })

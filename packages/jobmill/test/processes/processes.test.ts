@@ -1,4 +1,7 @@
-/** Several real processes on one database: they start at once, work side by side, and die. The same for both stores. */
+/**
+ * Several real processes on one database: they start concurrently, work in parallel, and die. The same for
+ * both stores.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import pg from 'pg'
@@ -22,10 +25,10 @@ async function opened(place: Place): Promise<Store> {
   return store
 }
 
-/** Not all the time: the core and the database are for those who work. */
+/** A pause between checks, because the working processes need the core and the database. */
 const LOOK_EVERY_MS = 20
 
-/** Calls until the answer is the one that is waited for. */
+/** Calls until the expected answer comes. */
 async function until<T>(call: () => Promise<T>, isIt: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await call()

@@ -1,6 +1,6 @@
 /**
- * Another process on the same database. It is told where the store is and what to do, and tells by messages what was acknowledged
- * to it, so that it can be killed at any moment.
+ * Another process on the same database. It receives the store and a task, and sends what was acknowledged to
+ * it, so that it can be killed at any time.
  */
 import { once } from 'node:events'
 import type { Store } from '../../src/store/store.ts'
@@ -15,7 +15,7 @@ export type Task =
   | 'enqueue-when-told'
   | 'claim-and-hang'
 
-/** How many jobs a process enqueues before it begins to work. */
+/** How many jobs a process enqueues before it starts to work. */
 export const EACH = 200
 
 const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {

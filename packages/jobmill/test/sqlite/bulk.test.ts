@@ -1,4 +1,4 @@
-// Calls with many items take other statements than calls with one; they must say and do the same.
+// Bulk calls use other statements than single ones; both must give the same results.
 import Database from 'better-sqlite3'
 import { assert, expect, test } from 'vitest'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
@@ -73,7 +73,7 @@ test('large and small, plain and keyed, now and later: in the order of the call'
     transition: { to: 'done', result: at % 2 === 0 ? JSON.stringify(large) : null },
     outcome: 'returned',
   })) as Parameters<typeof store.finish>[0]
-  // Each twice in the same call: the second is the repeat of the first.
+  // Each twice in the same call: the second repeats the first.
   const answers = await store.finish([...finishes, ...finishes])
   assert.isTrue(answers.every(({ accepted, state }) => accepted && state === 'done'))
   expect(await store.counts()).toMatchObject([{ done: 36, scheduled: 4, ready: 0, running: 0 }])

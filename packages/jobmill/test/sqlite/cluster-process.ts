@@ -1,6 +1,6 @@
 /**
- * Another process on the same file, at what several processes share. It is told the path and what to do, and tells by messages what
- * was granted to it.
+ * Another process on the same file, for state that processes share. It receives the path and a task, and
+ * sends what was granted to it.
  */
 import { sqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -14,7 +14,7 @@ export const ASKS = 40
 export const FLUSHES = 25
 
 const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
-  /** Serves the instants of a schedule, as fast as it can, while others do the same. */
+  /** Runs the ticks of a schedule as fast as it can, while other processes do the same. */
   tick: async (store) => {
     for (;;) {
       const [schedule] = await store.schedules()
@@ -33,7 +33,7 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
     }
   },
 
-  /** Runs jobs of a limited queue, and looks how many run in all. */
+  /** Runs jobs of a limited queue, and counts how many run in total. */
   work: async (store) => {
     const instance = anInstance({ leaseMs: 600_000 })
     await store.register(instance)
@@ -47,7 +47,7 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
           id,
           token,
           outcome: 'returned',
-          // Some go back to waiting, and must leave their permit behind too.
+          // Some return to waiting, and must release their permit too.
           transition: at % 2 === 0 ? { to: 'done', result: null } : { to: 'ready' },
         })),
       )
@@ -62,13 +62,13 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
     for (let seq = 1; seq <= FLUSHES; seq += 1) {
       const event = { type: 'seen', agoMs: 0, queue: QUEUE, job: null, data: '{}' }
       const recording = { source, seq, deltas: [figure], own: [], events: [event] }
-      // Sent twice, as after an answer that was lost.
+      // Sent twice, as after a lost answer.
       await Promise.all([store.record(recording), store.record(recording)])
       await store.rollUp(3)
     }
   },
 
-  /** Heartbeats until it is killed, and tells when it began to lead. */
+  /** Sends heartbeats until it is killed, and reports when it became a leader. */
   lead: async (store) => {
     const instance = anInstance({ leaseMs: 3_000 })
     await store.register(instance)

@@ -1,4 +1,4 @@
-// What several processes share, with several real processes on one file at once. None of them ever hears of a lock.
+// State that processes share, with several real processes on one file. None of them ever sees a lock error.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { aDefinition, QUEUE, someJobs } from '../../src/testing/factories.ts'
@@ -12,7 +12,7 @@ function start(path: string, task: Task): Started {
   return startProcess('../sqlite/cluster-process.ts', { path, task })
 }
 
-/** Until it has said so many words. */
+/** Waits until it has sent that many messages. */
 function says(process: Started, words: number): Promise<void> {
   return process.says((said) => said.length >= words)
 }
@@ -38,7 +38,7 @@ describe('sqlite: several processes on one file', () => {
   test('P13 four that draw on a rate get no more than there is', { timeout: LONG }, async () => {
     const path = freshFile()
     const store = await openStore(path)
-    // One comes back in a year: all there is, is the burst.
+    // A token returns in a year, so the burst is all there is.
     const settings = { type: 'rate', amount: 1, perMs: 365 * 86_400_000, burst: 50 } as const
     await store.declareLimits([{ name: 'rate', settings }])
     const outcomes = await four(path, 'take')

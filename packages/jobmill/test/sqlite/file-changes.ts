@@ -1,4 +1,7 @@
-/** Every way in which a database file can change under a process that has it open, and what the store must make of it. */
+/**
+ * Every way in which a database file can change under a process that has it open, and how the store must
+ * react.
+ */
 import {
   closeSync,
   copyFileSync,
@@ -18,14 +21,14 @@ import Database from 'better-sqlite3'
 
 export interface FileChange {
   readonly name: string
-  /** `backup` is a copy of the database, made before the last jobs. */
+  /** `backup` is a copy of the database from before the last jobs. */
   readonly apply: (file: string, backup: string) => void | Promise<unknown>
   /**
-   * reopens: the first call is refused, and the next ones write to the file that is there now. refuses: every call is refused, with
-   * this in its message. ignores: nothing that matters has changed, and no call is refused.
+   * reopens: the first call is refused, and the next ones write to the current file. refuses: every call is
+   * refused, with this in its message. ignores: nothing relevant has changed, and no call is refused.
    */
   readonly expected: 'reopens' | 'ignores' | RegExp
-  /** Whether the jobs from before must still be in the file. */
+  /** Whether the earlier jobs must still be in the file. */
   readonly keeps: boolean
 }
 
@@ -232,7 +235,7 @@ export const FILE_CHANGES: readonly FileChange[] = [
   },
 ]
 
-/** Without another inode, and without a moment in which it is empty. */
+/** Keeps the inode, and the file is never empty. */
 function overwrite(file: string, bytes: Buffer): void {
   const opened = openSync(file, 'r+')
   writeSync(opened, bytes, 0, bytes.length, 0)
@@ -245,7 +248,7 @@ function checkpoint(file: string): void {
   other.close()
 }
 
-/** With a copy that lacks the last transaction. */
+/** Overwrites the log with a copy that lacks the last transaction. */
 function overwriteLog(file: string, since: (file: string) => void = () => {}): void {
   const copy = readFileSync(`${file}-wal`)
   since(file)

@@ -1,10 +1,10 @@
-// What a process that has nothing to do asks of the file, statement by statement.
+// The statements of an idle process.
 import Database from 'better-sqlite3'
 import { afterEach, assert, describe, expect, test, vi } from 'vitest'
 import { aClaim, aJob, anInstance, aHeartbeat, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
-/** Every statement that is run from now on, in order. */
+/** Records every statement that runs from now on, in order. */
 function everyRun(): string[] {
   const texts: string[] = []
   const prepare = Object.getOwnPropertyDescriptor(Database.prototype, 'prepare')?.value as (
@@ -73,7 +73,7 @@ describe('sqlite, idle', () => {
     assert.isEmpty(texts.filter((text) => text.includes('jobmill_permit')))
     await store.enqueue([aJob()])
     await store.deregister(instance.id)
-    // Of the instance itself there is one look, whatever it ran.
+    // The instance itself is read once, whatever it ran.
     assert.lengthOf(
       texts.filter((text) => text.includes('jobmill_permit')),
       1,

@@ -1,5 +1,5 @@
-// What the store knows of the leases that it gave is only a guess at the rows: whatever happened to them meanwhile, a finish says and
-// does the same as if it had looked.
+// The store caches the leases that it gave. Whatever happened to their rows since, a finish must act as if it
+// had read them.
 import { assert, describe, expect, test } from 'vitest'
 import type { Finish } from '../../src/store/finish.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -185,7 +185,7 @@ describe('jobs that are handed off', () => {
 test('P3 calls of one turn that are done together fail alone', async () => {
   const store = await openStore()
   const good = Array.from({ length: 5 }, () => aJob())
-  // What no check lets through: the store itself must refuse it, and only it.
+  // A value that the checks would refuse: the store itself must refuse it, and only it.
   const bad = { ...aJob(), priority: 0.5 }
   const settled = await Promise.allSettled([...good, bad].map((job) => store.enqueue([job])))
   assert.deepEqual(

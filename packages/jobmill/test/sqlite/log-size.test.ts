@@ -1,4 +1,4 @@
-// The write-ahead log while somebody reads for long, and after.
+// The write-ahead log during and after a long read.
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, assert, expect, test, vi } from 'vitest'
@@ -41,7 +41,7 @@ test('P15 a long reader makes the log grow; the heartbeat brings it back once th
     },
     { timeout: 10_000, interval: 50 },
   )
-  // What was in the log is in the file, and the work goes on.
+  // The content of the log is in the file, and work continues.
   const [lease] = await store.claim(aClaim(instance.id, { limit: 1 }))
   assert.equal(lease?.payload, JSON.stringify(payload))
   expect(await store.counts()).toMatchObject([{ running: 1 }])

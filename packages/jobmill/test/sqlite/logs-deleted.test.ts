@@ -1,6 +1,6 @@
 /**
- * The -wal and -shm files are deleted while real processes have them open. Within one process SQLite shares its index between connections, so other processes are needed to
- * see what happens between them.
+ * The -wal and -shm files are deleted while real processes have them open. SQLite shares its index between
+ * the connections of one process, so the effect shows only between processes.
  */
 import { copyFileSync, rmSync, truncateSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -13,9 +13,9 @@ import { kill, startProcess } from '../processes/children.ts'
 const LOGS = { '-wal': ['-wal'], '-shm': ['-shm'], both: ['-wal', '-shm'] } as const
 
 interface Enqueuer {
-  /** The id of a job that was acknowledged, or the code of an error. */
+  /** The id of an acknowledged job, or an error code. */
   readonly enqueue: () => Promise<string>
-  /** Until it is acknowledged. */
+  /** Retries until it is acknowledged. */
   readonly enqueued: () => Promise<string>
   readonly stop: () => Promise<void>
   readonly kill: () => Promise<void>
@@ -51,7 +51,7 @@ async function enqueuer(file: string): Promise<Enqueuer> {
   }
 }
 
-/** The ids of the jobs that are not in the file, which must be in order. */
+/** The ids of the jobs that are not in the file, which must be intact. */
 function lostFrom(file: string, ids: readonly string[]): string[] {
   const database = new Database(file)
   try {
@@ -77,7 +77,7 @@ describe('D3 P1 logs that are deleted', () => {
     for (const log of LOGS[which]) rmSync(`${file}${log}`)
     expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
     expect(await other.enqueue()).toBe('STORE_UNAVAILABLE')
-    // Both, because one may have to wait until the other has given up the old files.
+    // Both, because one may have to wait until the other has closed the old files.
     const after = [...(await Promise.all([one.enqueued(), other.enqueued()])), ...(await twice(one.enqueued))]
     await one[end]()
     await other[end]()
@@ -96,7 +96,7 @@ describe('D3 P1 logs that are deleted', () => {
       await later[end]()
       const after = await twice(first.enqueued)
       await first.stop()
-      // What was only in the deleted log is gone, and the first call was refused with that.
+      // Jobs that were only in the deleted log are gone, and the first call was refused with that.
       expect(lostFrom(file, [...theirs, ...after])).toEqual([])
       expect(lostFrom(file, onlyInLog)).toEqual(onlyInLog)
     },
@@ -162,7 +162,7 @@ test('H3 P1 the -wal file loses frames that are copied already, while a reader k
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM jobmill_job').get()
   truncateSync(`${file}-wal`, 32 + 4_120)
-  // The next frame would be behind a hole.
+  // The next frame would follow a hole.
   expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
   ids.push(...(await twice(one.enqueued)))
   await one.kill()

@@ -1,4 +1,4 @@
-// Wake-ups on one file: by this process, by another connection, and none where none is due.
+// Wake-ups on one file: by this process, by another connection, and none without a reason.
 import { assert, describe, test } from 'vitest'
 import { ON_DEAD_QUEUE } from '../../src/job/on-dead.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
@@ -91,11 +91,11 @@ describe('the notifier of sqlite', () => {
     const [lease] = await store.claim(aClaim(instance.id))
     assert.isDefined(lease)
     assert.deepEqual(await store.claim(aClaim(instance.id)), [])
-    // Long enough to have looked at the file: from now on only what others commit makes it look again.
+    // Long enough to have read the file: from now on only commits of other connections make it read again.
     await neighbour.wait({ ...waiting, timeoutMs: 1 })
     await neighbour.wait({ ...waiting, timeoutMs: 50 })
     const waits = [store.wait(waiting), neighbour.wait(waiting)]
-    // This one has not met the queue before, and must find the name of what it rings for.
+    // This store has not used the queue before, and must find the name for its notification.
     await neighbour.finish([{ id: lease.id, token: lease.token, ...done }])
     // After the declaration, which changed the limit of the queue, and the enqueue.
     for (const wakeUps of await Promise.all(waits))
@@ -122,10 +122,10 @@ describe('the notifier of sqlite', () => {
     await neighbour.enqueue([aJob()])
     assert.equal((await store.wait(waiting))[0]?.jobs, 1)
     assert.deepEqual(await store.wait({ ...waiting, timeoutMs: 30 }), [])
-    // Nor what this process wrote itself.
+    // Nor the writes of this process.
     await store.enqueue([aJob()])
     assert.equal((await store.wait(waiting))[0]?.jobs, 1)
-    // Nor what came while it waited for another queue.
+    // Nor what arrived while it waited for another queue.
     const other = store.wait({ queues: ['other'], timeoutMs: 5_000 })
     await neighbour.enqueue([aJob(), aJob({ queue: 'other' })])
     await other

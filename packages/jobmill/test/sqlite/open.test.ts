@@ -1,4 +1,4 @@
-// Opening a file: options, versions, pragmas, migrations, and files that will not do.
+// Opening a file: options, versions, pragmas, migrations, and unsuitable files.
 import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -172,7 +172,7 @@ describe('a sqlite file that changes while it is open', () => {
       const late = aJob({ kind: 'late', queue: 'late' })
       await store.enqueue([late])
       await apply(file, backup)
-      // Two kinds and queues get numbers that other kinds and queues had in the file before.
+      // Two kinds and queues get ids that other kinds and queues had in the file before.
       const calls = ['young', 'late', 'young'].map((kind) => aJob({ kind, queue: kind }))
       const replies: PromiseSettledResult<unknown>[] = []
       for (const job of calls) replies.push(...(await Promise.allSettled([store.enqueue([job])])))
@@ -206,7 +206,7 @@ describe('a sqlite file that changes while it is open', () => {
     const instance = anInstance()
     const claim = aClaim(instance.id, { queues: [{ queue: 'late', room: 1 }], kinds: ['late'] })
     await first.register(instance)
-    // The second store remembers names that only the log has.
+    // The second store caches names that are only in the log.
     await second.enqueue([aJob({ kind: 'late', queue: 'late' })])
     const [before] = await first.claim(claim)
     truncateSync(`${file}-wal`)
@@ -256,7 +256,8 @@ describe('a sqlite file that changes while it is open', () => {
     renameSync(backup, file)
     await expect.poll(() => events.map(({ type }) => type)).toContain('store-failing')
     await expect.poll(() => events.map(({ type }) => type)).toContain('store-back')
-    // What had run since the backup runs again; what comes now runs, on the queue and the schedule that the backup did not have.
+    // Jobs that ran after the backup run again; new jobs run on the queue and the schedule that the backup
+    // did not have.
     const { id } = await mill.enqueue(young, null)
     await expect.poll(() => ran).toContain(id)
     assert.deepEqual(ran.filter((id) => id === before[0]?.id).length, 2)
@@ -281,7 +282,7 @@ async function fileWithBackup(): Promise<{ file: string; backup: string; before:
   return { file, backup, before }
 }
 
-/** What a new process finds in a file. */
+/** The jobs that a new process finds in a file. */
 function jobsIn(file: string): string[] {
   const db = new Database(file, { fileMustExist: true })
   try {
@@ -298,7 +299,7 @@ function jobsIn(file: string): string[] {
   }
 }
 
-/** Of the file and its logs. */
+/** The modes of the file and its logs. */
 function modes(path: string): string[] {
   return ['', '-wal', '-shm'].map((end) => (statSync(`${path}${end}`).mode & 0o777).toString(8))
 }

@@ -1,5 +1,5 @@
-// Every statement that the store prepares, explained at 100,000 rows with the statistics of ANALYZE, which an operator may
-// run at any time: none reads a table that grows from end to end, and none sorts.
+// Explains every statement of the store at 100,000 rows with the statistics of ANALYZE, which an operator may
+// run at any time: none scans a growing table, and none sorts.
 import { inFull } from '../../../../test/support/in-full.ts'
 import Database from 'better-sqlite3'
 import { assert, describe, test, vi } from 'vitest'
@@ -29,13 +29,14 @@ const ROWS = inFull(100_000, 60_000)
 const EACH = { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true } as const
 
 /**
- * Tables that grow with the jobs or with time, by the names that statements give them. The index of limits has none of their keys. The others are small by nature: a row per
- * queue, kind, schedule, duty or living instance; and the figures that wait for the next pass of the roll-up.
+ * Tables that grow with jobs or time, by the names that statements use. The index of limits without keys does
+ * not grow. The others stay small: a row per queue, kind, schedule, duty or live instance, and metrics before
+ * their roll-up.
  */
 const GROWING =
   /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag|tick|permit|place|limit|recording|metric|event)|j|a|t|l|line|tagged)\b(?! USING INDEX jobmill_limit_own)/
 
-/** What several processes share. The jobs of this queue draw on limits. */
+/** The statements of shared state. The jobs of this queue use limits. */
 async function clusterStatements(store: Store, instance: string): Promise<void> {
   await store.declareLimits([
     { name: 'rate', settings: { type: 'rate', amount: 1, perMs: 60_000, burst: 1 } },
@@ -110,7 +111,7 @@ function many(): NewJob[] {
   return someJobs(Array.from({ length: 20 }, () => ({ queue: 'many' })))
 }
 
-/** Many jobs alike are handed off, claimed and finished by statements of their own, side by side or not. */
+/** Bulk direct dispatch, claims and finishes have their own statements, with and without equal jobs. */
 async function statementsForMany(store: Store, instance: string): Promise<void> {
   const handOff = { instance, queues: [{ queue: 'many', room: 100 }], kinds: [KIND] }
   const ends = [
@@ -136,7 +137,7 @@ async function statementsForMany(store: Store, instance: string): Promise<void> 
   }
 }
 
-/** Runs every verb and every listing; returns the text of every statement on the way. */
+/** Runs every verb and every list; returns the text of every statement. */
 async function everyStatement(path: string): Promise<string[]> {
   const texts = new Set<string>()
   const spy = vi.spyOn(Database.prototype, 'prepare')
@@ -220,7 +221,7 @@ describe('sqlite plans', () => {
         someJobs(Array.from({ length: 1_000 }, (_, n) => ({ queue: 'full', delay: (n % 2) * 3_600_000 }))),
       )
     }
-    // The budget of a list, while there is enough to spend it on.
+    // The scan budget of a list, while there are enough rows to spend it on.
     const page = await store.list({ payloadText: 'nowhere' }, { limit: 50 })
     assert.deepEqual([page.jobs.length, page.complete, page.scanned <= 50_000], [0, false, true])
     const texts = await everyStatement(path)

@@ -1,5 +1,5 @@
-// Retention by number counts by the count rows, and those are written at the end of a transaction: what other verbs moved in the
-// same one must be counted too.
+// Retention by number reads the count rows, which are written at the end of a transaction: changes of other
+// verbs in the same one must be counted too.
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -21,7 +21,10 @@ const done = ({ id, token }: Lease): Finish => ({
   transition: { to: 'done', result: null },
 })
 
-/** A queue that keeps five done jobs, and as many running ones as are asked for, each claimed a millisecond after the one before. */
+/**
+ * A queue that keeps five done jobs, with the given number of running ones, each claimed a millisecond after
+ * the previous one.
+ */
 async function running(jobs: number): Promise<{ store: Store; leases: Lease[]; tick: () => void }> {
   let now = 1_000_000
   const store = await openStore(freshFile(), { clock: () => now })

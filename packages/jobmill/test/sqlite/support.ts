@@ -1,4 +1,4 @@
-// What the tests of the SQLite store share: stores that are closed at the end.
+// Shared by the tests of the SQLite store: stores that are closed at the end.
 import { onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite, type SqliteTx, type SqliteOptions } from '../../src/sqlite.ts'

@@ -1,4 +1,4 @@
-// P10: enqueue and finish inside the user's own transaction, on the user's own handle.
+// P10: enqueue and finish inside a transaction of the user, on the user's handle.
 import { DatabaseSync } from 'node:sqlite'
 import Database from 'better-sqlite3'
 import { assert, beforeEach, describe, expect, test } from 'vitest'

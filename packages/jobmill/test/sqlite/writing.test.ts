@@ -1,4 +1,4 @@
-// Group commit, and a write lock that somebody else holds.
+// Group commit, and a write lock that another connection holds.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { assert, describe, expect, onTestFinished, test } from 'vitest'
@@ -29,7 +29,7 @@ describe('sqlite: group commit', () => {
       seen.add(version.get())
     })
     await Promise.all(calls)
-    // The number changes with every commit that another connection makes, and was looked at after each call.
+    // The number changes with every commit of another connection, and was read after each call.
     assert.equal(seen.size, 2)
     watcher.close()
   })
@@ -75,7 +75,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     const reply = store.enqueue([aJob()])
-    // The lock is given up from this very event loop: if the write blocked it, nobody ever would.
+    // This event loop releases the lock: if the write blocked the loop, the lock would never be released.
     for (let turn = 0; turn < 50; turn += 1) await nextTurn()
     assert.deepEqual(await store.counts(), [])
     other.exec('COMMIT')
@@ -198,7 +198,7 @@ describe('sqlite: a trigger that refuses every outcome', () => {
   )
 })
 
-/** A mill on a clock that the test moves, and a second connection to its file. */
+/** A mill on a fake clock, and a second connection to its file. */
 async function scene(queue = 'default') {
   const path = freshFile()
   const runs = new Map<number, number>()

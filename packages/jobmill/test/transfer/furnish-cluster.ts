@@ -1,10 +1,10 @@
-// What is not a job: settings, limits, schedules and what they served; and what processes leave that die.
+// Everything but jobs: settings, limits, schedules with their history, and what dead processes leave.
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { overlapKey } from '../../src/job/schedule.ts'
 import { aClaim, aDefinition, aJob, anInstance, anAcquire, aTick } from '../../src/testing/factories.ts'
 import { HOUR, type Words } from './words.ts'
 
-/** The first planned instant that was served. */
+/** The first tick that ran. */
 export const SERVED_AT = 999_999_960_000
 
 export async function settings({ store }: Words): Promise<void> {
@@ -13,7 +13,7 @@ export async function settings({ store }: Words): Promise<void> {
     { name: 'seats', settings: { type: 'concurrency', most: 2 } },
     { name: 'quiet', settings: { type: 'rate', amount: 1, perMs: 1_000, burst: 1 } },
   ])
-  // With fractions of a millisecond, and with a line of those who come back.
+  // With fractions of a millisecond, and with waiters that will return.
   await store.acquire([anAcquire('smtp', { amount: 5 }), anAcquire('smtp', { amount: 5, waitUpToMs: 10 })])
   await store.drain('quiet', HOUR)
   await store.declareQueues([

@@ -1,4 +1,4 @@
-// Jobs that wait, and jobs that have ended in every way.
+// Waiting jobs, and jobs with every outcome.
 import { aFinish, DEAD, DONE, later, RELEASED } from '../../src/testing/conformance/bench.ts'
 import { HOUR, type Words } from './words.ts'
 
@@ -15,7 +15,7 @@ export async function waiting({ store, clock, enqueue, running, claimOne }: Word
   for (const payload of [null, 'text', 0, [], {}]) await enqueue({ payload, kind: 'other' })
   await enqueue({ delay: HOUR, priority: 3, tags: ['late'] })
   await enqueue({ runAt: new Date(clock.now() + 2 * HOUR), queue: 'slow' })
-  // Handed back to the front, retried at the end, snoozed, throttled, and one that has logged.
+  // Released to the front, retried at the end, snoozed, throttled, and one with a log.
   const handedBack = await running({ queue: 'slow' })
   clock.advance(10)
   await store.finish([aFinish(handedBack, RELEASED)])
@@ -49,7 +49,7 @@ export async function ended({ store, clock, enqueue, running, claimOne }: Words)
   const asked = await running()
   await store.cancel([asked.id], 'stop it')
   await store.finish([aFinish(asked, later(10))])
-  // Dead, retried, and waiting or dead again: its history goes on.
+  // Dead, retried, and waiting or dead again: its history continues.
   for (const last of [later(HOUR), DEAD]) {
     const lease = await running({ queue: 'again' })
     await store.finish([aFinish(lease, DEAD, { error: 'first' })])

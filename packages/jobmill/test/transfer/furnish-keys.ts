@@ -3,7 +3,7 @@ import type { JobRequest } from '../../src/job/prepare-jobs.ts'
 import { aFinish, DEAD, DONE, FORGET, later } from '../../src/testing/conformance/bench.ts'
 import { HOUR, type Words } from './words.ts'
 
-/** Keys that are held by what waits, by what is done, and by what is gone; and keys whose hold is over. */
+/** Keys that are held by waiting, done and deleted jobs; and keys whose hold has expired. */
 export async function keyed({ store, clock, enqueue, running }: Words): Promise<void> {
   await enqueue({ dedupe: { key: 'ready' } })
   await enqueue({ dedupe: { key: 'later' }, delay: HOUR })
@@ -23,7 +23,10 @@ export async function keyed({ store, clock, enqueue, running }: Words): Promise<
   await enqueue({ dedupe: { key: 'replaced', onConflict: 'replace' }, payload: 2, delay: 20_000 })
 }
 
-/** Lines: one whose turn is taken by a ready job, one by a job between attempts, one that nobody staged yet, and one of which the first was cancelled. */
+/**
+ * Order queues: one locked by a ready job, one by a job between attempts, one not staged yet, and one whose
+ * first job was cancelled.
+ */
 export async function inOrder({ store, enqueue, running }: Words): Promise<void> {
   const add = (orderKey: string, more: Partial<JobRequest> = {}): Promise<string> =>
     enqueue({ orderKey, queue: 'mail', ...more })

@@ -1,4 +1,4 @@
-// A database with some of everything, made by the verbs that make it in real life.
+// A database with some of everything, made by the usual verbs.
 import { anInstance } from '../../src/testing/factories.ts'
 import { crashed, planned, settings } from './furnish-cluster.ts'
 import { ended, waiting } from './furnish-jobs.ts'
@@ -8,7 +8,7 @@ import { HOUR, type Words, wordsOn } from './words.ts'
 
 const ALL = [settings, waiting, ended, keyed, inOrder, planned, crashed]
 
-/** With all of it, or with these parts. Nothing runs at the end, and no instance is alive. */
+/** With all parts, or with these. At the end nothing runs, and no instance is alive. */
 export async function furnish(
   place: Place,
   parts: readonly ((words: Words) => Promise<void>)[] = ALL,

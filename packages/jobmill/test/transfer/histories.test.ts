@@ -1,5 +1,6 @@
-// Random histories on a store beside the oracle; then everything is carried to the other store, and the history goes on there. The oracle knows nothing of it, and must not
-// find anything out. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays one that failed.
+// Random histories on a store and the oracle; then everything is transferred to the other store, where the
+// history continues. The oracle is not transferred, and must not see a difference. JOBMILL_RUNS asks for more
+// runs, JOBMILL_SEED replays a failed one.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
@@ -41,10 +42,10 @@ const steps = [
 ]
 const some = (from: typeof steps): fc.Arbitrary<Step[]> =>
   fc.array(fc.oneof(...from), { minLength: 1, maxLength: STEPS, size: 'max' })
-// Who waits for a limit loses its place with the move, so that nobody asks for one afterwards.
+// A transfer drops waiters for limits, so no step uses limits afterwards.
 const history = fc.record({ before: some([...steps, ...limitSteps]), after: some(steps) })
 
-/** What is kept by a move. */
+/** What a transfer keeps. */
 async function compareKept(world: World): Promise<void> {
   const { ids } = world
   await ask(
@@ -62,7 +63,7 @@ async function compareKept(world: World): Promise<void> {
         queues: await store.queues(),
         schedules: await store.schedules(),
         ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
-        // Keys begin full, so that none of them is there.
+        // Keys start full, so none is stored.
         limits: (await store.limits()).map(({ keys: _, ...limit }) => limit),
       }
     },
@@ -70,7 +71,7 @@ async function compareKept(world: World): Promise<void> {
   )
 }
 
-/** All processes die, and what they held is taken back. Then the store is another one. */
+/** All processes die, and their jobs are recovered. Then the store is replaced by the other one. */
 async function moved(world: World, to: ConformanceSubject): Promise<World> {
   world.clock.advance(20_000)
   await reap(world, 3)
@@ -79,7 +80,7 @@ async function moved(world: World, to: ConformanceSubject): Promise<World> {
   await to.fresh()
   const target = to.handle({ clock: world.clock.now }) as ToolStore<never>
   await target.open()
-  // Without a look whether the target is new: it was used by the run before, and only emptied.
+  // Without the check for a new target: it was used by the previous run, and only emptied.
   const places = { source: source.store as ToolStore<never>, target }
   await transferAll(places, null, WAY)
   assert.deepEqual((await verify(places, WAY)).differences, [])
@@ -92,7 +93,7 @@ async function moved(world: World, to: ConformanceSubject): Promise<World> {
   return { ...world, systems, workers: [], sentFinishes: [] }
 }
 
-/** The oracle still knows the instances of before, which stayed behind. */
+/** The oracle still has the earlier instances, which are not transferred. */
 async function retain(world: World): Promise<void> {
   await ask(
     world,

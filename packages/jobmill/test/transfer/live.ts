@@ -1,4 +1,5 @@
-// Life goes on in a database: what is claimed, in which order, and what becomes of it, until nothing waits that can run.
+// Continues work in a database: which jobs are claimed, in which order, with which outcome, until no job can
+// run.
 import type { Lease } from '../../src/store/claim.ts'
 import { aFinish, DEAD, DONE, later } from '../../src/testing/conformance/bench.ts'
 import { aClaim, anInstance } from '../../src/testing/factories.ts'
@@ -7,7 +8,7 @@ import { HOUR, KINDS } from './words.ts'
 
 const ROUNDS = 40
 
-/** Every lease in its order, without its token. */
+/** Every lease in order, without its token. */
 export async function liveOn({ store, clock }: Place): Promise<object[]> {
   const instance = anInstance({ leaseMs: 1_000 * HOUR })
   await store.register(instance)

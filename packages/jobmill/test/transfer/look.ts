@@ -1,4 +1,4 @@
-// Everything that the read side tells of a database and that a move must keep. Tokens too: they are carried.
+// Everything on the read side of a database that a transfer must keep, including tokens.
 import type { AttemptRecord } from '../../src/store/job-record.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -27,7 +27,7 @@ async function idsIn(store: Store<never>): Promise<string[]> {
   return jobs.map(({ id }) => id).toSorted()
 }
 
-/** Of a cancel that needed no lease, one of the stores tells no token. */
+/** One of the stores has no token for a cancel without a lease. */
 function plainAttempt({ token, ...attempt }: AttemptRecord): object {
   return { ...attempt, token: attempt.instance === null ? 0 : token }
 }

@@ -1,4 +1,5 @@
-// Pages: each is written once however often it is sent, large jobs come in smaller ones, and a move goes on where it was broken off.
+// Pages: each is written once however often it is sent, large jobs come in smaller pages, and an interrupted
+// transfer resumes.
 import { expect, test, describe } from 'vitest'
 import { transferAll } from '../../src/cli/transfer/transfer-parts.ts'
 import { findPlace } from '../../src/cli/transfer/find-place.ts'

@@ -1,4 +1,4 @@
-// Databases to carry between, each on a clock of its own, and what moves everything from one to the other.
+// Databases to transfer between, each on its own fake clock, and a function that transfers everything.
 import { inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { transferAll, type Way } from '../../src/cli/transfer/transfer-parts.ts'
@@ -16,7 +16,7 @@ export interface Place {
   readonly clock: TestClock
 }
 
-/** `now` is what its clock says at first. */
+/** `now` is the initial time of its clock. */
 export async function freshPlace(sort: Sort, now?: number): Promise<Place> {
   const clock = testClock(now)
   const store =
@@ -34,14 +34,14 @@ function onServer({ now }: TestClock): ToolStore<never> {
 /** Small, so that a few jobs make many pages. */
 export const WAY: Way = { limit: 7, signal: new AbortController().signal, passed: () => {} }
 
-/** Everything, as the command does it. */
+/** Transfers everything, like the command. */
 export async function transferTo(source: ToolStore<never>, target: ToolStore<never>): Promise<Verified> {
   const { after } = await findPlace({ source, target })
   await transferAll({ source, target }, after, WAY)
   return verify({ source, target }, WAY)
 }
 
-/** The same into a new database, whose clock says the same. */
+/** The same into a new database with the same time. */
 export async function transferredTo(sort: Sort, { store, clock }: Place): Promise<Place> {
   const target = await freshPlace(sort, clock.now())
   await transferTo(store, target.store)

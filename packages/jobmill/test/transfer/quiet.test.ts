@@ -1,4 +1,4 @@
-// Nobody may work on a database that is moved; what processes left that are gone is taken back first.
+// No process may work on a database that is transferred; jobs of dead processes are recovered first.
 import { expect, test } from 'vitest'
 import { checkSchema } from '../../src/cli/transfer/places.ts'
 import {

@@ -1,4 +1,4 @@
-// Everything goes from one store to the other and back, and is the same at every station.
+// Everything is transferred from one store to the other and back, and is equal at each step.
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { verify } from '../../src/cli/transfer/verify.ts'
@@ -22,7 +22,7 @@ describe.each([
   ['sqlite', 'postgres'],
   ['postgres', 'sqlite'],
 ] as const)('from %s to %s', (from, to) => {
-  // Histories go both ways in histories.test.ts.
+  // histories.test.ts transfers in both directions.
   const test = inTurns(from, ['sqlite', 'postgres'])
 
   test('and back: jobs, histories, counts, settings and schedules are the same, and so are the checksums', async () => {

@@ -1,4 +1,4 @@
-// Short words for what most of the furnishing does.
+// Short names for the common steps of filling a database.
 import { randomUUID } from 'node:crypto'
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
 import type { Lease } from '../../src/store/claim.ts'
@@ -11,9 +11,9 @@ export const KINDS = ['work', 'other', 'crash']
 
 export interface Words extends Place {
   readonly enqueue: (request?: Partial<JobRequest>) => Promise<string>
-  /** The first of a queue. */
+  /** The first job of a queue. */
   readonly claimOne: (queue: string, worker?: string) => Promise<Lease>
-  /** A new job that goes before all others of its queue, running. */
+  /** A new running job, enqueued ahead of all others of its queue. */
   readonly running: (request?: Partial<JobRequest>, worker?: string) => Promise<Lease>
 }
 
@@ -21,7 +21,7 @@ export function wordsOn(place: Place, instance: string): Words {
   const { store } = place
   let priority = -100
   const enqueue: Words['enqueue'] = async (request) => {
-    // In no order: pages go by id, and nothing else does.
+    // Random ids: only pages are ordered by id.
     const job = aJob({ id: randomUUID(), ...request })
     await store.enqueue([job])
     return job.id

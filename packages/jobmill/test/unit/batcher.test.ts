@@ -1,4 +1,6 @@
-/** Coalescing: calls at the same time share writes, in their order, without sharing their fate. */
+/**
+ * Tests batching: concurrent calls share writes in order, and the failure of one does not affect the others.
+ */
 import { describe, expect, test } from 'vitest'
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { JobmillError } from '../../src/job/errors.ts'
@@ -14,7 +16,7 @@ interface Write {
   readonly fail: (error: unknown) => void
 }
 
-/** A store whose writes stay on their way until the test ends them. */
+/** A store whose writes stay in flight until the test ends them. */
 function slowStore() {
   const writes: Write[] = []
   const enqueue = (jobs: readonly NewJob[]) =>

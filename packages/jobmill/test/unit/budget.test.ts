@@ -1,4 +1,7 @@
-/** The arithmetic of limits: what is granted in any window, that nothing is lost at saturation, and who goes first. */
+/**
+ * The arithmetic of limits: what is granted in any window, that no budget is lost at saturation, and the
+ * order of waiters.
+ */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -15,7 +18,7 @@ import {
 } from '../../src/job/budget.ts'
 import type { ConcurrencySettings, LimitSettings, RateSettings } from '../../src/job/limit.ts'
 
-/** In tokens: what the rounding of instants may come to. */
+/** Tolerance in tokens for the rounding of instants. */
 const HAIR = 0.01
 const NOW = 1_700_000_000_000
 const BUSY = { now: NOW, held: 0 }
@@ -28,7 +31,7 @@ function ask(overrides: Partial<Ask> = {}): Ask {
   return { amount: 1, waitUpToMs: 0, hasPlace: false, ...overrides }
 }
 
-/** One limit, as a store keeps it. */
+/** One limit, with its state as a store keeps it. */
 function budget(settings: LimitSettings, start: BudgetState = EMPTY_BUDGET) {
   let state = start
   let current = settings
@@ -62,7 +65,7 @@ function budget(settings: LimitSettings, start: BudgetState = EMPTY_BUDGET) {
   }
 }
 
-/** The most by which any window has more than it may, in tokens; at most 0 when the limit holds. */
+/** The largest excess of any window, in tokens; at most 0 when the limit holds. */
 function excess(
   { amount, perMs, burst }: RateSettings,
   grants: readonly { at: number; tokens: number }[],
@@ -106,13 +109,13 @@ const step: fc.Arbitrary<Step> = fc.record({
 interface Granted {
   readonly at: number
   readonly tokens: number
-  /** More than it was ready to wait for; at most 0 when all is well. */
+  /** By how much a wait exceeded its limit; at most 0 when it did not. */
   readonly overMs: number
   /** How long before the end of a drain. */
   readonly earlyMs: number
 }
 
-/** What is granted when these things happen one after the other. */
+/** The grants of these steps, one after the other. */
 function history(limit: RateSettings, steps: readonly Step[]): Granted[] {
   const one = budget(limit)
   const grants: Granted[] = []
@@ -233,7 +236,7 @@ describe('a rate', () => {
   })
 })
 
-/** A simple generator: the same jobs come at the same instants in every run. */
+/** A deterministic generator: the same jobs arrive at the same instants in every run. */
 function chance(seed: number): () => number {
   let state = seed
   return () => {
@@ -244,13 +247,16 @@ function chance(seed: number): () => number {
 
 interface Load {
   readonly jobs: number
-  /** One more newcomer after each of these. */
+  /** One more new job after each of these intervals. */
   readonly newcomerEveryMs?: number
   readonly lateUpToMs: number
   readonly forMs: number
 }
 
-/** Jobs ask, wait for up to a second, and are due again when they were told to come back, a little late. The grants of each minute. */
+/**
+ * Jobs ask, wait for up to a second, and come back a little late when they were sent away. Returns the grants
+ * of each minute.
+ */
 function simulate(limit: RateSettings, { jobs, newcomerEveryMs, lateUpToMs, forMs }: Load) {
   const one = budget(limit)
   const random = chance(7)
@@ -305,7 +311,7 @@ describe('at saturation', () => {
     const grants = simulate(FIFTY, { jobs: 40, newcomerEveryMs: 300, lateUpToMs: 300, forMs: 150_000 })
     const served = grants.filter(({ holder }) => holder.startsWith('job'))
     expect(served.length).toBe(40)
-    // In about the time that the line was long when they came.
+    // Within about the length of the queue at their arrival.
     expect(Math.max(...served.map(({ at }) => at)) - NOW).toBeLessThan(120_000)
   })
 

@@ -1,4 +1,7 @@
-/** Types flow from the definition to enqueue, run and result without a cast. Checked by the compiler; it runs so that it counts. */
+/**
+ * Types flow from the definition to enqueue, run and result without a cast. The compiler checks them; the
+ * file runs so that it counts.
+ */
 import * as v from 'valibot'
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
@@ -53,7 +56,7 @@ class Money {
   }
 }
 
-/** Never called. N9: what JSON would turn into something else is refused by the compiler. */
+/** Never called. N9: the compiler refuses values that JSON would change. */
 function refused(): void {
   // @ts-expect-error a payload type alone would make the result unknown
   defineJob<{ id: number }>({ kind: 'half', run: ({ payload }: JobContext<{ id: number }>) => payload.id })
@@ -84,7 +87,9 @@ interface Client {
   query(text: string): Promise<void>
 }
 
-/** Never called. N9: the payloads of schedules follow from their jobs, and complete() from the context. */
+/**
+ * Never called. N9: the payload types of schedules follow from their jobs, and complete() from the context.
+ */
 async function typed(mill: Mill, store: Store): Promise<void> {
   jobmill({
     store,
@@ -119,7 +124,7 @@ async function typed(mill: Mill, store: Store): Promise<void> {
   >()
 }
 
-/** Never called: only what the compiler makes of it counts. */
+/** Never called: only the compiler reads it. */
 async function calls(mill: Mill): Promise<void> {
   const job = await mill.enqueue(
     withZod,
@@ -140,7 +145,7 @@ async function calls(mill: Mill): Promise<void> {
   // @ts-expect-error not what the handler takes
   await mill.enqueue(plain, { id: 'x' })
   expectTypeOf(await (await mill.enqueue(untyped, { any: 'thing' })).result()).toEqualTypeOf<string>()
-  // What comes back has been JSON.
+  // The result has been JSON.
   expectTypeOf(await (await mill.enqueue(dated, null)).result()).toEqualTypeOf<{
     at: string
     list: string[]

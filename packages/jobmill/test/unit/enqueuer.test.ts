@@ -1,4 +1,7 @@
-/** Enqueue as users call it, over a store that answers as a test says: what is sent, how often, and what the caller hears. */
+/**
+ * Enqueue through the public API, on a store with planned answers: what is sent, how often, and what the
+ * caller gets.
+ */
 import { describe, expect, test } from 'vitest'
 import { enqueuer, type EnqueuerOptions } from '../../src/enqueue/enqueuer.ts'
 import { type ErrorCode, JobmillError } from '../../src/job/errors.ts'
@@ -18,7 +21,7 @@ const ID = '0190f5fe-7c00-7a00-8000-0123456789ab'
 const REQUEST: JobRequest = { kind: 'a', payload: null }
 const error = (code: ErrorCode): JobmillError => new JobmillError(code, 'as the test says')
 
-/** Fails each send as `failures` says, one after the other, then succeeds. */
+/** Fails one send after the other as `failures` says, then succeeds. */
 function fakeStore(failures: readonly Error[] = []) {
   const sends: Send[] = []
   const enqueue = (
@@ -30,11 +33,11 @@ function fakeStore(failures: readonly Error[] = []) {
     if (failure !== undefined) return Promise.reject(failure)
     return Promise.resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
   }
-  // Nothing but enqueue: any other verb would fail the test.
+  // Only enqueue: any other method would fail the test.
   return { store: { enqueue } as unknown as Store, sends }
 }
 
-/** One call through an enqueuer of its own. */
+/** One call through a new enqueuer. */
 function enqueueJobs(
   store: Store,
   requests: readonly JobRequest[],
@@ -103,7 +106,7 @@ describe('a write whose outcome is unknown', () => {
     expect(told).toBe(unknown)
   })
 
-  // Any other code would say that nothing was written.
+  // Any other code would mean that nothing was written.
   test.each([error('STORE_CLOSED'), new TypeError('a bug')])(
     'is told as unknown when %s follows',
     async (then) => {

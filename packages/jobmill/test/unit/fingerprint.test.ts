@@ -1,4 +1,4 @@
-/** Errors that are the same one but for what varies have one fingerprint, whatever they are made of. */
+/** Errors that differ only in variable parts have the same fingerprint. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'

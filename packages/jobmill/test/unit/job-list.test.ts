@@ -1,4 +1,4 @@
-/** Pages of a list: when one is full, when a list ends, and where a scan stops at its budget. */
+/** Pages of a list: when a page is full, when a list ends, and where a scan stops at its budget. */
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
 import { type Chunk, type JobFilter, listWithinBudget, type Position } from '../../src/store/job-list.ts'
@@ -25,7 +25,7 @@ const job = (at: number): JobSummary => ({
   cancelReason: null,
 })
 
-/** A list of `length` rows, of which those that `matches` are found. Remembers what was read. */
+/** A list of `length` rows with those that `matches` selects. Records what was read. */
 function listOf(length: number, matches: (at: number) => boolean = () => true) {
   const reads: { from: Position | null; rows: number }[] = []
   const read = (from: Position | null, rows: number): Promise<Chunk> => {
@@ -122,7 +122,7 @@ describe('the budget', () => {
       return list.read(from, rows)
     }
     const page = await listWithinBudget(platform, {}, { limit: 10 }, slow)
-    // The second read is half of the first, because that one took so long.
+    // The second read is half as large, because the first took so long.
     expect(page).toMatchObject({ jobs: [], scanned: 15, complete: false })
     expect(page.next).not.toBeNull()
     expect(list.reads).toHaveLength(2)

@@ -1,4 +1,6 @@
-/** Values as JSON text: kept without loss, or refused by the path of the part that JSON cannot keep. */
+/**
+ * Values as JSON text: kept without loss, or refused with the path of the part that JSON cannot represent.
+ */
 import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -53,7 +55,7 @@ describe('what JSON can keep is kept', () => {
         return this
       },
     }
-    // The method itself is a function, which JSON has not: it is hidden here as it is on a class.
+    // JSON has no functions, so the method is hidden here, as on a class.
     Object.defineProperty(value, 'toJSON', { enumerable: false })
     expect(text({ value })).toBe('{"value":{"a":1}}')
   })
@@ -66,7 +68,7 @@ describe('what JSON can keep is kept', () => {
 describe('what JSON would lose is refused by its path', () => {
   const cycle: { a: { b: unknown[] } } = { a: { b: [] } }
   cycle.a.b.push(1, cycle)
-  // Whoever went all of them would never come back.
+  // A search through all paths would never end.
   const manyWays: { ways: unknown }[] = []
   manyWays.push(...Array.from({ length: 1_000 }, () => ({ ways: [manyWays, manyWays] })))
   const self: unknown[] = []
@@ -133,7 +135,7 @@ describe('what JSON would lose is refused by its path', () => {
       'payload.a.b',
       'JSON has no BigInt',
     ],
-    // JSON.stringify would write {}: what toJSON returns is not asked for its own toJSON.
+    // JSON.stringify would write {}: it does not call toJSON on the result of toJSON.
     [
       'a toJSON that returns a date',
       { a: { toJSON: () => new Date(0) } },
@@ -257,7 +259,7 @@ describe('for any value', () => {
   })
 })
 
-/** How many values there are in a value, without properties that are undefined: a loss would change it. */
+/** The number of values inside a value, without undefined properties: a loss would change it. */
 function count(value: unknown): number {
   if (typeof value !== 'object' || value === null || value instanceof Date) return 1
   const parts = Object.values(value).filter((part) => part !== undefined)

@@ -1,4 +1,4 @@
-/** Limits as a user writes them and as stores take them: the defaults, and everything that is refused. */
+/** Limits as written by users and as taken by stores: defaults and refusals. */
 import { expect, test } from 'vitest'
 import {
   checkLimitParts,

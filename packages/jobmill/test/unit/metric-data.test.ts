@@ -1,4 +1,4 @@
-/** Figures that can be merged: in whichever order they come, and with percentiles that are true to their bucket. */
+/** Metrics that can be merged in any order, with percentiles accurate to their bucket. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** The real platform: what its values look like. How long its timers take is the business of Node. */
+/** The real platform: the form of its values. The precision of timers is up to Node. */
 import { expect, test } from 'vitest'
 import { checkId } from '../../src/job/names.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'

@@ -1,4 +1,4 @@
-/** From a user's request to a job that can be written: every option, and every refusal before anything is written. */
+/** Prepares jobs from requests: every option, and every refusal before anything is written. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
@@ -16,7 +16,7 @@ function prepare(requests: unknown, payloadLimitBytes?: number): NewJob[] {
   return prepareJobs(requests as JobRequest[], options)
 }
 
-/** Takes what a type would forbid: that is what these tests are about. */
+/** Accepts what a type would forbid, which is the subject of these tests. */
 function one(changes: object): NewJob {
   const [job] = prepare([{ ...REQUEST, ...changes }])
   if (job === undefined) throw new Error('no job was prepared')
@@ -263,7 +263,7 @@ interface HeldKey {
   readonly key: string
 }
 
-/** What two requests must share to be the same. */
+/** The parts that make two requests equal. */
 const meaning = ({ scope, queue, kind, key }: HeldKey): string =>
   JSON.stringify([scope, scope === 'queue' ? queue : '', scope === 'kind' ? kind : '', key])
 

@@ -34,7 +34,7 @@ const UNITS: Readonly<Record<string, number>> = {
   MiB: 1_048_576,
 }
 
-/** `10 s`, `1 MiB`, `4,096`, `-32,768 to 32,767`, `2200-01-01T00:00:00Z`, or a text. */
+/** Parses `10 s`, `1 MiB`, `4,096`, `-32,768 to 32,767`, `2200-01-01T00:00:00Z`, or a text. */
 function figure(cell: string | undefined, key: string): unknown {
   const text = plain(cell)
   if (key.endsWith('At')) return Date.parse(text)
@@ -93,7 +93,10 @@ describe.each([
   })
 })
 
-/** Types exist for the compiler only: it holds this list against them, and the tests hold the page against the list. */
+/**
+ * Types exist only at compile time: the compiler checks this list against them, and the tests check the page
+ * against the list.
+ */
 const JOB = { id: true, kind: true, queue: true } as const
 const ATTEMPT = { ...JOB, attempt: true, maxAttempts: true, trace: true } as const
 const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTable[Type]]: true } } = {
@@ -149,7 +152,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   'mill-stopped': { finished: true, handedBack: true, interrupted: true, tookMs: true },
 }
 
-/** `attempt, `ranMs`, `notKept` (why …)`: what stands in brackets is for people. */
+/** `attempt, `ranMs`, `notKept` (why …)`: the part in parentheses is for people. */
 function fieldsIn(cell: string): string[] {
   return cell
     .replaceAll(/ \(.*?\)/g, '')

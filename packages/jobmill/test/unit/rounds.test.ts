@@ -1,4 +1,4 @@
-/** Rounds: items with the same key go one after the other, all others together. */
+/** Rounds: items with the same key run one after the other, all others concurrently. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inRounds } from '../../src/store/rounds.ts'

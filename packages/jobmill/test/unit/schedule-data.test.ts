@@ -1,4 +1,4 @@
-/** Schedules as data: what counts of two definitions, and when the planned instants are others. */
+/** Schedules as data: when two definitions differ, and when their ticks do. */
 import { expect, test } from 'vitest'
 import {
   isRetimed,

@@ -1,4 +1,4 @@
-// Schedules as users write them: made complete, and everything that is wrong refused by its field.
+// Schedules as users write them: defaults are filled in, and every error names its field.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineJob } from '../../src/job/definition.ts'

@@ -1,4 +1,4 @@
-/** Sleeping: for its time, or until the signal fires, and never with anything left behind. */
+/** Sleeping: until the time is over or the signal fires, with nothing left behind. */
 import { expect, test, vi } from 'vitest'
 import { sleep } from '../../src/platform/sleep.ts'
 import { fakePlatform } from './support.ts'

@@ -1,4 +1,7 @@
-/** What we make of every class in appendix A of PostgreSQL's manual, of what poolers say, and of every primary code of SQLite: only errors in the data are final. */
+/**
+ * How we classify every class in appendix A of PostgreSQL's manual, the errors of poolers, and every primary
+ * code of SQLite: only errors in the data are final.
+ */
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { isJobmillError, type JobmillError } from '../../src/job/errors.ts'
@@ -48,7 +51,7 @@ describe('postgres', () => {
       expect(new Set(ROLLED_BACK.map((code) => said(answer(code, severity)).code))).toEqual(
         new Set(['OUTCOME_UNKNOWN']),
       )
-      // These say enough by themselves: they come before anything is run, or name the data or the user.
+      // These are clear on their own: they come before anything runs, or name the data or the user.
       expect(said(answer('53300', severity)).code).toBe('STORE_UNAVAILABLE')
       expect(said(answer('28P01', severity)).code).toBe('STORE_REFUSED')
       expect(said(answer('22P05', severity)).code).toBe('DATA_REFUSED')

@@ -1,4 +1,6 @@
-/** What the unit tests share: catching the one error class, and a platform whose time stands still until it is moved. */
+/**
+ * Shared by the unit tests: catching the one error class, and a platform whose time only moves on request.
+ */
 import { isJobmillError, type JobmillError } from '../../src/job/errors.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 
@@ -13,7 +15,7 @@ export function refusal(act: () => unknown): JobmillError {
   throw new Error('nothing was refused')
 }
 
-/** As `refusal`, for what rejects. */
+/** Like `refusal`, for promises. */
 export async function rejection(act: () => Promise<unknown>): Promise<JobmillError> {
   try {
     await act()
@@ -25,17 +27,17 @@ export async function rejection(act: () => Promise<unknown>): Promise<JobmillErr
 }
 
 export interface FakePlatform extends Platform {
-  /** Moves time on and fires what is due, in the order of the due times. */
+  /** Advances time and fires due timers in order. */
   advance(ms: number): void
-  /** Moves time on, and no timer has its turn. */
+  /** Advances time without firing any timer. */
   stand(ms: number): void
-  /** The waits of the timers that are set at the moment. */
+  /** The delays of the timers that are currently set. */
   readonly pending: readonly number[]
-  /** The waits of all timers that were ever set. */
+  /** The delays of all timers that were ever set. */
   readonly asked: readonly number[]
 }
 
-/** With `eager`, every timer fires in the next microtask: for code that waits and goes on by itself. */
+/** With `eager`, every timer fires in the next microtask: for code that waits and continues on its own. */
 export function fakePlatform({ eager = false } = {}): FakePlatform {
   let now = 0
   let ids = 0

@@ -1,4 +1,4 @@
-/** Types that users rely on: these lines are checked by the compiler, and by running them once. */
+/** Types that users rely on: the compiler checks these lines, and they run once. */
 import { DatabaseSync } from 'node:sqlite'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Whom a ring is for: as many workers as there are jobs, the same for all who hear it, and the others after them. */
+/**
+ * Which workers a wake-up is for: as many as there are jobs, the same in every process that receives it, and
+ * the others after them.
+ */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chosen, wakeAll, type Candidate, type WakeUp } from '../../src/store/wake-up.ts'

@@ -1,4 +1,4 @@
-// Planned instants: days and months, changes of the clock in both directions, intervals, start and end, and what they cost.
+// Ticks: days and months, clock changes in both directions, intervals, start and end, and their cost.
 import { describe, expect, test } from 'vitest'
 import { instantsOf, nextRuns, type Timing } from '../../src/job/when/instants.ts'
 
@@ -15,7 +15,7 @@ function runs(of: Timing, from: string, count: number, created = '2020-01-01T00:
   )
 }
 
-/** As clocks in the zone show them, with what is added to UTC: `02:30+02:00`. */
+/** Local times with their UTC offset: `02:30+02:00`. */
 function local(of: Timing, from: string, count: number): string[] {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: of.zone,
@@ -64,7 +64,7 @@ describe('days', () => {
   })
 })
 
-/** When, zone, from, and what clocks there show. */
+/** Expression, zone, start, and the expected local times. */
 const CHANGES: readonly (readonly [string, string, string, readonly string[]])[] = [
   // Paris, 29 March 2026: 02:00 to 03:00 does not exist.
   ['30 2 * * *', 'Europe/Paris', '2026-03-28T12:00:00Z', ['29 03:00 +02:00', '30 02:30 +02:00']],
@@ -88,7 +88,7 @@ const CHANGES: readonly (readonly [string, string, string, readonly string[]])[]
     '2026-03-28T22:30:00Z',
     ['29 00:00 +01:00', '29 03:00 +02:00', '29 04:00 +02:00'],
   ],
-  // Paris, 25 October 2026: 02:00 to 03:00 comes twice.
+  // Paris, 25 October 2026: 02:00 to 03:00 occurs twice.
   ['30 2 * * *', 'Europe/Paris', '2026-10-24T12:00:00Z', ['25 02:30 +02:00', '26 02:30 +01:00']],
   [
     '*/30 1-3 * * *',
@@ -125,10 +125,11 @@ const CHANGES: readonly (readonly [string, string, string, readonly string[]])[]
     '2026-11-01T05:15:00Z',
     ['1 01:30 -04:00', '1 01:00 -05:00', '1 01:30 -05:00', '1 02:00 -05:00'],
   ],
-  // From within the second pass: nothing of the first comes again.
+  // Starting within the second pass: nothing of the first is repeated.
   ['*/10 1 * * *', 'America/New_York', '2026-11-01T06:05:00Z', ['2 01:00 -05:00']],
   ['*/20 1,2 * * *', 'America/New_York', '2026-11-01T06:05:00Z', ['1 02:00 -05:00', '1 02:20 -05:00']],
-  // Lord Howe changes by half an hour: 4 October 2026, 02:00 to 02:30 does not exist; 5 April 2026, 01:30 to 02:00 comes twice.
+  // Lord Howe changes by half an hour: 4 October 2026, 02:00 to 02:30 does not exist; 5 April 2026, 01:30 to
+  // 02:00 occurs twice.
   ['15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T12:00:00Z', ['4 02:30 +11:00', '5 02:15 +11:00']],
   ['0,15,30 2 * * *', 'Australia/Lord_Howe', '2026-10-03T12:00:00Z', ['4 02:30 +11:00', '5 02:00 +11:00']],
   [
@@ -144,10 +145,10 @@ const CHANGES: readonly (readonly [string, string, string, readonly string[]])[]
     '2026-04-04T14:40:00Z',
     ['5 01:45 +11:00', '5 01:30 +10:30', '5 01:45 +10:30', '5 02:00 +10:30'],
   ],
-  // Cairo changes at midnight, so a day begins at 01:00.
+  // Cairo changes at midnight, so a day starts at 01:00.
   ['@daily', 'Africa/Cairo', '2026-04-23T12:00:00Z', ['24 01:00 +03:00', '25 00:00 +03:00']],
   ['0 */6 * * *', 'Africa/Cairo', '2026-04-23T18:00:00Z', ['24 01:00 +03:00', '24 06:00 +03:00']],
-  // Nuuk changes on the evening before, so the first instant after the gap is of the next day.
+  // Nuuk changes on the evening before, so the first instant after the gap is on the next day.
   ['30 23 * * SAT', 'America/Nuuk', '2026-03-27T22:00:00Z', ['29 00:00 -01:00', '4 23:30 -01:00']],
 ]
 
@@ -157,7 +158,7 @@ describe('changes of the clock', () => {
   })
 
   test('a day that was left out is made up for once', () => {
-    // Samoa went from 29 to 31 December 2011.
+    // Samoa skipped from 29 to 31 December 2011.
     expect(runs(timing('0 9 * * *', 'Pacific/Apia'), '2011-12-29T00:00:00Z', 3)).toEqual([
       '2011-12-29T19:00:00Z',
       '2011-12-30T10:00:00Z',

@@ -1,4 +1,4 @@
-// What can be written, and what is refused: with the character where it goes wrong, and what to do.
+// Valid expressions, and refusals with the position of the error and a fix.
 import { describe, expect, test } from 'vitest'
 import { type Calendar, parseWhen, tidyWhen } from '../../src/job/when/parse-when.ts'
 import { checkZone } from '../../src/job/when/zone-clock.ts'

@@ -1,4 +1,4 @@
-// The instants of any expression in any zone are those that a walk over all minutes finds.
+// The ticks of any expression in any zone are those that a search over all minutes finds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
@@ -9,7 +9,10 @@ import { changesIn, type Entry, walk, type Wall } from './when-walker.ts'
 const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 
-/** Changes of an hour, of half of one, of two, at midnight, on the evening before, of three quarters past; a day that was left out; and none. */
+/**
+ * Clock changes of an hour, half an hour and two hours, at midnight, on the evening before and at three
+ * quarters past; a skipped day; and no change.
+ */
 const ZONES = [
   'Europe/Paris',
   'America/New_York',
@@ -67,7 +70,7 @@ const days = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ text: 'L', fits: () => false, hasStar: false, last: true }) },
 )
 
-/** Where clocks are changed. */
+/** Times at which clocks change. */
 const atNight = fc
   .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 2 }))
   .map(([from, more]) => ({
@@ -98,7 +101,7 @@ const expression = fc
     }
     return { when: [minute, hour, day, month, weekday].map(({ text }) => text).join(' '), entry }
   })
-  // What never is, such as 31 February, is refused when it is written.
+  // An expression without ticks, such as 31 February, is refused when it is parsed.
   .filter(({ when }) => isWhen(when))
 
 function isWhen(when: string): boolean {
@@ -109,7 +112,7 @@ function isWhen(when: string): boolean {
   }
 }
 
-/** A zone, and an instant some hours before it changes its clock, or anywhere in a year in which it does not. */
+/** A zone, and an instant some hours before its clock change, or anywhere in a year without one. */
 const place = fc
   .record({
     zone: fc.constantFrom(...ZONES),
@@ -132,7 +135,7 @@ function planned(when: string, zone: string, from: number, until: number): numbe
 
 const iso = (instants: readonly number[]): string[] => instants.map((at) => new Date(at).toISOString())
 
-/** Somewhere in the two days, to the millisecond. */
+/** Instants within the two days, in milliseconds. */
 const points = fc.array(fc.integer({ min: 0, max: 2 * DAY - 1 }), { minLength: 20, maxLength: 20 })
 
 describe('planned instants', () => {

@@ -1,6 +1,6 @@
 /**
- * The rule for changes of the clock once more, by brute force: every minute of UTC is asked what clocks on the wall show. Shares nothing with the code that it
- * checks.
+ * The rule for clock changes by brute force: checks the local time of every minute. Shares no code with the
+ * implementation.
  */
 
 export interface Wall {
@@ -13,7 +13,7 @@ export interface Wall {
 }
 
 export interface Entry {
-  /** Whether the fields fit a wall time. */
+  /** Whether the fields match a local time. */
   readonly fits: (wall: Wall) => boolean
   readonly hours: 'every' | 'steps' | 'named'
 }
@@ -21,7 +21,7 @@ export interface Entry {
 const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 
-/** What `zone` shows at an instant, as the instant at which UTC shows the same. */
+/** The local time of `zone`, as the instant at which UTC shows the same. */
 function shownIn(zone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -50,12 +50,12 @@ function wallOf(shown: number): Wall {
   }
 }
 
-/** The instants of an entry in `[from, until)`. */
+/** The ticks of an entry in `[from, until)`. */
 export function walk(entry: Entry, zone: string, from: number, until: number): number[] {
   const shown = shownIn(zone)
   const found: number[] = []
   const seen = new Set<number>()
-  // A day before, to know what was shown already.
+  // Start a day earlier, to know which local times have already occurred.
   let before = shown(from - DAY - MINUTE)
   for (let at = from - DAY; at < until; at += MINUTE) {
     const now = shown(at)
@@ -69,7 +69,7 @@ export function walk(entry: Entry, zone: string, from: number, until: number): n
   return found
 }
 
-/** The first instants after a change of the clock, of one year. */
+/** The first instants after the clock changes of one year. */
 export function changesIn(zone: string, year: number): number[] {
   const shown = shownIn(zone)
   const offset = (at: number): number => shown(at) - at

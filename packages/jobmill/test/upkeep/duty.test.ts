@@ -1,4 +1,5 @@
-// The supervisor of a duty: a pass at once, then one per period; never two at a time; again after an error; ended by stop.
+// The supervisor of a duty: runs at once, then once per period; never concurrently; again after an error;
+// ended by stop.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { testPlatform } from '../../src/testing/index.ts'
 import type { Emit } from '../../src/job/events.ts'
@@ -45,7 +46,7 @@ function bench(more: Partial<DutyOptions> = {}) {
   return { platform, passes, events, told, state, duty, apart }
 }
 
-/** Ends when it is told to, as a pass should. */
+/** Ends when it is aborted, as a pass should. */
 const untilTold = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
 
@@ -130,7 +131,7 @@ describe('a duty', () => {
       expect(pause).toBeLessThanOrEqual(full + 1)
     }
     expect(pauses.length).toBeGreaterThanOrEqual(6)
-    // Told once, however often it fails, and counted each time.
+    // Reported once, however often it fails, and counted each time.
     expect(told()).toEqual(['duty-failing'])
     expect(duty.status()).toMatchObject({
       failures: pauses.length + 1,

@@ -1,4 +1,4 @@
-// The split of workers: whole, in proportion, stable, and written only where it changed.
+// The split of workers: complete, proportional, stable, and written only where it changed.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Slot } from '../../src/store/duty.ts'

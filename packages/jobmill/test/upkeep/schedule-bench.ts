@@ -1,4 +1,4 @@
-/** Schedules on the oracle, on a clock that the test moves. */
+/** Schedules on the oracle, on a fake clock. */
 import { DEFAULTS } from '../../src/job/defaults.ts'
 import type { ScheduleDefinition } from '../../src/job/schedule.ts'
 import type { ScheduleRecord } from '../../src/store/schedule.ts'
@@ -27,7 +27,7 @@ export function aSchedule(overrides: Partial<ScheduleDefinition> = {}): Schedule
   }
 }
 
-/** As it was read at `readAt`, with its next instant planned. */
+/** As read at `readAt`, with its next tick planned. */
 export function aRecord(
   live: Partial<ScheduleDefinition>,
   known: Partial<ScheduleRecord> & Pick<ScheduleRecord, 'readAt'>,

@@ -1,4 +1,4 @@
-// What is to be done about a schedule now: planned, on time, missed and dropped instants, and their jobs.
+// What to do about a schedule now: planned, on-time, missed and dropped ticks, and their jobs.
 import { describe, expect, test } from 'vitest'
 import type { ScheduleDefinition } from '../../src/job/schedule.ts'
 import type { ScheduleRecord, Tick } from '../../src/store/schedule.ts'
@@ -20,7 +20,7 @@ function plan(
 
 const iso = (instant: number): string => new Date(instant).toISOString().replace('.000Z', 'Z')
 
-/** The instants that fire, how many are dropped, and what comes next. */
+/** The ticks that fire, how many are dropped, and the next one. */
 function told(tick: Tick | null) {
   if (tick === null) return null
   const next = tick.nextAt === null ? null : iso(tick.nextAt)

@@ -1,4 +1,4 @@
-// The duty that serves schedules: until nothing is due, each instant once, and one that fails stops nobody.
+// The duty that runs schedules: until nothing is due, each tick once, and a failing schedule stops no other.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { ScheduleDefinition } from '../../src/job/schedule.ts'

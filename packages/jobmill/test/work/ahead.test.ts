@@ -1,4 +1,4 @@
-// Leases that wait for a worker: they begin in their order, and go back when they cannot begin soon.
+// Prefetched leases: they start in order, and are released when they cannot start soon.
 import { describe, expect, test } from 'vitest'
 import type { Lease } from '../../src/store/claim.ts'
 import { testPlatform } from '../../src/testing/index.ts'

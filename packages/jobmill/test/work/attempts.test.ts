@@ -1,4 +1,4 @@
-// Which handlers run in this process, and which outcomes are still to be written.
+// Which handlers run in this process, and which outcomes are not written yet.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Attempts, attempts } from '../../src/work/attempts.ts'
 import { anAttempt, microtasks } from './leases.ts'

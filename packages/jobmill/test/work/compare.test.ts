@@ -1,4 +1,4 @@
-// What the database believes this instance runs, and what it runs.
+// Compares what this instance runs with what the database assigns to it.
 import { expect, test } from 'vitest'
 import type { Held, Lease } from '../../src/store/claim.ts'
 import type { Finish } from '../../src/store/finish.ts'

@@ -1,4 +1,4 @@
-/** A dispatcher on a clock of a test, with everything around it in the hands of the test. */
+/** A dispatcher on a fake clock, with everything around it controlled by the test. */
 import { onTestFinished } from 'vitest'
 import type { Lease } from '../../src/store/claim.ts'
 import { type TestPlatform, testPlatform } from '../../src/testing/index.ts'
@@ -15,11 +15,11 @@ export interface DispatcherBench {
   readonly claimedAt: number[]
   readonly comparedAt: number[]
   readonly released: Lease[]
-  /** What there is to claim. */
+  /** The jobs to claim. */
   readonly ready: Lease[]
-  /** What was given to run. */
+  /** The jobs that were started. */
   readonly ran: Lease[]
-  /** Its handler has ended. */
+  /** Ends the handler of a job. */
   readonly end: (lease: Lease | undefined) => void
   readonly told: string[]
   readonly state: {
@@ -118,14 +118,14 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
   }
 }
 
-/** The same, at work. */
+/** The same, started. */
 export function startedBench(workers: Readonly<Record<string, number>> = { a: 2 }): DispatcherBench {
   const bench = dispatcherBench(workers)
   bench.dispatcher.start()
   return bench
 }
 
-/** As a store would: within the room of each queue; a suspect is a job with two crashes. */
+/** Like a store: within the room of each queue; a job with two crashes is quarantined. */
 function claimed(ready: Lease[], { queues, limit, quarantined: quarantine }: Request): Lease[] {
   const taken: Lease[] = []
   for (const { queue, room } of queues) {

@@ -1,4 +1,4 @@
-// A job that was there at two crashes is claimed alone: nothing runs beside it, and the others are not forgotten.
+// A job with two crashes is claimed alone: nothing runs at the same time, and other jobs are not starved.
 import { describe, expect, test } from 'vitest'
 import { dispatcherBench } from './dispatcher-bench.ts'
 import { aLease } from './leases.ts'

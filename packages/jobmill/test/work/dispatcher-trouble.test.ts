@@ -1,4 +1,4 @@
-// Claims that fail, and claims whose answers are lost: again after a while, and a look at what the database believes.
+// Failed claims, and claims with lost answers: retried after a pause, and compared with the database.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Lease } from '../../src/store/claim.ts'
@@ -97,7 +97,7 @@ describe('a dispatcher that compares', () => {
     const { platform, dispatcher, comparedAt, state } = started()
     state.isOfferedUntil = 16_000
     dispatcher.offered()
-    // Leased when the offer was nearly over; younger than two seconds it may still be on its way.
+    // Leased when the offer was nearly over; a lease younger than two seconds may still be in flight.
     const leasedAt = 9_900
     state.compare = async () => {
       const age = platform.monotonic() - leasedAt
@@ -134,7 +134,7 @@ describe('a dispatcher that compares', () => {
     await platform.advance('9s')
     dispatcher.wake()
     await platform.advance('40s')
-    // At 10 s a lease of 9 s would be too young to tell; at 20 s it is not.
+    // At 10 s a lease of 9 s would be too young to judge; at 20 s it is not.
     expect(comparedAt).toEqual([10_000, 20_000])
   })
 })

@@ -1,4 +1,4 @@
-// Writing outcomes: many in one statement, again until the database answers, and none held up by a neighbour.
+// Writing outcomes: many in one statement, retried until the database answers, and none delayed by another.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Finish, Finished } from '../../src/store/finish.ts'
@@ -23,7 +23,7 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
   const platform = testPlatform()
   const writes: { readonly at: number; readonly items: readonly Finish[] }[] = []
   const told: string[] = []
-  /** What jobs have in other tables, by id. */
+  /** Rows of jobs in other tables, by id. */
   const holdings = new Map<string, readonly Holding[]>()
   const state = { answer: async (items: readonly Finish[]): Promise<Finished[]> => items.map(accepted) }
   const finisher = createFinisher({
@@ -191,14 +191,14 @@ describe('a write that fails for a while', () => {
 const LATER = { to: 'scheduled', delayMs: 10, refund: false } as const
 const WHY = expect.stringContaining('could not be written as it was') as string
 
-/** Takes everything but what these carry. */
+/** Accepts everything but these payloads. */
 const refusing = (bad: ReadonlySet<string>) => async (items: readonly Finish[]) => {
   if (items.some(({ id, log, followUps }) => bad.has(id) && (log ?? followUps) !== undefined))
     throw new JobmillError('PAYLOAD_NOT_JSON', 'is refused')
   return items.map(accepted)
 }
 
-/** Others of its shape are written between its tries. */
+/** Other outcomes of its shape are written between its retries. */
 async function writingOthers(
   { platform, finisher }: Pick<ReturnType<typeof bench>, 'platform' | 'finisher'>,
   like: Partial<Finish>,
@@ -250,7 +250,7 @@ describe('an outcome whose data the database refuses', () => {
         () => ((failed += 1), anItem()),
       )
     await platform.advance('10m')
-    // One outcome in two seconds, and its smaller forms: a database in trouble is not flooded.
+    // One outcome in two seconds, and its smaller forms: a failing database is not flooded.
     expect(writes.length).toBeLessThan(30_000)
     expect([failed, written.size, told.includes('failing')]).toEqual([0, 0, true])
     expect(writes.flatMap((write) => write.items).filter(({ outcome }) => outcome === null)).toEqual([])
@@ -381,7 +381,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     const neighbours = Array.from({ length: 4 }, () => finisher.add(anItem()))
     await platform.advance('2s')
     expect(await Promise.all(neighbours)).toHaveLength(4)
-    // Others of another shape go to other tables, and say nothing of it.
+    // Outcomes of another shape use other tables, and prove nothing about it.
     for (let times = 0; times < 60; times += 1) {
       void finisher.add(anItem({ transition: LATER, outcome: 'failed', error: 'x' }))
       await platform.advance('2s')

@@ -1,4 +1,4 @@
-// Offers of free workers to jobs that are about to be written, and what becomes of them.
+// Direct dispatch: offers of free workers to jobs that are about to be written.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Lease } from '../../src/store/claim.ts'
@@ -32,7 +32,7 @@ function bench(room: Record<string, number> = { default: 5 }) {
     unsure: () => void told.push('unsure'),
     platform,
   })
-  /** At once, as it is where no claim is on its way. */
+  /** At once, as without a claim in flight. */
   const offer = (jobs: Parameters<MakeOffer>[0]) => {
     const made = make(jobs)
     if (made instanceof Promise) throw new Error('a promise')

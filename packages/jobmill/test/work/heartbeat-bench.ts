@@ -1,4 +1,4 @@
-/** A heartbeat on the clock of a test, with the database in the hands of the test. */
+/** A heartbeat on a fake clock, with a database controlled by the test. */
 import { onTestFinished } from 'vitest'
 import type { Heartbeat } from '../../src/store/instance.ts'
 import { testPlatform } from '../../src/testing/index.ts'
@@ -20,7 +20,7 @@ export const CALM: Heartbeat = {
   unrolled: false,
 }
 
-/** A lease of 10 s, renewed every 3 s, a beat every 640 ms. */
+/** A lease of 10 s, renewed every 3 s, with a heartbeat every 640 ms. */
 export function heartbeatBench() {
   const platform = testPlatform()
   const heartbeats: { readonly at: number; readonly renews: boolean }[] = []
@@ -54,7 +54,7 @@ export function heartbeatBench() {
   })
   onTestFinished(async () => {
     const stopped = heartbeat.stop()
-    // A beat that hangs is waited for until its own deadline.
+    // A hanging heartbeat is awaited until its deadline.
     await platform.advance('10s')
     await stopped
   })

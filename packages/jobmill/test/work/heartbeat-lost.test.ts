@@ -1,4 +1,4 @@
-// An instance that cannot renew considers itself lost without waiting to be told, and comes back by itself.
+// An instance that cannot renew considers itself lost without a notice, and returns on its own.
 import { describe, expect, test } from 'vitest'
 import { unavailable } from './leases.ts'
 import { CALM, heartbeatBench as bench } from './heartbeat-bench.ts'

@@ -1,11 +1,11 @@
-/** A lease that ran out: was the database away, or did this process stand still? */
+/** An expired lease: was the database away, or was this process paused? */
 import { expect, test } from 'vitest'
 import type { Heartbeat } from '../../src/store/instance.ts'
 import { heartbeatService } from '../../src/work/heartbeat.ts'
 import { fakePlatform } from '../unit/support.ts'
 import { CALM } from './heartbeat-bench.ts'
 
-/** Lets go of the loop, so that answers arrive. */
+/** Yields to the event loop, so that answers arrive. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 function still(renew: () => Promise<Heartbeat>) {

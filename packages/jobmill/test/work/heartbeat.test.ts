@@ -1,4 +1,4 @@
-// The heartbeat: what it asks, how often, and how it is hurried.
+// The heartbeat: its content, its period, and how it is sent early.
 import { describe, expect, test } from 'vitest'
 import type { Heartbeat } from '../../src/store/instance.ts'
 import { microtasks, unavailable } from './leases.ts'

@@ -1,4 +1,4 @@
-/** What the unit tests of this folder share: leases, attempts, and errors of a database. */
+/** Shared by the unit tests of this folder: leases, attempts, and database errors. */
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import { type Attempt, newAttempt } from '../../src/work/attempt.ts'
@@ -37,7 +37,7 @@ export function unavailable(): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', 'the database is away')
 }
 
-/** Turns of the microtask queue: where a call can come between two steps of what it meets. */
+/** Turns of the microtask queue, in which a call can come between two steps. */
 export async function microtasks(count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) await Promise.resolve()
 }

@@ -1,4 +1,4 @@
-// What a handler logs, as lines that fit in a row.
+// The log of a handler, as lines that fit into a row.
 import { describe, expect, test } from 'vitest'
 import { logBuffer, type LogLine, readLog } from '../../src/work/log-buffer.ts'
 

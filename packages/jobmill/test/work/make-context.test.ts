@@ -1,4 +1,4 @@
-// The context of an attempt: all of it can be taken apart and spread, and its signal is made when it is first read.
+// The context of an attempt: it can be destructured and spread, and its signal is created at the first read.
 import { describe, expect, test, vi } from 'vitest'
 import type { JobContext } from '../../src/job/context.ts'
 import { testPlatform } from '../../src/testing/index.ts'

@@ -1,4 +1,4 @@
-// Progress and logs of running attempts: written together, at most once per period, and only when there is something new.
+// Progress and logs of running attempts: written in batches, at most once per period, and only after changes.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Progress } from '../../src/store/finish.ts'
@@ -169,7 +169,7 @@ describe('notes on running attempts', () => {
     attempt.ended = true
     await platform.advance(500)
     expect(written.flatMap(({ items }) => items)).toEqual([])
-    // Nor is the database asked for nothing.
+    // No empty call of the database.
     expect(written).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-// When a busy process makes room for a job that must run alone: phases that double, half of the time for the others.
+// When a busy process makes room for a quarantined job: phases that double, half of the time for other jobs.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Quarantine, quarantine } from '../../src/work/quarantine.ts'
 
@@ -10,7 +10,7 @@ beforeEach(() => {
   state = quarantine(() => now)
 })
 
-/** What may be claimed, millisecond by hundred milliseconds, as a run of phases: how, and for how long. */
+/** What may be claimed, in steps of 100 ms, as a list of phases with their durations. */
 function phases(totalMs: number): [string, number][] {
   const seen: [string, number][] = []
   for (; now < totalMs; now += 100) {

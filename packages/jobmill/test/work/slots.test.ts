@@ -1,4 +1,4 @@
-// Room for claims: free workers, what may be claimed ahead of them, and what is on its way already.
+// Room for claims: free workers, prefetch, and claims in flight.
 import { describe, expect, test } from 'vitest'
 import { slots as create } from '../../src/work/slots.ts'
 

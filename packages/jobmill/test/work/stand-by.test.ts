@@ -1,4 +1,4 @@
-// A free worker that is offered to other processes, and what becomes of the jobs that they bring.
+// Idle worker offers to other processes, and what happens to the jobs that they dispatch.
 import { describe, expect, test } from 'vitest'
 import type { HandedOver, Lease, StandBy } from '../../src/store/claim.ts'
 import { testPlatform } from '../../src/testing/index.ts'
@@ -103,7 +103,7 @@ describe('standing by', () => {
     bring(1)
     bring(2)
     expect([released.length, taken.length]).toEqual([1, 1])
-    // Also when none is left: another process may have used one, and what it brought was lost on the way.
+    // Also when none is left: another process may have used one, and its message was lost.
     standing.forget()
     await platform.advance(15_999)
     expect(standing.isOffered).toBe(true)

@@ -1,4 +1,4 @@
-// What becomes of a reply that brings leases.
+// What happens to a reply that contains leases.
 import * as fc from 'fast-check'
 import type { LeaseName, Worker } from '../world.ts'
 

@@ -1,4 +1,4 @@
-// Time passes, and the duties do their rounds.
+// Time passes, and the duties run.
 import * as fc from 'fast-check'
 import { crashError } from '../../../src/job/crash.ts'
 import { onDeadJob } from '../../../src/job/on-dead.ts'
@@ -15,7 +15,7 @@ export async function stage(world: World, limit: number): Promise<void> {
 export async function reap(world: World, crashesUntilDead: number): Promise<void> {
   const options = { crashesUntilDead, limit: 10 }
   const { jobs } = await ask(world, 'reap', ({ store }) => store.reap(options), plainReaped)
-  // A death may be followed up by a job whose id is known beforehand; where it is not, nobody has a job with this id.
+  // A death may enqueue a follow-up job with a predictable id; otherwise no job has this id.
   const dead = jobs.filter(({ state }) => state === 'dead')
   const at = world.clock.now()
   world.ids.push(
@@ -24,7 +24,7 @@ export async function reap(world: World, crashesUntilDead: number): Promise<void
 }
 
 const little = fc.constantFrom(10, 10, 500, 1_000, 4_000)
-/** Past every lease, and now and then past the time that ended instances are kept. */
+/** Past every lease, and now and then past the retention of ended instances. */
 const much = fc.constantFrom(11_000, 11_000, 11_000, 3_700_000)
 
 type Ages = 'long' | 'short'
@@ -47,7 +47,7 @@ export const dutySteps: readonly Weighted[] = [
       (retained) => retained,
     )
   }),
-  // What is folded is a store's own; that counts stay the same is seen by the next look.
+  // Folding is internal to a store; the next comparison shows that counts stay the same.
   stepOf(1, 'fold', fc.constantFrom(2, 1_000), async (world, limit) => {
     await ask(
       world,

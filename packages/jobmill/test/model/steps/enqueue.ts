@@ -1,4 +1,4 @@
-// Jobs of every sort come in, some calls twice.
+// Jobs of every sort are enqueued, some calls twice.
 import * as fc from 'fast-check'
 import type { NewJob } from '../../../src/job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../../../src/job/prepare-jobs.ts'
@@ -73,7 +73,7 @@ export const shape: fc.Arbitrary<JobShape> = fc
 export const shapes = (most: number): fc.Arbitrary<JobShape[]> =>
   fc.array(shape, { minLength: 1, maxLength: most })
 
-/** Shapes become jobs, with ids and payloads that tell them apart. */
+/** Makes jobs from shapes, with distinct ids and payloads. */
 export function makeJobs(world: World, wanted: readonly JobShape[]): NewJob[] {
   const requests = wanted.map(({ inMs, ...request }) => ({
     ...request,
@@ -102,7 +102,7 @@ export const enqueueSteps: readonly Weighted[] = [
     await send(world, jobs, false)
     await send(world, jobs, true)
   }),
-  // The reply was lost, and the client asks again, maybe much later.
+  // The reply was lost, and the client retries, maybe much later.
   stepOf(1, 'enqueue again', anyOne, async (world, by) => {
     const jobs = pick(world.sentJobs, by)
     if (jobs !== undefined) await send(world, jobs, true)

@@ -37,7 +37,7 @@ const scheduled = fc.record({
 
 const done = fc.record({ to: fc.constant('done' as const), result: fc.constantFrom(null, '{"r":1}') })
 
-// A handler that never started ends no job, so that endings always have an outcome.
+// A handler that never started ends no job, so endings always have an outcome.
 const anEnding: fc.Arbitrary<Ending> = fc.oneof(
   ending(done, fc.constant('returned' as const)),
   ending(
@@ -55,13 +55,13 @@ const anEnding: fc.Arbitrary<Ending> = fc.oneof(
 
 const cool: fc.Arbitrary<CoolDown> = fc.oneof(
   fc.record({ forMs: fc.constantFrom(500, 4_000) }),
-  // So long a quiet that the count is never forgotten: when it begins is not settled.
+  // A quiet period so long that the count is never reset: the contract leaves open when it starts.
   fc.constant({ baseMs: 500, maxMs: 3_000, quietMs: 1e9 }),
 )
 
 interface Wanted {
   readonly items: readonly Ending[]
-  /** For the whole call: what a call with both sorts of cool-down means is not settled. */
+  /** For the whole call: the contract leaves open what a call with both sorts of cool-down means. */
   readonly cool?: CoolDown | undefined
   readonly followUps?: Parameters<typeof makeJobs>[1] | undefined
 }
@@ -83,14 +83,14 @@ export async function sendFinishes(world: World, items: readonly NamedFinish[]):
       system.store.finish(
         items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, { id: item.id, claim }) })),
       ),
-    // What was released is for a store to say as far as it knows.
+    // A store reports released permits only as far as it knows them.
     (replies) => replies.map(({ released: _, ...reply }) => reply),
   )
 }
 
 /**
- * These leases, ended as wanted. Follow-ups go with the last one only: whether those of one come before the moves of
- * the next is not settled.
+ * These leases with the wanted endings. Only the last one has follow-ups: the contract leaves open whether
+ * they precede the moves of the next.
  */
 export function nameFinishes(
   world: World,

@@ -1,4 +1,5 @@
-// Workers enqueue and are handed what they have room for. As with claims, replies arrive at once, later or never.
+// Workers enqueue and get jobs by direct dispatch within their room. As with claims, replies arrive at once,
+// later or never.
 import * as fc from 'fast-check'
 import type { NewJob } from '../../../src/job/new-job.ts'
 import type { HandOff } from '../../../src/store/claim.ts'
@@ -12,7 +13,7 @@ import { renew } from './instances.ts'
 import { FOLLOWING, KINDS, QUEUES, type Weighted, anyOne, stepOf } from './names.ts'
 import { claim } from './work.ts'
 
-/** Mostly such as can be handed off. */
+/** Mostly jobs that can be dispatched directly. */
 const handing = fc.record({
   worker: anyOne,
   wanted: fc.array<JobShape>(
@@ -30,7 +31,10 @@ const handing = fc.record({
       { weight: 1, arbitrary: fc.subarray(KINDS) },
     ),
   }),
-  /** An idle worker has taken first what was there; of any other there is mostly something in the way. */
+  /**
+   * An idle worker has claimed the ready jobs first; for any other, ready jobs mostly prevent direct
+   * dispatch.
+   */
   isIdle: fc.boolean(),
   arrival: anArrival,
   renews: fc.constantFrom(true, true, true, false),

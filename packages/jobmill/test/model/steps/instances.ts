@@ -1,4 +1,4 @@
-// Instances come, renew, go and die.
+// Instances start, renew, stop and die.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { DutyBid } from '../../../src/store/duty.ts'
@@ -34,7 +34,10 @@ export async function register(world: World, worker: Worker): Promise<void> {
   )
 }
 
-/** Not all alike, so that some deaths are followed up and some kinds are served by nobody. What they claim is another matter. */
+/**
+ * They differ, so that some deaths have follow-ups and some kinds have no worker. What they claim is
+ * independent.
+ */
 function servingOf({ instances }: World, id: string): Pick<NewInstance, 'queues' | 'kinds' | 'onDead'> {
   const nth = instances.indexOf(id)
   const queues = nth % 2 === 0 ? QUEUES : QUEUES.slice(0, 1)
@@ -45,7 +48,7 @@ function servingOf({ instances }: World, id: string): Pick<NewInstance, 'queues'
     : { queues, kinds: KINDS.slice(1), onDead: [] }
 }
 
-/** A worker that has just started knows of nothing. */
+/** A worker that has just started knows nothing. */
 export function newWorker(world: World): Worker {
   return { instance: mintId(world), hand: [], onTheWay: [] }
 }
@@ -55,7 +58,7 @@ async function stateOf(world: World, id: string): Promise<string | undefined> {
   return instances?.find((one) => one.id === id)?.state
 }
 
-/** A heartbeat, with all that it tells. */
+/** A heartbeat with all its content. */
 export async function renew(world: World, worker: Worker): Promise<void> {
   const { instance } = worker
   const request = {
@@ -78,13 +81,13 @@ export async function renew(world: World, worker: Worker): Promise<void> {
         return { alive: heartbeat.alive, ...plainHeartbeat(system, heartbeat) }
       },
     )
-    // It was taken for dead, and comes back. It still has what it held in its hand, and will try to finish that.
+    // It was declared dead and returns. It still holds its leases, and will try to finish them.
     if (!alive) await register(world, worker)
     return stageInMs
   }
   const [expected, ...others] = await tells()
   if (others.every((told) => told === expected)) return
-  // A line that moved may ask for a stage in vain, but only for one.
+  // A moved order queue may request one stage too many, but only one.
   assert.ok(
     others.every((told) => told === expected || told === 0),
     `stage in ${others.join(' or ')} ms, and not in ${expected}`,
@@ -97,7 +100,7 @@ export async function renew(world: World, worker: Worker): Promise<void> {
   )
 }
 
-/** Not all alike, and with something else to tell as time goes on. */
+/** They differ, and change over time. */
 function bidsOf({ clock, workers }: World, worker: Worker): DutyBid[] {
   const tens = clock.now() / 10
   const names = workers.indexOf(worker) === 2 ? DUTIES.slice(1) : DUTIES
@@ -108,7 +111,7 @@ function bidsOf({ clock, workers }: World, worker: Worker): DutyBid[] {
   }))
 }
 
-/** The version is a store's own; that it changes with the settings is not. */
+/** The version is internal to a store; that it changes with the settings is not. */
 function noteVersion({ name, settings }: System, version: number): void {
   if (settings.changed && settings.version !== null) {
     assert.notEqual(version, settings.version, `${name} does not tell that settings changed`)
@@ -120,7 +123,7 @@ function noteVersion({ name, settings }: System, version: number): void {
 const dying = fc.record({ worker: anyOne, crashesUntilDead: fc.constantFrom(1, 1, 3) })
 
 export const instanceSteps: readonly Weighted[] = [
-  // It logs to the end; the others go on renewing, and one of them finds out.
+  // It logs to the end; the others keep renewing, and one of them detects the death.
   stepOf(3, 'a worker dies', dying, async (world, { worker: by, crashesUntilDead }) => {
     const dead = busyWorker(world, by)
     for (const held of dead.hand) await sendNotes(world, held, ['log'])
@@ -137,7 +140,7 @@ export const instanceSteps: readonly Weighted[] = [
   }),
   stepOf(1, 'a worker stops', anyOne, async (world, by) => {
     const worker = workerOf(world, by)
-    // What becomes of one that is lost when it says that it stops is not settled.
+    // The contract leaves open what happens to a lost instance that deregisters.
     if ((await stateOf(world, worker.instance)) === 'lost') return
     await ask(
       world,
@@ -152,7 +155,7 @@ export const instanceSteps: readonly Weighted[] = [
     fc.record({ worker: anyOne, same: fc.boolean() }),
     async (world, { worker: by, same }) => {
       const worker = workerOf(world, by)
-      // With the same id it is one that lost touch and comes back; with a new one, a new process.
+      // With the same id it is a process that lost contact and returns; with a new one, a new process.
       if (!same) Object.assign(worker, newWorker(world))
       await register(world, worker)
     },

@@ -1,4 +1,4 @@
-// Jobs and others draw on limits, and an operator changes them. Queues name them too: see operate.ts.
+// Jobs and other holders draw on limits, and an operator changes them. Queues also name them: see operate.ts.
 import * as fc from 'fast-check'
 import type { LimitSettings } from '../../../src/job/limit.ts'
 import type { AcquireRequest } from '../../../src/store/limit.ts'
@@ -8,11 +8,11 @@ import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../
 import { anyOne, LIMIT_KEYS, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
 
 const name = fc.constantFrom(...LIMITS)
-/** Limits for each key are drawn on with one; now and then another is, and they are without. */
+/** Keyed limits are used with a key; now and then others are too, and keyed ones without. */
 const anyKey = fc.constantFrom(...LIMIT_KEYS, undefined)
 const anyName = fc.constantFrom(...LIMITS, ...LIMITS, ...LIMITS, NOBODY)
 
-/** There from the beginning of a run. */
+/** Declared at the start of a run. */
 export const FIRST_LIMITS: Parameters<Store['declareLimits']>[0] = [
   { name: 'rate', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 2 } },
   { name: 'permits', settings: { type: 'concurrency', most: 2 } },
@@ -35,13 +35,13 @@ const anySettings: fc.Arbitrary<LimitSettings> = fc.oneof(
   }),
   fc.record({ type: fc.constant('concurrency' as const), most: fc.constantFrom(1, 3) }),
 )
-// The tool makes objects without a prototype, and a store may give back what it was given.
+// fast-check makes objects without a prototype, and a store may return what it was given.
 const settings = anySettings.map((given) => ({ ...given }))
 
 const asking = fc.record({
   limit: anyName,
   key: anyKey,
-  /** A job that somebody believes to run, or somebody outside of jobs. */
+  /** A job that a worker believes to run, or a holder outside of jobs. */
   by: fc.constantFrom('job' as const, 'job' as const, 'outside' as const),
   worker: anyOne,
   holder: anyOne,
@@ -50,7 +50,7 @@ const asking = fc.record({
 })
 type Asking = typeof asking extends fc.Arbitrary<infer T> ? T : never
 
-/** A take before it is known which token a system has for its claim. */
+/** An acquire before the token of its claim in each system is known. */
 type NamedTake = Omit<AcquireRequest, 'token'> & { readonly claim: number | null }
 
 function nameTake(world: World, { by, worker, holder, limit, key, amount, waitUpToMs }: Asking): NamedTake {
@@ -61,7 +61,7 @@ function nameTake(world: World, { by, worker, holder, limit, key, amount, waitUp
     waitUpToMs,
   }
   const { hand, instance } = busyWorker(world, worker)
-  // Mostly what is believed to run; else what was finished a moment ago, or so it seems.
+  // Mostly a job that is believed to run; else one that was just finished, or seems to be.
   const leases = holder % 4 === 0 || hand.length === 0 ? world.sentFinishes.flat() : hand
   const lease = by === 'job' ? pick(leases, holder) : undefined
   if (lease !== undefined) return { ...what, holder: lease.id, instance, claim: lease.claim }
@@ -78,7 +78,7 @@ function noteChange({ systems }: World): void {
   for (const system of systems) system.settings.changed = true
 }
 
-/** What counts of all limits: a declaration or a reset that leaves it as it was is not told. */
+/** The effective settings of all limits: a declaration or reset without effect is not reported. */
 async function counting({ systems }: World): Promise<string> {
   const limits = (await systems[0]?.store.limits()) ?? []
   return JSON.stringify(limits.map((limit) => [limit.name, limit.settings]))

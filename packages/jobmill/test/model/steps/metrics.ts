@@ -1,4 +1,4 @@
-// Processes record figures and events, some flushes twice, and somebody rolls them up.
+// Processes record metrics and events, some flushes twice, and one rolls them up.
 import * as fc from 'fast-check'
 import { RESOLUTIONS } from '../../../src/store/metrics.ts'
 import { ask, mintId, pick, type World } from '../world.ts'
@@ -15,7 +15,7 @@ const anyData = fc.record(
   },
   { requiredKeys: [] },
 )
-// The tool makes objects without a prototype.
+// fast-check makes objects without a prototype.
 const data = anyData.map((given) => structuredClone(given))
 
 const recording = fc.record({
@@ -64,7 +64,7 @@ export const metricSteps: readonly Weighted[] = [
       () => 'recorded',
     )
   }),
-  // All of it, because in which portions is a store's own; what is read is the same before and after.
+  // All of it, because the portions are internal to a store; reads are the same before and after.
   stepOf(1, 'roll up', fc.constant(10_000), async (world, limit) => {
     await ask(
       world,

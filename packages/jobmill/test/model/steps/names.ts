@@ -1,11 +1,11 @@
-// The few names that everything in a run is called by, so that collisions are common, and the figures that go with them.
+// The few names in a run, so that collisions are common, and the numbers that belong to them.
 import * as fc from 'fast-check'
 import { onDeadKind } from '../../../src/job/on-dead.ts'
 import type { Step, World } from '../world.ts'
 
 export const QUEUES = ['a', 'b']
 export const KINDS = ['x', 'y', 'z']
-/** Kinds whose deaths some workers follow up, and the kinds that come of it. */
+/** Kinds whose deaths some workers follow up, and the kinds of the follow-ups. */
 export const FOLLOWED = ['x', 'y']
 export const FOLLOWING = FOLLOWED.map(onDeadKind)
 export const DEDUPE_KEYS = ['k1', 'k2', 'k3']
@@ -15,24 +15,24 @@ export const DUTIES = ['reap', 'stage']
 export const SCHEDULES = ['s1', 's2']
 export const LIMITS = ['rate', 'permits', 'keyed']
 export const LIMIT_KEYS = ['l1', 'l2']
-/** Nothing has this name. */
+/** The name of nothing. */
 export const NOBODY = 'nope'
 
-// The clock moves in tens, and these end in 3: nothing is ever looked at in the very instant in which a lease or a hold
-// is over, which the contract does not settle.
+// The clock moves in tens, and these end in 3: nothing is read in the instant in which a lease or a hold
+// expires, which the contract leaves open.
 export const LEASE_MS = 10_003
 export const HOLD_MS = 2_003
 export const RETAIN_MS = 5_000
 
 export const RENEW_EVERY_MS = 3_000
 
-/** A number to choose with from things that are known only when the step runs. */
+/** A number to choose from things that are known only when the step runs. */
 export const anyOne = fc.nat({ max: 999 })
 
-/** A sort of step, and how often it is taken. */
+/** A kind of step, and its weight. */
 export type Weighted = fc.WeightedArbitrary<Step>
 
-/** A step that is made from random arguments, and that says which. */
+/** A step made from random arguments, which it can describe. */
 export function stepOf<Args>(
   weight: number,
   name: string,

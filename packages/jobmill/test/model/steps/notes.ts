@@ -1,9 +1,9 @@
-// What a running attempt notes of itself: how far it is, and its log.
+// Notes of a running attempt: progress and log.
 import { tokenOf } from '../systems.ts'
 import type { LeaseName, World } from '../world.ts'
 import { ask } from '../world.ts'
 
-/** One call, with a note on the same attempt for each. */
+/** One call with a note on the same attempt in each system. */
 export async function sendNotes(
   world: World,
   { id, claim }: LeaseName,

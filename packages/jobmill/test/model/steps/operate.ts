@@ -1,4 +1,4 @@
-// What an operator does: to jobs, and to queues.
+// The actions of an operator on jobs and queues.
 import * as fc from 'fast-check'
 import type { QueuePatch } from '../../../src/job/queue-settings.ts'
 import type { Verdict } from '../../../src/store/replies.ts'
@@ -9,7 +9,7 @@ import { LIMITS, NOBODY, QUEUES, RETAIN_MS, type Weighted, anyOne, stepOf } from
 
 const UNKNOWN = '00000000-0000-7000-8000-999999999999'
 
-/** Some jobs, maybe one of them twice, maybe one that is not there. */
+/** Some jobs, maybe one of them twice, maybe a missing one. */
 const choice = fc.array(anyOne, { minLength: 1, maxLength: 3 })
 
 function operate(
@@ -79,7 +79,7 @@ export const operateSteps: readonly Weighted[] = [
     }),
     (world, { queue, limit }) => changeQueue(world, queue, { settings: { limit, paused: false }, coolMs: 0 }),
   ),
-  // So that a run does not stand still for the rest of its steps.
+  // So that a run does not stay paused for the rest of its steps.
   stepOf(2, 'resume', fc.constantFrom(...QUEUES), (world, queue) =>
     changeQueue(world, queue, { settings: { paused: false }, coolMs: 0 }),
   ),

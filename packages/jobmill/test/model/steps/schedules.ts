@@ -1,4 +1,4 @@
-// Schedules are declared, changed, deleted and served, also by somebody who knows an old state of them.
+// Schedules are declared, changed, deleted and run, also by a process that knows an old state of them.
 import * as fc from 'fast-check'
 import type { NewJob } from '../../../src/job/new-job.ts'
 import { overlapKey, type ScheduleDefinition, type SchedulePatch } from '../../../src/job/schedule.ts'
@@ -10,7 +10,7 @@ import { anyOne, KINDS, NOBODY, QUEUES, SCHEDULES, stepOf, type Weighted } from 
 
 const name = fc.constantFrom(...SCHEDULES)
 
-/** There from the beginning of a run. */
+/** Declared at the start of a run. */
 export const FIRST_SCHEDULES: readonly DeclaredSchedule[] = [
   { name: 's1', version: 1, definition: aDefinition() },
   { name: 's2', version: 1, definition: aDefinition({ queue: 'b' }) },
@@ -35,7 +35,7 @@ const definition: fc.Arbitrary<ScheduleDefinition> = patch.map((changes) => aDef
 
 const ticking = fc.record({
   name: fc.constantFrom(...SCHEDULES, ...SCHEDULES, ...SCHEDULES, NOBODY),
-  /** What its sender believes of the schedule. */
+  /** What its sender knows of the schedule. */
   knows: fc.constantFrom(
     'now' as const,
     'now' as const,
@@ -44,7 +44,7 @@ const ticking = fc.record({
     'another instant' as const,
   ),
   nextInMs: fc.constantFrom(0, 10, 500, 1_000, 4_000, 4_000, null),
-  /** Each an instant of those that are few in a run, so that they are often served twice. */
+  /** Few different instants per run, so that ticks are often repeated. */
   instants: fc.array(fc.nat({ max: 8 }), { maxLength: 3 }),
   shape: fc.record({ kind: fc.constantFrom(...KINDS), queue: fc.constantFrom(...QUEUES) }),
   isAlone: fc.boolean(),
@@ -52,7 +52,7 @@ const ticking = fc.record({
 })
 type Ticking = typeof ticking extends fc.Arbitrary<infer T> ? T : never
 
-/** When the first instant of a run is. */
+/** The first instant of a run. */
 const FIRST_AT = 1_000_000_000_000
 
 function jobsFor(world: World, { name, instants, shape, isAlone }: Ticking): NewJob[] {
@@ -176,7 +176,7 @@ export const scheduleSteps: readonly Weighted[] = [
       ),
     )
   }),
-  // The reply was lost; by now the schedule may be anything.
+  // The reply was lost; by now the schedule may have any state.
   stepOf(1, 'tick again', anyOne, async (world, by) => {
     const ticks = pick(world.sentTicks, by)
     if (ticks !== undefined) await send(world, ticks)

@@ -1,4 +1,4 @@
-// Workers are split among instances, some of which are not there any more.
+// Workers are split among instances, some of which are gone.
 import * as fc from 'fast-check'
 import { ask, pick, type World } from '../world.ts'
 import { anyOne, NOBODY, QUEUES, stepOf, type Weighted } from './names.ts'
@@ -11,11 +11,11 @@ const changes = fc.uniqueArray(
     queue: fc.constantFrom(...QUEUES, ...QUEUES, NOBODY),
     workers: fc.constantFrom(null, 0, 1, 2),
   }),
-  // What two changes of the same slot in one call mean is not settled.
+  // The contract leaves open what two changes of the same slot in one call mean.
   { selector: ({ queue }) => queue, minLength: 1, maxLength: 3 },
 )
 
-/** Mostly of instances that are at work. */
+/** Mostly instances that are working. */
 function instanceOf({ instances, workers }: World, by: number): string {
   if (by % 7 === 0) return UNKNOWN
   const atWork = workers.map(({ instance }) => instance)

@@ -1,4 +1,5 @@
-// Workers claim, run and finish. Replies to claims arrive at once, later or never; finishes are sent late and twice.
+// Workers claim, run and finish. Replies to claims arrive at once, later or never; finishes are sent late and
+// twice.
 import * as fc from 'fast-check'
 import type { ClaimRequest } from '../../../src/store/claim.ts'
 import { plainHeld, plainLease } from '../plain.ts'
@@ -45,7 +46,7 @@ const claiming = fc.record({
   worker: anyOne,
   request,
   arrival: anArrival,
-  /** Mostly by workers that are well, or little would ever run. */
+  /** Mostly healthy workers, or little would ever run. */
   renews: fc.constantFrom(true, true, true, false),
 })
 
@@ -62,7 +63,7 @@ export const workSteps: readonly Weighted[] = [
     const leases = await claim(world, { ...request, instance: worker.instance })
     arrive(worker, leases, arrival)
   }),
-  // The request was sent again before its reply came; only the second reply arrives.
+  // The request was sent again before its reply arrived; only the second reply arrives.
   stepOf(1, 'claim twice', fc.record({ worker: anyOne, request }), async (world, { worker: by, request }) => {
     const worker = workerOf(world, by)
     await claim(world, { ...request, instance: worker.instance })
@@ -76,12 +77,12 @@ export const workSteps: readonly Weighted[] = [
     const worker = busyWorker(world, by)
     await sendFinishes(world, nameFinishes(world, worker.hand.splice(0, wanted.items.length), wanted))
   }),
-  // The request never arrives. It is among what was sent, and will be sent again.
+  // The request is lost. It is among the sent ones, and will be sent again.
   stepOf(2, 'finish, and the request is lost', finishing, async (world, { worker: by, ...wanted }) => {
     const worker = busyWorker(world, by)
     world.sentFinishes.push(nameFinishes(world, worker.hand.splice(0, wanted.items.length), wanted))
   }),
-  // Because the reply was lost, or the request; by now the job may be anywhere.
+  // The reply or the request was lost; by now the job may have any state.
   stepOf(3, 'finish again', anyOne, async (world, by) => {
     const items = pick(world.sentFinishes, by)
     if (items !== undefined) await sendFinishes(world, items)
@@ -90,7 +91,7 @@ export const workSteps: readonly Weighted[] = [
     const held = pick(busyWorker(world, worker).hand, lease)
     if (held !== undefined) await sendNotes(world, held, notes)
   }),
-  // What the database believes a worker runs and the worker knows nothing of goes back: its reply was lost.
+  // Jobs that the database assigns to a worker that does not know them are released: the reply was lost.
   stepOf(2, 'compare with held', anyOne, async (world, by) => {
     const { instance, hand, onTheWay } = workerOf(world, by)
     const held = await ask(

@@ -1,4 +1,4 @@
-/** How a command ends when its job is interrupted or takes too long: with everything it started. */
+/** How a command ends when its job is interrupted or times out: with all its processes. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -11,14 +11,14 @@ import { aFolder, gone, isAlive, isThere, pidIn, until } from './processes.ts'
 
 const node = process.execPath
 
-/** Writes its pid to `pid`, once it is ready; with `deaf` it takes no notice of SIGTERM. */
+/** Writes its pid to `pid` once it is ready; with `deaf` it ignores SIGTERM. */
 const WAITING = `
   const { writeFileSync } = require('node:fs')
   if (process.argv.includes('deaf')) process.on('SIGTERM', () => {})
   setInterval(() => {}, 1000)
   writeFileSync('pid', process.pid + '\\n')`
 
-/** A child of its own, whose pid is in `grandchild`; deaf like itself, and with `quiet` without its pipes. */
+/** Starts a child, whose pid is in `grandchild`; deaf like itself, and with `quiet` without its pipes. */
 const FAMILY = `
   const { spawn } = require('node:child_process')
   const code = 'if (process.argv.includes("deaf")) process.on("SIGTERM", () => {});' +
@@ -30,7 +30,7 @@ const script = (code: string, ...args: string[]): { argv: string[] } => ({
   argv: [node, '-e', code, '--', ...args],
 })
 
-/** Pipes of this process that are open. */
+/** Open pipes of this process. */
 const pipes = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'PipeWrap').length
 
@@ -144,7 +144,7 @@ describe('the timeout of a payload', () => {
     const byKind = commandJob({ kind: 'patient', programs: [node], root, timeout: '1h' })
     await using mill = await testMill({ jobs: [byDefault, byKind], queues: { default: { workers: 4 } } })
     await mill.start()
-    // Each says that it runs, and ends when it is told to.
+    // Each reports that it runs, and ends on request.
     const code = `const { existsSync, writeFileSync } = require('node:fs')
       writeFileSync(process.argv[1], '1\\n'); setInterval(() => existsSync('end') && process.exit(), 20)`
     const of = (name: string) => ({ argv: [node, '-e', code, '--', name] as const })
@@ -197,10 +197,10 @@ describe('what a program leaves behind', () => {
     await until('our ends of the pipes are closed', () => pipes() <= before || undefined)
   })
 
-  /** Says which process it is once it has left the group. */
+  /** Writes its pid once it has left the group. */
   const LATE = `sh -c 'echo $$ > grandchild; exec sleep 600'`
 
-  /** Without a family of its own, without the marked environment, or both while its parent is there. */
+  /** Without its own process group, without the marked environment, or both while its parent exists. */
   test.for([
     ['a setsid child', `setsid ${LATE} & wait`],
     ['a daemon', `(setsid ${LATE} &) ; sleep 600`],

@@ -1,4 +1,4 @@
-/** Commands: what runs and in which surroundings, what goes in and comes out, and how an exit is told. */
+/** Commands: what runs and in which environment, input and output, and how an exit is reported. */
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -21,7 +21,7 @@ async function printed(attempt: Promise<unknown>): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-/** `root/inside`, and beside the root `outside` and `root-too`, with links to and fro. */
+/** `root/inside`, and next to the root `outside` and `root-too`, with links between them. */
 async function folders(): Promise<{ root: string; job: ReturnType<typeof commandJob> }> {
   const folder = await aFolder()
   const [root, outside] = [join(folder, 'root'), join(folder, 'outside')]
@@ -90,7 +90,7 @@ describe('what it gives back', () => {
 
 describe('what goes in', () => {
   test('megabytes go in and out at the same time', async () => {
-    // It stops reading while nobody reads what it writes.
+    // It stops reading while its output is not read.
     const job = commandJob({ programs: ['cat'] })
     const stdin = `${'0123456789'.repeat(500_000)}the end`
     const result = await run(job, { argv: ['cat'], stdin })

@@ -1,4 +1,4 @@
-/** A context as the runtime gives it to a handler, with what a test cares about said and the log kept. */
+/** A context like the runtime's, with the fields that a test needs, and with the log recorded. */
 import type { JobContext, JobInfo, JobLog } from '../../../src/job/context.ts'
 import type { AnyJob } from '../../../src/job/definition.ts'
 import { Interruption, type InterruptionCause } from '../../../src/job/interruption.ts'
@@ -67,7 +67,7 @@ function notHere(): never {
   throw new Error('a built-in handler uses nothing of this')
 }
 
-/** What the handler of a definition gives or throws. */
+/** What the handler of a definition returns or throws. */
 export async function run(
   definition: AnyJob,
   payload: unknown,

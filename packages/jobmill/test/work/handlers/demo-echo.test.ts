@@ -1,4 +1,4 @@
-/** The demo job does as its payload says. */
+/** The demo job follows its payload. */
 import { describe, expect, test } from 'vitest'
 import { Dead, Throttled } from '../../../src/job/thrown.ts'
 import { demoEcho } from '../../../src/work/handlers/demo-echo.ts'
@@ -45,7 +45,7 @@ test('it is dead on request', async () => {
 test('a sleep ends when the signal fires, with its reason', async () => {
   const { signal, interrupt } = interruptible()
   const attempt = failure(
-    // After the line is logged it falls asleep, and it is not yet awake in the next turn.
+    // It sleeps after the line is logged, and is not awake in the next turn.
     run(demoEcho, { sleep: '1h' }, { signal, onLog: () => setImmediate(() => interrupt('cancelled')) }),
   )
   const error = await attempt

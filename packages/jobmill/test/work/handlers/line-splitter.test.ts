@@ -1,4 +1,4 @@
-/** Lines out of chunks, however they are cut. */
+/** Splits chunks into lines, however they are cut. */
 import { expect, test } from 'vitest'
 import { LineSplitter } from '../../../src/work/handlers/line-splitter.ts'
 

@@ -1,4 +1,4 @@
-/** No way out of a handler leaves a timer or a listener behind; and the pauses of a pool, by its timers. */
+/** No exit from a handler leaves a timer or a listener behind; also the pauses of a pool, by its timers. */
 import { getEventListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 const node = process.execPath
 
-/** Runs it until it throws, or returns, with a signal that outlives it. */
+/** Runs it until it throws or returns, with a signal that outlives it. */
 async function expectNothingLeft(
   job: AnyJob,
   payload: unknown,
@@ -117,7 +117,7 @@ describe('a pool', () => {
     await expectNothingLeft(pool.job, { exit: 3 })
     await expectNothingLeft(pool.job, { hold: 'a' }, async (interrupt) => {
       await pidIn(join(pool.folder, 'a'))
-      // Meanwhile the only child is busy.
+      // The only child is busy at this time.
       await expectNothingLeft(pool.job, null, (interruptWaiting) => interruptWaiting('timeout'))
       interrupt('cancelled')
     })
@@ -136,7 +136,7 @@ describe('a pool', () => {
     })
     await job.service?.stop()
     const started = (await readFile(starts, 'utf8')).length
-    // Other timers are those of each child: a second for what it leaves behind, and killAfter.
+    // The other timers belong to each child: a second for leftover output, and killAfter.
     const pauses = timers.asked.filter((ms) => ![20, 1_000, 5_000].includes(ms))
     expect(pauses.length).toBeGreaterThanOrEqual(started - 1)
     for (const [at, ms] of pauses.entries()) {

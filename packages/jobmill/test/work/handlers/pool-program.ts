@@ -1,4 +1,4 @@
-/** A program for pools under test: it does with each request as the payload says. */
+/** A program for pools under test: it handles each request as the payload says. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -7,24 +7,24 @@ import type { WorkerPoolOptions } from '../../../src/work/handlers/pool-options.
 import { workerPool } from '../../../src/work/handlers/worker-pool.ts'
 import { aFolder } from './processes.ts'
 
-/** What a request can ask for; without any of it, the answer is the pid and the request. */
+/** What a request can ask for; by default the answer is the pid and the request. */
 export interface Ask {
-  /** The fields of the answer, in place of the usual ones; `id: null` takes the id away. */
+  /** The fields of the answer instead of the usual ones; `id: null` removes the id. */
   readonly answer?: Readonly<Record<string, unknown>>
-  /** Written just so in place of an answer, or, with `thenRaw`, right after it. */
+  /** Written literally instead of an answer, or, with `thenRaw`, right after it. */
   readonly raw?: string
   readonly thenRaw?: string
-  /** Writes a line of so many bytes. */
+  /** Writes a line of that many bytes. */
   readonly longLine?: number
   /** Written to stderr before the answer. */
   readonly stderr?: string
-  /** Says so on stderr, and exits with this code. */
+  /** Writes to stderr, and exits with this code. */
   readonly exit?: number
-  /** Notes its pid in a file of this name, and answers once there is one called `<name>.go`. */
+  /** Writes its pid to a file of this name, and answers once `<name>.go` exists. */
   readonly hold?: string
-  /** As hold, but after a child of its own is up, whose pid is in `<name>.grandchild`. */
+  /** Like hold, but after it has started a child, whose pid is in `<name>.grandchild`. */
   readonly family?: boolean
-  /** From here on it takes no notice of SIGTERM. */
+  /** From here on it ignores SIGTERM. */
   readonly deaf?: boolean
   /** From here on it does not end when its input ends. */
   readonly stays?: boolean
@@ -77,7 +77,7 @@ export interface TestPool {
   readonly job: JobDefinition<Ask | null, { readonly pid: number; readonly request: { readonly id: string } }>
   /** Where its children run. */
   readonly folder: string
-  /** Each child leaves a file here that is called like its pid. */
+  /** Each child creates a file here with its pid as the name. */
   readonly children: string
 }
 

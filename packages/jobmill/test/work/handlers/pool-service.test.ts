@@ -1,4 +1,4 @@
-/** A pool as a service: it starts and stops as every service does, and nothing of it is left. */
+/** A pool as a service: it starts and stops like every service, and nothing of it is left. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { gone, isAlive, pidIn, pidsIn, until } from './processes.ts'
 const start = async ({ service }: AnyJob): Promise<void> => await service?.start()
 const stop = async ({ service }: AnyJob): Promise<void> => await service?.stop()
 
-/** The pids of all children there ever were, once there are so many. */
+/** The pids of all children so far, once there are that many. */
 const children = async (folder: string, count: number): Promise<number[]> =>
   await until(`there are ${count} children`, async () => {
     const pids = await pidsIn(folder)
@@ -59,7 +59,7 @@ test('starts and stops take effect in the order they were called', async () => {
   const pool = await aPool()
   await Promise.all([start(pool.job), stop(pool.job), start(pool.job), stop(pool.job)])
   await Promise.all((await pidsIn(pool.children)).map((pid) => gone(pid)))
-  // Had the last stop been lost, this start would find a child that is up already.
+  // Had the last stop been lost, this start would find a running child.
   const before = await pidsIn(pool.children)
   await start(pool.job)
   expect(await children(pool.children, before.length + 1)).toHaveLength(before.length + 1)

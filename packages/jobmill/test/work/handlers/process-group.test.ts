@@ -1,10 +1,10 @@
-/** Stopping a group: the earlier end counts, whoever asked for it first. */
+/** Stopping a process group: the earlier deadline counts, whichever call came first. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { exitText, type ProcessGroup, startGroup } from '../../../src/work/handlers/process-group.ts'
 import { aFolder, isAlive, pidIn, written } from './processes.ts'
 
-/** Notes every SIGTERM, and does nothing else about it. */
+/** Records every SIGTERM, and otherwise ignores it. */
 async function aDeafGroup(): Promise<{ group: ProcessGroup; told: () => Promise<string> }> {
   const cwd = await aFolder()
   const code = 'trap "echo told >> told" TERM; echo $$ > pid; while :; do sleep 0.05; done'

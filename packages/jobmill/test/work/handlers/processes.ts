@@ -1,4 +1,4 @@
-/** Real processes seen from the outside: what they wrote to files, and whether they are still there. */
+/** Real processes from the outside: the files that they wrote, and whether they are alive. */
 import { readFileSync } from 'node:fs'
 import { access, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 const DEADLINE_MS = 15_000
 const LOOK_EVERY_MS = 10
 
-/** Waits until there is something to give back. */
+/** Waits until there is a value. */
 export async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS
   for (;;) {
@@ -26,7 +26,7 @@ export async function aFolder(): Promise<string> {
   return folder
 }
 
-/** The text of a file, once a whole line is in it. */
+/** The text of a file, once it has a whole line. */
 export async function written(file: string): Promise<string> {
   return await until(`${file} is written`, async () => {
     const text = await readFile(file, 'utf8').catch(() => '')
@@ -45,7 +45,7 @@ export async function isThere(file: string): Promise<boolean> {
   )
 }
 
-/** The pids that children left as names of files in a folder. */
+/** The pids that children left as file names in a folder. */
 export async function pidsIn(folder: string): Promise<number[]> {
   return (await readdir(folder)).map(Number)
 }
@@ -58,7 +58,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Dead, and only not yet collected, which the init of a container may take its time for. */
+/** Dead or a zombie, which the init of a container may reap late. */
 function isDead(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ')

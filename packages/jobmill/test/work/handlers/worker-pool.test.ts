@@ -1,4 +1,4 @@
-/** A pool of children: what they are asked and answer, who gets which child, and what becomes of bad ones. */
+/** A pool of children: requests and answers, who gets which child, and how failing children are replaced. */
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -127,7 +127,7 @@ describe('who gets which child', () => {
 })
 
 describe('a child that does not keep to the protocol', () => {
-  /** One of each rule; more of the same every night. */
+  /** One case of each rule; more every night. */
   const cases: Record<string, [Ask, RegExp]> = {
     'no JSON': [{ raw: 'ready!\n' }, /a line that is not a JSON object: "ready!"/],
     'an unknown status': [{ answer: { status: 'fine' } }, /status "fine", which is not one of ok, error/],
@@ -146,7 +146,7 @@ describe('a child that does not keep to the protocol', () => {
   test.for(Object.entries(inFull({ ...cases, ...more }, cases)))(
     'answers with %s: the job fails, the child goes',
     async ([, [bad, says]]) => {
-      // It takes its end for nothing, so that it has to be killed.
+      // It ignores the end of its input, so it must be killed.
       const pool = await aPool({ killAfter: '1h' })
       const { pid } = await ask(pool, { deaf: true, stays: true })
       const error = await failure(ask(pool, bad))
@@ -178,7 +178,7 @@ describe('a child that dies', () => {
   })
 
   test('before its answer was read: the answer counts', async () => {
-    // The answer comes from one it started, when it has exited itself.
+    // The answer comes from its child after it has exited.
     const late = `while kill -0 "$1" 2>/dev/null; do sleep 0.01; done; echo "$2"`
     const code = `process.stdin.once('data', (line) => {
       const answer = JSON.stringify({ id: JSON.parse(line).id, status: 'ok', result: 'bye' })
