@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 // The lists themselves, the records of earlier runs, and pages whose subject is the words of other systems.
 const SKIPPED = [/^scripts\/words\.mjs$/, /^test\/fixtures\//, /^CHANGELOG\.md$/, /^test\/words\.test\.ts$/]
+const TESTS = /(?:^|\/)test\//
 const SOURCE = /\.(?:ts|tsx|mjs)$/
 
 const oldNames = new RegExp(
@@ -40,9 +41,12 @@ export function checkWords(file, text) {
     ]
   }
   if (!SOURCE.test(file)) return []
-  const { code } = readSource(text)
-  // Names in backticks and paths of modules are not prose.
-  const prose = withoutCode(text, code).replaceAll(/`[^`\n]*`|\.{1,2}\/[\w./-]+\.tsx?/g, ' ')
+  const { code, withTexts } = readSource(text)
+  // The texts of a test are its data; its comments are prose. Names in backticks and paths of modules are not.
+  const prose = withoutCode(text, TESTS.test(file) ? withTexts : code).replaceAll(
+    /`[^`\n]*`|\.{1,2}\/[\w./-]+\.tsx?/g,
+    ' ',
+  )
   return [
     ...prose
       .split('\n')

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {{ module: string, line: number, typeOnly: boolean }} Import
- * @typedef {{ code: string, imports: Import[] }} Source
+ * @typedef {{ code: string, withTexts: string, imports: Import[] }} Source
  */
 
 // A slash after one of these characters or words starts a regular expression; elsewhere it divides.
@@ -100,7 +100,7 @@ export function readSource(text) {
         typeOnly: match.groups?.['type'] !== undefined,
       })),
   )
-  return { code, imports: imports.toSorted((a, b) => a.line - b.line) }
+  return { code, withTexts, imports: imports.toSorted((a, b) => a.line - b.line) }
 }
 
 /** @param {string} text @param {number} index */

@@ -50,7 +50,7 @@ mission('the frame', (at, test) => {
     await at.expectAccessible(page)
     await page.getByLabel('Token').fill('wrong-token-0123456789')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('token is not known').waitFor()
+    await page.getByText('unknown token').waitFor()
     await page.getByLabel('Token').fill('viewer-token-0123456789')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('vera · viewer').waitFor()

@@ -17,7 +17,7 @@ mission('schedules', (at, test) => {
     await drawer.getByText(/61/).first().waitFor()
     await drawer.getByLabel('When').fill('30 9 * * MON-FRI')
     await drawer.getByRole('combobox', { name: 'Time zone' }).fill('Nowhere')
-    await drawer.getByText('Is not a time zone').waitFor()
+    await drawer.getByText('Must be a time zone').waitFor()
     await drawer.getByRole('combobox', { name: 'Time zone' }).fill('paris')
     await drawer.getByRole('option', { name: 'Europe/Paris' }).click()
     await drawer.getByText('At 09:30 from Monday to Friday, Europe/Paris time').waitFor()

@@ -154,9 +154,9 @@ bots:
     for (const [program, fix] of [
       ['no-such-program', 'Install it, or pass its absolute path'],
       ['./here', 'Pass a path that starts with /, or a name that PATH resolves'],
-      ['/no/such/program', 'Install it there and make it executable'],
-      [join(folder, 'text'), 'Install it there and make it executable'],
-      [folder, 'Install it there and make it executable'],
+      ['/no/such/program', 'Install it at this path and make it executable'],
+      [join(folder, 'text'), 'Install it at this path and make it executable'],
+      [folder, 'Install it at this path and make it executable'],
     ] as const)
       expect(ofProgram(program)).toEqual([
         {

@@ -50,7 +50,7 @@ test('a typo gets a suggestion and exit code 2', async () => {
     [['sweep', '--lod'], /^error {3}--lod: is not an option of jobmill-uploads sweep\. [^\n]*\n$/],
     [['check', '--jso'], /Did you mean "--json"\?/],
     [['check', '--db'], /--db: needs a value\. Pass --db URL/],
-    [['start', '--port', 'x'], /^error {3}--port: give a whole number of 0 to 65535\n$/],
+    [['start', '--port', 'x'], /^error {3}--port: must be a whole number from 0 to 65535\n$/],
     [
       ['start', '--admin-bind', '0.0.0.0'],
       /^error {3}--admin-bind: refusing to serve Mission Control .* Set JOBMILL_TOKENS/,

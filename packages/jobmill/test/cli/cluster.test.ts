@@ -94,9 +94,9 @@ describe('the cluster on sqlite', () => {
     [
       ['drain', 'smpt', '--for', '1s'],
       3,
-      'NAME: no limit has this name (got "smpt"). There is none yet; create it with jobmill limits set.',
+      'NAME: no limit has this name (got "smpt"). No limits exist yet; create it with jobmill limits set.',
     ],
-    [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
+    [['drain', 'smtp', '--for', 'soon'], 2, '--for: must be a duration'],
     [['drain', 'smtp', '--for', '30'], 2, '--for: has no unit (got "30")'],
     [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: has no unit (got "60")'],
     [['delete', 'smtp', '--yes'], 3, 'NAME: limit not found (got "smtp"). Run jobmill limits list'],
@@ -104,11 +104,11 @@ describe('the cluster on sqlite', () => {
     [
       ['set', 'smtp', '--per', '1s'],
       2,
-      'NAME: has neither a rate nor a concurrency. Pass --rate 50 --per 1m, or --concurrency 5.',
+      'NAME: must have a rate or a concurrency. Pass --rate 50 --per 1m, or --concurrency 5.',
     ],
-    [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
+    [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'cannot have both a rate and a concurrency'],
     [['set', 'smtp'], 2, 'no setting passed'],
-    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: is for rates only'],
+    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: applies to rates'],
   ])('limits %j is refused', async (args, code, text) => {
     const refused = await call(file().path, ['limits', ...args])
     expect(refused).toMatchObject({ code, out: '' })

@@ -250,7 +250,7 @@ describe('enqueue on sqlite', () => {
     [['count', '{to:1}'], 'payload: is not valid JSON (got "{to:1}"). Quote JSON for the shell'],
     [
       ['count', '--metadata', '1'],
-      '--metadata: is not an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
+      '--metadata: must be an object (got 1). Pass an object, such as \'{"traceId":"4bf9"}\'.',
     ],
     [
       ['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'],
@@ -271,7 +271,7 @@ describe('enqueue on sqlite', () => {
       ['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'],
       '--dedupe-hold-for: has no unit (got "1.5")',
     ],
-    [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Pass text such as \'2027'],
+    [['count', '--run-at', 'soon'], '--run-at: must be an instant (got "soon"). Pass text such as \'2027'],
     [['count', '--priority', '40000'], '--priority: is out of bounds'],
     [['no good'], 'KIND: '],
     [['count', '--tag', 'a', '--tag', ''], '--tag: '],

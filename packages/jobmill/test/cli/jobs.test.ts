@@ -214,7 +214,7 @@ describe('jobs on sqlite', () => {
     [['delete', '--yes'], 'jobs delete: no jobs selected'],
     [['delete', UNKNOWN, '--state', 'done'], '--state: cannot be combined with job ids'],
     [['retry', UNKNOWN, '--dry-run'], '--dry-run: cannot be combined with job ids'],
-    [['retry', '--state', 'done', '--yes'], 'a job that is done cannot be acted on by retry'],
+    [['retry', '--state', 'done', '--yes'], 'is not a state that retry applies to (got "done")'],
     [['list', '--state', 'ded'], '--state: is not an allowed value (got "ded")'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
     [
@@ -222,7 +222,7 @@ describe('jobs on sqlite', () => {
       '--payload: has no colon (got "user.id"). Pass a path, a colon and a value',
     ],
     [['retry', UNKNOWN, '--error', 'x'], '--error: cannot be combined with job ids'],
-    [['list', '--error', ''], '--error: is empty'],
+    [['list', '--error', ''], '--error: must not be empty'],
   ])('%j is refused', async (args, text) => {
     const refused = await call(file().path, ['jobs', ...args])
     expect(refused.code).toBe(2)

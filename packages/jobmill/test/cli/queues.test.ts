@@ -127,7 +127,7 @@ describe('queues on sqlite', () => {
     expect(odd.err).toContain(
       '--backoff-base: must not be longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
     )
-    expect(far.err).toContain('--retain-dead: is not a duration')
+    expect(far.err).toContain('--retain-dead: must be a duration')
     expect(empty.err).toContain('no setting passed')
     expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
   })

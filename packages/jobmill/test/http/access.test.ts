@@ -411,7 +411,7 @@ describe('how much and how often', () => {
       'retain.dead.mots',
       'Did you mean "most"?',
     ],
-    ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Give a whole number'],
+    ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Pass a whole number'],
     [
       'PATCH',
       '/api/limits/smtp',

@@ -24,7 +24,7 @@ describe('options for a cluster', () => {
       { queues: ['mail'] },
       'queues: must be an object with an entry for each name (got an array of 1). Pass { mail:',
     ],
-    [{ limits: [{ rate: 1 }] }, 'limits: is not an object with an entry for each name'],
+    [{ limits: [{ rate: 1 }] }, 'limits: must be an object with an entry for each name'],
     [{ limits: { a: {} } }, 'limits.a: must have a rate or a concurrency. Pass { rate: 50'],
     [
       { limits: { a: { rate: 5, per: 60 } } },

@@ -211,7 +211,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
 
   test.each([
     ['that is not JSON', (): unknown => ({ n: Number.NaN }), 'JSON has no NaN'],
-    ['too big', (): unknown => 'x'.repeat(1_100_000), 'more than 1048576 bytes'],
+    ['too big', (): unknown => 'x'.repeat(1_100_000), 'exceeds 1048576 bytes'],
     ['that is a function', (): unknown => () => 1, 'result'],
   ])('a result %s leaves the job done, with the reason', async (_, run, reason) => {
     const job = defineJob({ kind: 'a', run })
