@@ -1,6 +1,6 @@
-// Enforces the layers of packages/jobmill/src: imports point down, there are no cycles, the root entry loads no
-// optional dependency, and only platform/ uses the clock, timers, randomness and ids. Prints violations by file
-// and line. A test calls `checkImports` too, so that a violation also fails `npm test`.
+// Enforces the layers of packages/jobmill/src: imports point down, there are no cycles, the root entry loads
+// no optional dependency, and only platform/ uses the clock, timers, randomness and ids. Prints violations by
+// file and line. A test calls `checkImports` too, so that a violation also fails `npm test`.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -104,7 +104,10 @@ function readTree(src) {
 /** The folder under src/, or '' for an entry file. @param {string} file */
 const folderOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 
-/** Returns why one file must not import another, or undefined when it may. @param {string} from @param {string} to */
+/**
+ * Returns why one file must not import another, or undefined when it may.
+ * @param {string} from @param {string} to
+ */
 function objection(from, to) {
   const [a, b] = [folderOf(from), folderOf(to)]
   if (to.startsWith(kit) && a === 'testing' && !from.startsWith(kit) && from !== 'testing/index.ts') {

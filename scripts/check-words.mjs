@@ -42,7 +42,8 @@ export function checkWords(file, text) {
   }
   if (!SOURCE.test(file)) return []
   const { code, withTexts } = readSource(text)
-  // The texts of a test are its data; its comments are prose. Names in backticks and paths of modules are not.
+  // The texts of a test are its data; its comments are prose. Names in backticks and paths of modules
+  // are not.
   const prose = withoutCode(text, TESTS.test(file) ? withTexts : code).replaceAll(
     /`[^`\n]*`|\.{1,2}\/[\w./-]+\.tsx?/g,
     ' ',

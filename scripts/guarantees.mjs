@@ -1,6 +1,6 @@
-// Counts the passing tests of each guarantee of docs/reference/guarantees.md, per store, as a Markdown table. Reads the
-// report of the last test run, and runs the tests when there is none. Exit code 1: a guarantee has no passing
-// test on a store, or a test that carries its number failed.
+// Counts the passing tests of each guarantee of docs/reference/guarantees.md, per store, as a Markdown table.
+// Reads the report of the last test run, and runs the tests when there is none. Exit code 1: a guarantee has
+// no passing test on a store, or a test that carries its number failed.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

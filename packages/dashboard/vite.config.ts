@@ -9,7 +9,7 @@ export default defineConfig({
   base: './',
   build: {
     target: 'es2022',
-    // The headers of the page allow no script and no image that stands in the page itself.
+    // The Content-Security-Policy allows no inline script and no inline image.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

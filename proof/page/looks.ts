@@ -70,13 +70,13 @@ export const LOOKS: readonly Look[] = [
       await rows(page).first().waitFor()
       const from = now()
       await rows(page).first().getByRole('link').first().click()
-      await page.getByText('Why did it die?').waitFor()
+      await page.getByText('Why it failed').waitFor()
       return { from, at: now() }
     },
   },
   opening('errors', '/errors', (page) => main(page, /the partner/)),
   opening('queues', '/queues', (page) => main(page, 'wait-5')),
-  opening('workers', '/workers', (page) => main(page, /nobody/i)),
+  opening('workers', '/workers', (page) => main(page, /no workers?/i)),
   opening('schedules', '/schedules', (page) => main(page, /schedule/i)),
   opening('limits', '/limits', (page) => main(page, /limit/i)),
   opening('system', '/system', (page) => main(page, /SQLite|PostgreSQL/)),

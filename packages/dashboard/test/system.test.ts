@@ -28,7 +28,10 @@ mission('workers and the system', (at, test) => {
     const page = await at.open('/system')
     const overrides = page.getByRole('table', { name: 'Overrides' })
     await overrides.getByRole('row', { name: 'queue slow workers 4 1 ci' }).waitFor()
-    await page.getByRole('list', { name: 'Diagnostics' }).getByText('of kind "strange" in queue "mail" has no worker').waitFor()
+    await page
+      .getByRole('list', { name: 'Diagnostics' })
+      .getByText('of kind "strange" in queue "mail" has no worker')
+      .waitFor()
     await page.getByRole('table', { name: 'Database latency' }).getByText('read').waitFor()
     await page.getByRole('table', { name: 'Tables' }).waitFor()
     await page.getByText('applied').first().waitFor()

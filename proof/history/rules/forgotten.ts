@@ -4,13 +4,13 @@
  */
 import type { JobState } from 'jobmill'
 import type { Entry } from '../entry.ts'
-import { keeping } from '../keeping.ts'
+import { retentionTracker } from '../retention-tracker.ts'
 import type { Violation } from '../violation.ts'
 
 export function nothingForgotten(history: readonly Entry[]): Violation[] {
   const acknowledged = new Set<string>()
   const ended = new Map<string, JobState>()
-  const kept = keeping()
+  const kept = retentionTracker()
   let restarts = 0
   return history.flatMap((one, entry) => {
     if (one.what === 'written' && kept.isOld(one.job, one.at)) ended.delete(one.job)

@@ -3,7 +3,7 @@
  * retention. Deliberately deleted jobs are not covered.
  */
 import type { Entry } from '../entry.ts'
-import { keeping } from '../keeping.ts'
+import { retentionTracker } from '../retention-tracker.ts'
 import type { Violation } from '../violation.ts'
 
 const ENDED = new Set(['done', 'dead', 'cancelled'])
@@ -13,7 +13,7 @@ export function nothingLost(history: readonly Entry[]): Violation[] {
   const look = history[entry]
   if (look?.what !== 'look') return []
   const acknowledged = new Set(history.flatMap((one) => (one.what === 'acknowledged' ? [one.job] : [])))
-  const kept = keeping()
+  const kept = retentionTracker()
   for (const one of history) kept.see(one)
   const missing = [...acknowledged].filter((job) => !look.jobs.has(job) && !kept.isOld(job, look.at))
   const open = [...look.jobs].filter(([, state]) => !ENDED.has(state))

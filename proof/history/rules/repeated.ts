@@ -3,12 +3,12 @@
  * and a done job is not leased again during its retention.
  */
 import type { Entry } from '../entry.ts'
-import { keeping } from '../keeping.ts'
+import { retentionTracker } from '../retention-tracker.ts'
 import type { Violation } from '../violation.ts'
 
 export function notRepeated(history: readonly Entry[]): Violation[] {
   const ended = new Set<string>()
-  const kept = keeping()
+  const kept = retentionTracker()
   return history.flatMap((one, entry) => {
     kept.see(one)
     if (one.what === 'ended') ended.add(`${one.job} ${one.token}`)

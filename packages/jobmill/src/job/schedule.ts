@@ -74,7 +74,7 @@ export function isRetimed(before: ScheduleDefinition, after: ScheduleDefinition)
 }
 
 /**
- * Held by a job of a schedule with `overlap: 'skip'`. No scope of a user's dedupe key starts with this word.
+ * Held by a job of a schedule with `overlap: 'skip'`. No dedupe key of the user starts with it.
  */
 export function overlapKey(schedule: string): string {
   return `schedule ${schedule}`

@@ -18,7 +18,7 @@ WITH ${GIVEN}, fresh AS (
   SELECT (p ->> 'source')::uuid, (p ->> 'seq')::int8, now FROM given
   ON CONFLICT (source) DO UPDATE SET seq = excluded.seq, recorded_at = excluded.recorded_at WHERE r.seq < excluded.seq
   RETURNING 1
-), figures AS (
+), deltas AS (
   INSERT INTO jobmill.metric_delta (at, scope, data)
   SELECT ${bucketOf('given.now - x.ago_ms', FINEST)}, x.scope, x.data
     FROM given, json_to_recordset(p -> 'deltas') AS x(scope text, ago_ms int8, data json) WHERE EXISTS (SELECT FROM fresh)

@@ -14,7 +14,7 @@ interface Alive {
   readonly kinds: ReadonlySet<string>
 }
 
-/** Hops from kind to kind, so that only unserved jobs are counted, up to a bound per kind. */
+/** Hops from kind to kind, so that only jobs without a worker are counted, up to a bound per kind. */
 export function unservedKinds(look: Look): UnservedKind[] {
   const { sql, names } = look
   const alive = aliveInstances(look)

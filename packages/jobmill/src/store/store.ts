@@ -248,7 +248,7 @@ export interface ReadSide {
   instances(): Promise<InstanceRecord[]>
   /**
    * Kinds with ready jobs that no live instance serves in their queue, sorted by queue and kind. Reads only
-   * the first 10,000 ready jobs of each queue, because unserved jobs accumulate at its front.
+   * the first 10,000 ready jobs of each queue, because jobs without a worker accumulate at its front.
    */
   unservedKinds(): Promise<UnservedKind[]>
   /**

@@ -44,7 +44,7 @@ interface Split {
   readonly next: number | null
 }
 
-/** Splits the planned, unserved instants from `from` to `now`: those to serve, and the number to drop. */
+/** Splits the planned instants from `from` to `now`: those to serve, and the number to drop. */
 function split(live: ScheduleDefinition, instants: Instants, from: number, now: number): Split {
   // Older instants are missed.
   const edge = now - DEFAULTS.scheduleLateMs

@@ -98,10 +98,14 @@ function finishRun(run: Run, tools: RunJobTools): void {
  */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   const { attempt, handler } = run
-  const error = new JobmillError('DATA_REFUSED', 'the handler returned, but its completion could not be written', {
-    fix: 'Change the result, or the jobs enqueued with the completion',
-    cause,
-  })
+  const error = new JobmillError(
+    'DATA_REFUSED',
+    'the handler returned, but its completion could not be written',
+    {
+      fix: 'Change the result, or the jobs enqueued with the completion',
+      cause,
+    },
+  )
   run.ended = { how: 'failed', error }
   const decision = (run.decision = decided(run.ended, attempt, { ...handler, retryIf: undefined }, tools))
   return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))

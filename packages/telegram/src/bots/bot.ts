@@ -52,7 +52,7 @@ export function isListed({ allowedUsers }: BotConfig, userId: number | null): bo
   return allowedUsers === null || (userId !== null && allowedUsers.has(userId))
 }
 
-/** The text that tells a user how to log in. */
+/** The text that explains to a user how to log in. */
 export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
   if (bot.words.prompt !== '') return bot.words.prompt
   const door = bots.find(({ handler }) => handler === 'auth')

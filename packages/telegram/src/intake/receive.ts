@@ -71,7 +71,7 @@ export function notReceived(error: unknown): Received {
 export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, log }: ReceiveTools): Receive {
   const once = (bot: Bot, facts: UpdateFacts) => onceOf(bot, facts, dedupeMs)
 
-  /** Tells a user without a session how to log in, in reply to a message. */
+  /** Explains to a user without a session how to log in, in reply to a message. */
   async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
     const outcome = await say(bot, facts, promptsFor(bot, facts), 'prompt')
     return { result: outcome === 'new' ? 'prompted' : outcome === 'nothing' ? 'dropped' : outcome }

@@ -146,7 +146,12 @@ describe('the command line of the client', () => {
         /--concurrency: must be a whole number \(got "many"\)/,
       ],
       [['pull', folder, ...flags, '--keep', 'long'], {}, 2, /--keep: must be a duration/],
-      [['pull', folder, ...flags, '--concurrency', '65'], {}, 2, /--concurrency: must be a whole number\. Pass 1 to 64/],
+      [
+        ['pull', folder, ...flags, '--concurrency', '65'],
+        {},
+        2,
+        /--concurrency: must be a whole number\. Pass 1 to 64/,
+      ],
       [['pull'], env, 2, /pull: missing argument. Run jobmill-uploads pull DIR/],
       // A file instead of a folder.
       [

@@ -23,7 +23,7 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
   const [asked, setAsked] = useState<ActInfo | null>(null)
   const isCounted = chipsOf({ ...filter, queue: null, state: null }).length === 0
 
-  /** What the filter alone tells about the state of the jobs. */
+  /** The state of the jobs, where the filter fixes it. */
   function isIdle({ states }: ActInfo): boolean {
     const meant = states.filter((state) => filter.state === null || filter.state === state)
     return (

@@ -43,7 +43,7 @@ export const countsShape = z
 
 export const unservedKindShape = z
   .object({ queue: z.string(), kind: z.string(), jobs: count })
-  .openapi('Unserved') satisfies z.ZodType<UnservedKind>
+  .openapi('UnservedKind') satisfies z.ZodType<UnservedKind>
 
 const limitSettingsShape = z.discriminatedUnion('type', [
   z.object({

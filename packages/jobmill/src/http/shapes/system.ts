@@ -93,7 +93,7 @@ export const diagnosticShape = z
       name: z.string().nullable(),
     }),
   })
-  .openapi('Finding') satisfies z.ZodType<NeedsAttention>
+  .openapi('Diagnostic') satisfies z.ZodType<NeedsAttention>
 
 export const kindShape = z
   .object({

@@ -7,7 +7,7 @@ CREATE TABLE jobmill_recording (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_recording_at ON jobmill_recording (at);
 
--- Figures that were not rolled up yet, by the bucket of 10 s that they belong to.
+-- Metric deltas that are not rolled up yet, by their bucket of 10 s.
 CREATE TABLE jobmill_metric_delta (
   n INTEGER PRIMARY KEY,
   scope TEXT NOT NULL,

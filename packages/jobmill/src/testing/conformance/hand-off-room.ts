@@ -136,7 +136,7 @@ export const handOffRoomCases: readonly Case[] = [
       assert.deepEqual(await placesOf(t, instance, [{}]), [])
       await clear(t)
       assert.equal((await t.job(foreign)).state, 'cancelled')
-      await quarantined(t, 'suspect')
+      await quarantined(t, 'crashing')
       assert.deepEqual(await placesOf(t, instance, [{}, { priority: -1 }]), [1])
     },
   },

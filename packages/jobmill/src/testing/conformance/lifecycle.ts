@@ -203,7 +203,7 @@ export const lifecycleCases: readonly Case[] = [
   {
     name: 'notify never throws, even without waiters or on a closed store',
     async run({ store, unopened }) {
-      store.notify(['nobody'])
+      store.notify(['unused'])
       store.notify([])
       unopened().notify(['a'])
       await store.close()

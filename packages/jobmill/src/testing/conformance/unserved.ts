@@ -14,7 +14,7 @@ async function told(store: Store): Promise<string[]> {
 
 export const unservedKindCases: readonly Case[] = [
   {
-    name: 'a kind is unserved where no running instance has both it and its queue, by queue and then kind',
+    name: 'a kind has no worker where no running instance has both it and its queue, by queue and then kind',
     async run({ store, enqueue, worker }) {
       assert.deepEqual(await store.unservedKinds(), [])
       for (const [queue, kind] of ['b y', 'b x', 'a y', 'a x', 'a y', 'Z z'].map((text) => text.split(' ')))
@@ -29,7 +29,7 @@ export const unservedKindCases: readonly Case[] = [
     },
   },
   {
-    name: 'only ready jobs are unserved, including crashed ones',
+    name: 'only ready jobs count as without a worker, including crashed ones',
     async run({ store, clock, enqueue, running, claimOne, worker, jobIn }) {
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const)
         await jobIn(state, { kind: 'a' })

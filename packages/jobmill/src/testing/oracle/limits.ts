@@ -15,7 +15,7 @@ import { droppedOptions, NO_OVERRIDES } from '../../job/overrides.ts'
 import { limitExists, notInCode, perKeyFixed, perKeyOnQueue, wrongKey } from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
 import { isAlive } from './liveness.ts'
-import { releasePermit, heldOf } from './permits.ts'
+import { grantPermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'
 
 export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
@@ -144,7 +144,7 @@ function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acqu
   }
   limit.places.delete(item.holder)
   const { holder, amount, token, instance } = item
-  if (!isRate) releasePermit(limit, holder, { amount, instance: token === null ? instance : null })
+  if (!isRate) grantPermit(limit, holder, { amount, instance: token === null ? instance : null })
   return told
 }
 
@@ -203,7 +203,7 @@ export function spend(state: OracleState, now: number, name: string, jobs: reado
   const limit = limitOf(state, name)
   limit.budget = spent(limit.settings, limit.budget, jobs.length, now)
   if (limit.settings.type === 'rate') return
-  for (const job of jobs) releasePermit(limit, job, { amount: 1, instance: null })
+  for (const job of jobs) grantPermit(limit, job, { amount: 1, instance: null })
 }
 
 export function limitOf(state: OracleState, name: string): OracleLimit {

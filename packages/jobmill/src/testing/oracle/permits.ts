@@ -7,7 +7,7 @@ export function heldOf({ settings, permits }: OracleLimit): number {
 }
 
 /** Adds to the permits of the holder. */
-export function releasePermit(limit: OracleLimit, holder: string, { amount, instance }: Permit): void {
+export function grantPermit(limit: OracleLimit, holder: string, { amount, instance }: Permit): void {
   const had = limit.permits.get(holder)?.amount ?? 0
   limit.permits.set(holder, { amount: had + amount, instance })
 }

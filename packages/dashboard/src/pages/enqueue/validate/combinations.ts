@@ -54,6 +54,6 @@ function closest(tried: readonly Tried[], value: unknown, path: string): readonl
   ]
 }
 
-/** A constant tells variants apart: `{ type: 'mail', … }`. */
+/** A constant distinguishes variants: `{ type: 'mail', … }`. */
 const fixedOnes = ({ problems }: Tried): number =>
   problems.filter(({ says }) => says.startsWith('must be "')).length

@@ -60,7 +60,7 @@ export function LogTab({ job, tries }: { readonly job: Job; readonly tries: read
         }
         role="log"
         aria-label="Log"
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so it must be reachable by keyboard
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrollable, so focusable
         tabIndex={0}
         className="max-h-128 overflow-auto rounded-lg bg-sunk p-2 font-mono text-xs leading-5"
       >

@@ -1,7 +1,7 @@
 /** Tracks which jobs are done, and until when their queues keep them. */
 import type { Entry } from './entry.ts'
 
-export interface Keeping {
+export interface RetentionTracker {
   see(one: Entry): void
   /** Done, and still in the store. */
   isDone(job: string, at: number): boolean
@@ -9,7 +9,7 @@ export interface Keeping {
   isOld(job: string, at: number): boolean
 }
 
-export function keeping(): Keeping {
+export function retentionTracker(): RetentionTracker {
   const keeps = new Map<string, number>()
   const queues = new Map<string, string>()
   const doneAt = new Map<string, number>()
