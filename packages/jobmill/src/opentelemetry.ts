@@ -3,7 +3,7 @@
  * them.
  */
 import { trace, type TracerProvider } from '@opentelemetry/api'
-import { JobmillError, shown } from './job/errors.ts'
+import { JobmillError, quote } from './job/errors.ts'
 import { checkObjectKeys } from './job/known-keys.ts'
 import type { Tracing } from './job/tracing.ts'
 import { tracingWith } from './observe/opentelemetry/tracing.ts'
@@ -22,7 +22,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Tracing {
   if (typeof tracerProvider?.getTracer === 'function') return tracingWith(tracerProvider.getTracer('jobmill'))
   throw new JobmillError('OPTION_INVALID', 'must be a TracerProvider', {
     field: 'options.tracerProvider',
-    value: shown(tracerProvider),
+    value: quote(tracerProvider),
     fix: 'Omit it to use the global provider',
   })
 }

@@ -4,7 +4,7 @@ import { openTables } from 'jobmill-tables'
 import { serveAdmin } from './admin-address.ts'
 import type { Bot } from './bots/bot.ts'
 import { reach } from './bots/reach.ts'
-import { undelivered, WEBHOOK_PATH, type WebhookState, webhookState } from './bots/webhooks.ts'
+import { deliveryFailures, WEBHOOK_PATH, type WebhookState, webhookState } from './bots/webhooks.ts'
 import { health } from './intake/health.ts'
 import { listen } from './intake/listen.ts'
 import { logTo } from './log.ts'
@@ -81,7 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       mill,
       tables,
       bots,
-      undelivered: undelivered(config.mode === 'webhook' ? states : null),
+      undelivered: deliveryFailures(config.mode === 'webhook' ? states : null),
     })
     const door = await listen(config.listen, (request, response) =>
       (request.url ?? '').startsWith(WEBHOOK_PATH) ? knock(request, response) : look(request, response),

@@ -12,9 +12,9 @@ import { webhook } from './intake/webhook.ts'
 import { handlerFor } from './handlers/handler-for.ts'
 import { logTo } from './log.ts'
 import type { GatewayOptions } from './options.ts'
-import { begun } from './sessions/begun.ts'
+import { startedReplies } from './sessions/begun.ts'
 import { codes } from './sessions/codes.ts'
-import { seen } from './sessions/seen.ts'
+import { seenUpdates } from './sessions/seen.ts'
 import type { Schema } from './sessions/steps.ts'
 import { sessions } from './sessions/sessions.ts'
 import { upkeepDuty } from './upkeep.ts'
@@ -56,7 +56,10 @@ export function partsOf(
   const revoked = revokedBots(log)
   const counted = metrics(bots.map(({ slug }) => slug))
   const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
-  const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables, store) }
+  const marks = {
+    seen: seenUpdates(tables, { dedupeMs: config.dedupeMs, leaseMs }),
+    begun: startedReplies(tables, store),
+  }
   const upkeep = { ...marks, tables, dedupeMs: config.dedupeMs }
   const mill =
     config.database === null

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import type { FakeChat } from '../src/fake/types.ts'
 import { lasting } from '../src/handlers/auth.ts'
-import { begun } from '../src/sessions/begun.ts'
+import { startedReplies } from '../src/sessions/begun.ts'
 import { codes } from '../src/sessions/codes.ts'
-import { seen } from '../src/sessions/seen.ts'
+import { seenUpdates } from '../src/sessions/seen.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
 import { SHUT } from '../src/sessions/wrong-tries.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
@@ -269,7 +269,12 @@ describe.each(STORES)('auth on %s', (store) => {
     now += SHUT.forMs
     expect(await guess(900, 'later', AUTH_SECRET)).toMatchObject({ outcome: 'right' })
     // They are kept only as long as an update can repeat.
-    const duty = upkeepDuty({ tables, seen: seen(tables, ONE_DAY), begun: begun(tables, jobs), ...ONE_DAY })
+    const duty = upkeepDuty({
+      tables,
+      seen: seenUpdates(tables, ONE_DAY),
+      begun: startedReplies(tables, jobs),
+      ...ONE_DAY,
+    })
     now += ONE_DAY.dedupeMs + 1
     await duty.run({} as never)
     for (const name of ['telegram_try', 'telegram_wrong'] as const)

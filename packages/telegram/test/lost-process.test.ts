@@ -62,7 +62,7 @@ describe.each(STORES)('processes on %s', (store) => {
     expect(saidBy(chat)).toEqual(['did slow 4000'])
 
     // The process that gets the next update freezes for longer than its lease, and the other one takes over.
-    const still = `stand still ${freshFile()}.first`
+    const still = `pause for ${freshFile()}.first`
     chat.says(still)
     const both = [first, second].map(async (one) => {
       await one.hears('still')

@@ -9,7 +9,7 @@ import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { answer, EMPTY_BUDGET } from '../../jobmill/src/job/budget.ts'
 import type { Fault } from '../src/fake/types.ts'
-import { begun } from '../src/sessions/begun.ts'
+import { startedReplies } from '../src/sessions/begun.ts'
 import type { Schema } from '../src/sessions/steps.ts'
 import { LIMITS, chatLimit } from '../src/work/names.ts'
 import { optionsOf, replyKey, sendPayload } from '../src/work/send-job.ts'
@@ -324,7 +324,7 @@ describe.each(STORES)('replies on %s', (store) => {
     const gone = '00000000-0000-7000-8000-000000000000'
     const notes = [id, gone].map((one) => ({ job_id: one, at: Date.now() - 10 * HOUR_MS, token: '' }))
     await tables.db.insertInto('telegram_begun').values(notes).execute()
-    const { forget } = begun(tables, jobs)
+    const { forget } = startedReplies(tables, jobs)
     expect(await forget(HOUR_MS)).toBe(1)
     await mill?.resume(queue)
     await expect
@@ -361,7 +361,7 @@ describe.each(STORES)('replies on %s', (store) => {
       app: 'telegram',
       steps: [],
     })
-    const real = begun(tables, jobs)
+    const real = startedReplies(tables, jobs)
     let undoFails = 0
     const lossy = sentNotes({
       ...real,

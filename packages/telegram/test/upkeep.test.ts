@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { openTables } from 'jobmill-tables'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
-import { begun } from '../src/sessions/begun.ts'
-import { seen } from '../src/sessions/seen.ts'
+import { startedReplies } from '../src/sessions/begun.ts'
+import { seenUpdates } from '../src/sessions/seen.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -173,7 +173,12 @@ test.each(STORES)('all expired rows are deleted in batches, and renewed rows sta
     await tables.db.insertInto('telegram_wrong').values(wrong).execute()
   }
   const times = { dedupeMs: day, leaseMs: 1_000 }
-  const duty = upkeepDuty({ tables, seen: seen(tables, times), begun: begun(tables, jobs), dedupeMs: day })
+  const duty = upkeepDuty({
+    tables,
+    seen: seenUpdates(tables, times),
+    begun: startedReplies(tables, jobs),
+    dedupeMs: day,
+  })
   expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })
   for (const name of ['telegram_session', 'telegram_code', 'telegram_try', 'telegram_wrong'] as const)
     expect([name, (await tables.db.selectFrom(name).selectAll().execute()).length]).toEqual([name, 1])

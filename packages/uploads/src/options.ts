@@ -6,7 +6,7 @@ import { textMs } from './clean/duration.ts'
 import type { BridgeOptions } from './inbox/bridge.ts'
 import type { FaultPoint } from './inbox/fault-points.ts'
 import { LIMITS, type Limits, MOST_FILES } from './inbox/limits.ts'
-import { shown } from './inbox/words.ts'
+import { quote } from './inbox/words.ts'
 import type { Schema } from './tables/schema.ts'
 
 export interface UploadsOptions {
@@ -105,7 +105,7 @@ function checkParts(options: UploadsOptions): void {
     const isMissing = value === undefined
     const said = new JobmillError('OPTION_INVALID', isMissing ? 'is missing' : 'is invalid', {
       field: option,
-      ...(!isMissing && { value: shown(value) }),
+      ...(!isMissing && { value: quote(value) }),
       fix: `Pass ${given}`,
     })
     return [{ level: 'error', code: said.code, option, message: said.message }]
@@ -128,7 +128,7 @@ export function durationMs(value: Duration, field: string, leastMs = 0): number 
   if (Number.isFinite(ms) && ms >= leastMs && ms <= 10 * 366 * 86_400_000) return Math.round(ms)
   throw new JobmillError('DURATION_INVALID', ms < 0 ? 'must not be negative' : 'must be a duration', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix:
       leastMs === 0
         ? "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s'; 0 means immediately"
@@ -163,7 +163,7 @@ function fileBytes(given: Numbers, most: number): number {
   if (bytes <= most || given.maxFileBytes === undefined) return Math.min(bytes, most)
   throw new JobmillError('OPTION_CONFLICT', `must not exceed maxRequestBytes (${most})`, {
     field: 'maxFileBytes',
-    value: shown(bytes),
+    value: quote(bytes),
     fix: 'Lower it, or raise maxRequestBytes',
   })
 }
@@ -189,7 +189,7 @@ function whole(given: Numbers, field: Number_, least: number, most = Number.MAX_
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
   throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: `Pass ${least} to ${most}`,
   })
 }

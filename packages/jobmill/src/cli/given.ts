@@ -1,6 +1,6 @@
 /** Finds the command that was typed, and parses its arguments and options. */
 import { parseArgs } from 'node:util'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
 import { COMMON, type Given, type Option, type Shape } from './command.ts'
 
@@ -82,7 +82,7 @@ function checkOption(
     if (value === undefined) return
     throw new JobmillError('OPTION_INVALID', 'takes no value', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: `Pass ${field} alone`,
     })
   }
@@ -111,7 +111,7 @@ function checkCount(
   const isMissing = words.length < least
   throw new JobmillError(
     'OPTION_INVALID',
-    isMissing ? 'missing argument' : `unexpected argument ${shown(words[most])}`,
+    isMissing ? 'missing argument' : `unexpected argument ${quote(words[most])}`,
     {
       field: name,
       fix: `Run ${program} ${name}${takes === '' ? '' : ` ${takes}`}`,

@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { MillOptions } from '../runtime/options.ts'
 import { usualStore } from './choose-store.ts'
 import { configError } from './config-errors.ts'
@@ -28,7 +28,7 @@ export async function loadIfThere(given: string | undefined, cwd: string): Promi
   if (typeof options !== 'object' || options === null) {
     throw new JobmillError('OPTION_INVALID', 'must export the options of jobmill() as default', {
       field: file,
-      value: shown(options),
+      value: quote(options),
       fix: 'Add export default { jobs }',
     })
   }

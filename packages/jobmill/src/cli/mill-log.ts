@@ -1,5 +1,5 @@
 /** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
 import type { MillOptions } from '../runtime/options.ts'
 import type { Given, Option } from './command.ts'
@@ -22,12 +22,12 @@ export async function logFor(given: Given, config: MillOptions): Promise<NonNull
   if (how !== undefined && how !== 'text' && how !== 'json')
     throw new JobmillError('OPTION_INVALID', 'must be text or json', {
       field: '--log',
-      value: shown(how),
+      value: quote(how),
     })
   if (level !== undefined && !LEVELS.includes(level))
     throw new JobmillError('OPTION_INVALID', 'is not a log level', {
       field: '--level',
-      value: shown(level),
+      value: quote(level),
       fix: `Use one of ${LEVELS.join(', ')}`,
     })
   if (config.log !== undefined && how === undefined && level === undefined) return config.log

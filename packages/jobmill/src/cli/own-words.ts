@@ -2,7 +2,7 @@
  * Translates errors of the library for the command line: options instead of fields, commands instead of
  * calls. Each command maps its own fields; phrases that all commands share are listed here.
  */
-import { isJobmillError, retold } from '../job/errors.ts'
+import { isJobmillError, rephrase } from '../job/errors.ts'
 import type { Shape } from './command.ts'
 
 /** Phrases of the library, and their replacements. */
@@ -36,7 +36,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
 
 export function translateError(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {
   if (!isJobmillError(error)) return error
-  return retold(error, { field: (field) => optionFor(field, fields), text: replacePhrases })
+  return rephrase(error, { field: (field) => optionFor(field, fields), text: replacePhrases })
 }
 
 function replacePhrases(text: string): string {

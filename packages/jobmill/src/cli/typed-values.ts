@@ -1,6 +1,6 @@
 /** Parses the values of options: numbers, durations, JSON, instants. The library checks their meaning. */
 import { type Duration, durationMs, instantAt } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Given } from './command.ts'
 
 export function numberOf(given: Given, option: string): number | undefined {
@@ -9,7 +9,7 @@ export function numberOf(given: Given, option: string): number | undefined {
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
   throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
     field: `--${option}`,
-    value: shown(text),
+    value: quote(text),
     fix: 'Use digits only',
   })
 }
@@ -27,7 +27,7 @@ export function asLength(text: string, field: string): Duration {
   if (!/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return text
   throw new JobmillError('DURATION_INVALID', `has no unit`, {
     field,
-    value: shown(text),
+    value: quote(text),
     fix: `Use ${text}ms, ${text}s, ${text}m, ${text}h or ${text}d`,
   })
 }
@@ -40,7 +40,7 @@ export function jsonOf(text: string, field: string, fix: string = QUOTED): unkno
   } catch (error) {
     throw new JobmillError('PAYLOAD_NOT_JSON', 'is not valid JSON', {
       field,
-      value: shown(text),
+      value: quote(text),
       fix,
       cause: error,
     })
@@ -56,7 +56,7 @@ export function momentOf(given: Given, option: string, now: number): number | un
   if (/[a-z]$/.test(text)) return now - durationMs(text, field)
   throw new JobmillError('INSTANT_INVALID', 'must be an instant or a duration', {
     field,
-    value: shown(text),
+    value: quote(text),
     fix: 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago',
   })
 }

@@ -1,5 +1,5 @@
 /** Formats times and numbers for people. */
-export { counted, number } from '../job/count-text.ts'
+export { countText, number } from '../job/count-text.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -25,7 +25,7 @@ export function fromNow(at: number, now: number): string {
 }
 
 /** As an option value: `10s`, `1h30m`, `forever`. */
-export function typed(ms: number | null): string {
+export function optionText(ms: number | null): string {
   if (ms === null) return 'forever'
   let rest = ms
   const parts = UNITS.flatMap(([unit, size]) => {
@@ -37,8 +37,8 @@ export function typed(ms: number | null): string {
 }
 
 /** The remaining time, rounded up to seconds: `1m30s`. */
-export function left(ms: number): string {
-  return typed(Math.ceil(ms / SECOND) * SECOND)
+export function remainingText(ms: number): string {
+  return optionText(Math.ceil(ms / SECOND) * SECOND)
 }
 
 const UNITS = [

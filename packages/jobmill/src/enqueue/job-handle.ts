@@ -1,6 +1,6 @@
 /** Job handles, which await the result of a job. */
 import { durationMs } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId } from '../job/names.ts'
@@ -85,7 +85,7 @@ function valueOf(id: string, answer: JobResult | null): unknown {
   if (answer === null) {
     throw new JobmillError('JOB_UNKNOWN', 'no job has this id', {
       field: 'id',
-      value: shown(id),
+      value: quote(id),
       fix: 'Check the id: the job may have been deleted, or be in another database',
     })
   }

@@ -4,12 +4,12 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { jsonText } from '../job/json-text.ts'
 import type { JobRequest } from '../job/prepare-jobs.ts'
-import { fitted, type Schema } from '../job/schema.ts'
+import { applySchema, type Schema } from '../job/schema.ts'
 
 export interface RequestTools {
   /** The definition of a kind in this process, if there is one. */
@@ -37,7 +37,7 @@ export function requestsFor(
   if (!Array.isArray(items)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field: 'items',
-      value: shown(items),
+      value: quote(items),
       fix: 'Pass [{ payload }, { payload, delay }, …]',
     })
   }
@@ -61,7 +61,7 @@ function checkDefinition(target: unknown): AnyJob {
   if (isDefinition(target)) return target
   throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
     field: 'job',
-    value: shown(target),
+    value: quote(target),
     fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
   })
 }
@@ -76,7 +76,7 @@ function requestFor(
   if (typeof item !== 'object' || item === null || !('payload' in item)) {
     throw new JobmillError('OPTION_INVALID', 'has no payload', {
       field: at,
-      value: shown(item),
+      value: quote(item),
       fix: 'Pass { payload, …options }; use null for an empty payload',
     })
   }
@@ -96,7 +96,7 @@ function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown
   if (own.dedupe === undefined) return { ...own, dedupe: { key: dedupeKey } }
   throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with dedupe', {
     field: `${at}.dedupeKey`,
-    value: shown(dedupeKey),
+    value: quote(dedupeKey),
     fix: 'Pass dedupe with its key, or dedupeKey alone',
   })
 }
@@ -121,6 +121,6 @@ function checkFits(
   { payloadLimitBytes }: RequestTools,
 ): Promise<unknown> | undefined {
   const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
-  const checked = fitted(schema, stored, field, index, () => (hasDate(payload) ? DATES : undefined))
+  const checked = applySchema(schema, stored, field, index, () => (hasDate(payload) ? DATES : undefined))
   return checked instanceof Promise ? checked : undefined
 }

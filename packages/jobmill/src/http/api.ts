@@ -22,7 +22,7 @@ import { missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { SECRET_KEYS } from './redact-keys.ts'
 import { redactor } from './redact.ts'
-import { remembered, rememberedBy } from '../platform/remembered.ts'
+import { cache, cacheBy } from '../platform/cache.ts'
 import { appRoutes } from './routes/apps.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { errorRoutes } from './routes/errors.ts'
@@ -126,10 +126,10 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     redacted,
     feed,
     streams: streams(streamBoundsOf(options)),
-    unservedKinds: remembered(platform, CACHED_MS, () => mill.unservedKinds()),
-    system: remembered(platform, CACHED_MS, () => mill.system()),
-    diagnostics: remembered(platform, CACHED_MS, () => mill.diagnostics()),
-    errors: rememberedBy(platform, CACHED_MS, (query) => mill.errors(query)),
+    unservedKinds: cache(platform, CACHED_MS, () => mill.unservedKinds()),
+    system: cache(platform, CACHED_MS, () => mill.system()),
+    diagnostics: cache(platform, CACHED_MS, () => mill.diagnostics()),
+    errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }

@@ -1,5 +1,5 @@
 /** Applications that are mounted below `/api/apps` and share the access control of the API. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObject, checkObjectKeys } from '../job/known-keys.ts'
 import type { Who } from './access/roles.ts'
 
@@ -23,7 +23,7 @@ export function checkApps(apps: HttpApps): HttpApps {
     if (!NAME.test(name))
       throw new JobmillError('NAME_INVALID', 'is not a valid application name', {
         field: 'apps',
-        value: shown(name),
+        value: quote(name),
         fix: 'Use at most 50 lower-case letters, digits and dashes, starting with a letter',
       })
     checkObjectKeys(app, field, ['title', 'fetch'])
@@ -31,13 +31,13 @@ export function checkApps(apps: HttpApps): HttpApps {
     if (typeof title !== 'string' || title.trim() === '' || title.length > TITLE_CHARS)
       throw new JobmillError('OPTION_INVALID', 'must be non-empty text', {
         field: `${field}.title`,
-        value: shown(title),
+        value: quote(title),
         fix: `Pass a title of at most ${TITLE_CHARS} characters`,
       })
     if (typeof fetch !== 'function')
       throw new JobmillError('HANDLER_INVALID', 'must be a function', {
         field: `${field}.fetch`,
-        value: shown(fetch),
+        value: quote(fetch),
         fix: 'Pass a function that takes a Request and the caller and returns a Response',
       })
   }
@@ -73,5 +73,5 @@ export function ownAnswer(response: Response): Response {
 export function asError(thrown: unknown, thrower: string): Error {
   if (thrown instanceof Error) return thrown
   const fix = isAnswer(thrown) ? 'Return the Response' : 'Throw an Error'
-  return new Error(`${thrower}: threw a value that is not an Error (got ${shown(thrown)}). ${fix}.`)
+  return new Error(`${thrower}: threw a value that is not an Error (got ${quote(thrown)}). ${fix}.`)
 }

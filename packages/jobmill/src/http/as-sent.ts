@@ -2,7 +2,7 @@
  * Translates errors of the library for API callers: paths in the request instead of fields, routes instead of
  * calls.
  */
-import { type JobmillError, retold } from '../job/errors.ts'
+import { type JobmillError, rephrase } from '../job/errors.ts'
 
 /** The library's name of the whole input, which the request does not have. */
 const WHOLE = /^(?:job|schedule|change|limit|queue|options|query)\./
@@ -27,7 +27,7 @@ export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
     const sent = pathSent(path)
     return inAddress ? sent.replace(/^filter\./, '').replace(/^tags\b/, 'tag') : sent
   }
-  return retold(error, { field, text: replacePhrases })
+  return rephrase(error, { field, text: replacePhrases })
 }
 
 function replacePhrases(text: string): string {

@@ -1,5 +1,5 @@
 /** The path prefix of the API and Mission Control, such as `/ops/mill`. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 
 const VALID = /^(?:\/[\w.~-]+)*$/
 
@@ -9,7 +9,7 @@ export function checkBasePath(given: string): string {
   if (VALID.test(path)) return path
   throw new JobmillError('OPTION_INVALID', 'is not a path', {
     field: 'basePath',
-    value: shown(given),
+    value: quote(given),
     fix: 'Start with a slash, and use letters, digits, dots, dashes and underscores, such as "/ops/mill"',
   })
 }

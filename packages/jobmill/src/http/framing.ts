@@ -1,5 +1,5 @@
 /** Which pages may embed Mission Control in a frame: none by default. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 
 const ORIGIN = /^https?:\/\/(?:\*\.)?(?:[\w-]+\.)*[\w-]+(?::\d{1,5})?$/i
 const KEYWORDS = ["'self'", "'none'"]
@@ -18,7 +18,7 @@ export function checkFrameAncestors(given: unknown = []): readonly string[] {
 }
 
 function wrong(what: string, value: unknown): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field: 'frameAncestors', value: shown(value), fix: FIX })
+  return new JobmillError('OPTION_INVALID', what, { field: 'frameAncestors', value: quote(value), fix: FIX })
 }
 
 /** X-Frame-Options covers old browsers. It cannot express other origins, so it is omitted for those. */

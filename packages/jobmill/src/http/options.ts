@@ -1,6 +1,6 @@
 /** The options of the HTTP API, their checks and defaults. */
 import { safeLines } from '../job/safe-text.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { HttpApps } from './apps.ts'
@@ -107,7 +107,7 @@ export function boundsOf(options: HttpOptions): Bounds {
   if (maxBodiesBytes < maxBodyBytes)
     throw new JobmillError('OPTION_CONFLICT', `must be at least maxBodyBytes (${maxBodyBytes})`, {
       field: 'maxBodiesBytes',
-      value: shown(maxBodiesBytes),
+      value: quote(maxBodiesBytes),
       fix: 'Pass at least maxBodyBytes, or omit it',
     })
   return { maxBodyBytes, maxBodiesBytes, requestsPerSecond, anonymousPerSecond }
@@ -124,7 +124,7 @@ export function streamBoundsOf({
     if (!Number.isSafeInteger(value) || value < 1)
       throw new JobmillError('NUMBER_INVALID', 'must be a whole number above 0', {
         field,
-        value: shown(value),
+        value: quote(value),
         fix: 'Pass a whole number such as 100, or omit it',
       })
   return { perCaller, total }

@@ -1,7 +1,7 @@
 /**
  * Routes that an application answers before access control, such as webhooks with their own authentication.
  */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { isAnswer } from './apps.ts'
 import type { Incoming } from './access/local.ts'
 import { problem } from './problem.ts'
@@ -22,7 +22,7 @@ export function checkPassthrough<B extends Passthrough | undefined>(passthrough:
   if (passthrough === undefined || typeof passthrough === 'function') return passthrough
   throw new JobmillError('HANDLER_INVALID', 'must be a function', {
     field,
-    value: shown(passthrough),
+    value: quote(passthrough),
     fix: 'Pass a function that takes a Request and returns a Response, or null for requests of other routes',
   })
 }

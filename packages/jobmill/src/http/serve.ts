@@ -2,7 +2,7 @@
  * Serves the API on its own port. On a loopback address it works at once; on any other it requires
  * authentication.
  */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { handlerFor, type HttpApi } from './api.ts'
@@ -77,7 +77,7 @@ function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
 function noAuthentication(bind: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'refusing to listen on a public address without authentication', {
     field: 'bind',
-    value: shown(bind),
+    value: quote(bind),
     fix: 'Set JOBMILL_TOKENS or JOBMILL_TOKENS_FILE (one "name role token" per line), or pass --insecure',
   })
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { getRequestListener } from '@hono/node-server'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { ownAnswer } from './apps.ts'
 import { ARRIVES_WITHIN_MS } from './access/body.ts'
@@ -101,7 +101,7 @@ export function notListening(error: unknown, port: number, bind: string): unknow
   ]
   return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
     field,
-    value: shown(field === 'port' ? port : bind),
+    value: quote(field === 'port' ? port : bind),
     fix: field === 'port' ? 'Use another port with --port' : 'Use another address with --bind',
     cause: error,
   })

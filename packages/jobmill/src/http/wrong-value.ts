@@ -1,6 +1,6 @@
 /** Explains an invalid value of a request and how to fix it: `must be a whole number (got "abc")`. */
 import type { core } from 'zod'
-import { shown } from '../job/errors.ts'
+import { quote } from '../job/errors.ts'
 
 type Issue = core.$ZodIssue
 
@@ -22,9 +22,9 @@ export function wrongValue(issue: Issue, sent: Sent): WrongValue {
   if (isParameter && Array.isArray(value))
     return { detail: `must appear once (got ${value.length} values)`, fix: `Pass ${field} once` }
   const asked = expectationOf(issue, sent)
-  if (asked === null) return { detail: `${issue.message} (got ${shown(value)})`, fix: 'Pass another value' }
+  if (asked === null) return { detail: `${issue.message} (got ${quote(value)})`, fix: 'Pass another value' }
   return {
-    detail: `must ${asked.verb} ${asked.what} (got ${shown(value)})`,
+    detail: `must ${asked.verb} ${asked.what} (got ${quote(value)})`,
     fix: `Pass ${asked.pass ?? asked.what}`,
   }
 }

@@ -1,7 +1,7 @@
 /** Backoff: the delay before the next attempt of a failed job. */
 import { BOUNDS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkOneOf } from './numbers.ts'
 import type { QueueSettings } from './queue-settings.ts'
@@ -52,7 +52,7 @@ export function backoffPlan(backoff: Backoff, field: string): BackoffPlan {
   if (baseMs !== undefined && maxMs !== undefined && baseMs > maxMs) {
     throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
       field: `${field}.base`,
-      value: shown(backoff.base),
+      value: quote(backoff.base),
       fix: 'Raise max or lower base',
     })
   }

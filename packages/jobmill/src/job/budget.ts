@@ -167,7 +167,7 @@ export function nextInMs(
 }
 
 /** Grants nothing for `forMs` and drops unused tokens. Never shortens a longer drain. */
-export function drained(
+export function drainBudget(
   settings: LimitSettings,
   state: BudgetState,
   forMs: number,
@@ -186,7 +186,7 @@ export function drained(
  * The state after a settings change. Tokens granted but not yet paid for count at the new rate, and a drain
  * keeps its end. The line is dropped, because it was computed for the old settings.
  */
-export function changed(
+export function changeBudget(
   before: LimitSettings,
   after: LimitSettings,
   state: BudgetState,

@@ -6,6 +6,6 @@ export function number(n: number): string {
 }
 
 /** `1 job`, `1,100 jobs`, `2 passes` */
-export function counted(n: number, what: string, many = `${what}s`): string {
+export function countText(n: number, what: string, many = `${what}s`): string {
   return `${number(n)} ${n === 1 ? what : many}`
 }

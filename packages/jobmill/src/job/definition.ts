@@ -5,7 +5,7 @@ import { type Backoff, type BackoffPlan, backoffPlan } from './backoff.ts'
 import type { DeadContext, JobContext, JobInfo } from './context.ts'
 import { BOUNDS } from './defaults.ts'
 import { type Duration, timeoutMs } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import { JOB_KIND, type JobKind } from './job-kind.ts'
 import type { MustBeJson } from './json-payload.ts'
 import { checkObjectKeys } from './known-keys.ts'
@@ -137,7 +137,7 @@ export function isDefinition(value: unknown): value is AnyJob {
 function notAFunction(field: string, value: unknown): JobmillError {
   return new JobmillError('HANDLER_INVALID', 'must be a function', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Pass a function that takes a context',
   })
 }
@@ -157,7 +157,7 @@ function checkSchema(schema: unknown, field: string): Schema | undefined {
   if (schema === undefined || isSchema(schema)) return schema
   throw new JobmillError('OPTION_INVALID', 'must be a schema', {
     field,
-    value: shown(schema),
+    value: quote(schema),
     fix: 'Pass a Standard Schema, such as z.object({ … }) of zod 4 or v.object({ … }) of valibot 1',
   })
 }

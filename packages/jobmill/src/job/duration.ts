@@ -1,6 +1,6 @@
 /** Parses durations and instants: milliseconds, or text such as `'90s'` and `'1h30m'`. */
 import { BOUNDS } from './defaults.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 
 export type Duration = number | string
 
@@ -14,21 +14,21 @@ export function durationMs(value: unknown, field: string): number {
   if (typeof ms !== 'number' || !Number.isFinite(ms)) {
     throw new JobmillError('DURATION_INVALID', 'must be a duration', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
     })
   }
   if (ms < 0) {
     throw new JobmillError('DURATION_INVALID', 'must not be negative', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Use 0 for no delay',
     })
   }
   if (ms > BOUNDS.durationMs) {
     throw new JobmillError('DURATION_INVALID', 'must not be longer than ten years', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass a length of time in milliseconds, not an instant',
     })
   }
@@ -50,7 +50,7 @@ export function timeoutMs(value: unknown, field: string): number {
   if (ms > 0) return ms
   throw new JobmillError('DURATION_INVALID', 'must be longer than 0', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Omit it for no timeout',
   })
 }
@@ -74,7 +74,7 @@ export function instantAt(value: unknown, field: string): number {
   if (typeof value === 'string' && ISO_WITHOUT_ZONE.test(value)) {
     throw new JobmillError('INSTANT_INVALID', 'has no time zone', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Add Z or an offset such as +01:00',
     })
   }
@@ -82,14 +82,14 @@ export function instantAt(value: unknown, field: string): number {
   if (Number.isNaN(at)) {
     throw new JobmillError('INSTANT_INVALID', 'must be an instant', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: "Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
     })
   }
   if (at < 0 || at > BOUNDS.lastInstantAt) {
     throw new JobmillError('INSTANT_INVALID', 'must be between 1970 and 2199', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass milliseconds since 1970',
     })
   }
@@ -100,7 +100,7 @@ export function instantAt(value: unknown, field: string): number {
       'is a day before 1974 in milliseconds, so it is probably in seconds',
       {
         field,
-        value: shown(value),
+        value: quote(value),
         fix: 'Multiply it by 1,000 to get milliseconds since 1970',
       },
     )

@@ -193,7 +193,7 @@ export interface OtherWords {
 }
 
 /** Rebuilds an error in the terms of another interface: command-line options, or fields of a request. */
-export function retold(error: JobmillError, words: OtherWords): JobmillError {
+export function rephrase(error: JobmillError, words: OtherWords): JobmillError {
   const { code, index, problems, cause, value } = error
   const { field: nameOf = same, text = same } = words
   const start = error.field === undefined ? '' : `${error.field}: `
@@ -243,7 +243,7 @@ export function pathOf(parent: string, key: string): string {
 }
 
 /** A value in a form short enough for a message. */
-export function shown(value: unknown): string {
+export function quote(value: unknown): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'function') return 'a function'
   if (Array.isArray(value)) return `an array of ${value.length}`

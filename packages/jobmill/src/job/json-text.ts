@@ -3,7 +3,7 @@
  * is refused, with its path.
  */
 import { BOUNDS } from './defaults.ts'
-import { isJobmillError, JobmillError, pathOf, shown } from './errors.ts'
+import { isJobmillError, JobmillError, pathOf, quote } from './errors.ts'
 
 /** The JSON text of `value`; throws with the path of the first part that JSON cannot represent. */
 export function jsonText(
@@ -32,7 +32,7 @@ export function checkJsonText(text: unknown, field: string, limitBytes: number):
   } catch (cause) {
     throw new JobmillError('PAYLOAD_NOT_JSON', 'must be JSON text', {
       field,
-      value: shown(text),
+      value: quote(text),
       fix: 'Pass the output of JSON.stringify',
       cause,
     })
@@ -202,5 +202,5 @@ function checkText(text: string, path: string): void {
 }
 
 function refuse(field: string, value: unknown, what: string, fix: string): never {
-  throw new JobmillError('PAYLOAD_NOT_JSON', what, { field, value: shown(value), fix })
+  throw new JobmillError('PAYLOAD_NOT_JSON', what, { field, value: quote(value), fix })
 }

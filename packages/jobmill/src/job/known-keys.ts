@@ -1,12 +1,12 @@
 /** Refuses unknown options and suggests the nearest known name, so that a typo is never ignored. */
-import { JobmillError, pathOf, shown } from './errors.ts'
+import { JobmillError, pathOf, quote } from './errors.ts'
 
 /** For options whose keys are checked later; `example` completes the fix. */
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   throw new JobmillError('OPTION_INVALID', 'must be an object', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: `Pass ${example}`,
   })
 }
@@ -40,7 +40,7 @@ function unknownKey(key: string, field: string, known: readonly string[]): Jobmi
   return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
     field: pathOf(field, key),
     // Shows the key and never its value, which may be a password.
-    value: shown(key),
+    value: quote(key),
     fix: near === undefined ? `Use one of: ${known.join(', ')}` : `Did you mean "${near}"?`,
   })
 }

@@ -2,7 +2,7 @@
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { durationMs } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import type { LimitDraw, WaitingDraw } from './limit-handle.ts'
 import { checkKey, checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
@@ -38,7 +38,7 @@ export function checkWait(draw: number | WaitingDraw = 1): {
   if (waitMs <= DEFAULTS.limitWaitMs) return { waitMs, rest }
   throw new JobmillError('DURATION_INVALID', 'must not be longer than a second', {
     field: 'options.wait',
-    value: shown(wait),
+    value: quote(wait),
     fix: 'Omit it: after a second the job waits without a worker',
   })
 }

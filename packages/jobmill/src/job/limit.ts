@@ -1,7 +1,7 @@
 /** Limits as plain data: a rate, or a concurrency. */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkBoolean, checkOneOf, checkWhole } from './numbers.ts'
 
@@ -93,7 +93,7 @@ export function rateRest(
   if (perMs !== undefined && perMs < SHORTEST_PER_MS) {
     throw new JobmillError('DURATION_INVALID', `must not be shorter than ${SHORTEST_PER_MS} ms`, {
       field: `${field}.per`,
-      value: shown(given.per),
+      value: quote(given.per),
       fix: "Pass the period of the rate, such as '1s' or '1m'; a number is milliseconds",
     })
   }

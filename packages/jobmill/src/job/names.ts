@@ -1,6 +1,6 @@
 /** Validates the names of queues and kinds, keys, tags and ids. */
 import { BOUNDS } from './defaults.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 // oxlint-disable-next-line no-control-regex -- control characters are what this refuses
@@ -14,21 +14,21 @@ export function checkName(value: unknown, field: string): string {
   if (typeof value !== 'string' || value === '') {
     throw new JobmillError('NAME_INVALID', 'must be a name', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass a string such as "email.send"',
     })
   }
   if (value.length > BOUNDS.nameChars) {
     throw new JobmillError('NAME_INVALID', `has ${value.length} characters, more than ${BOUNDS.nameChars}`, {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Shorten it',
     })
   }
   if (!NAME.test(value)) {
     throw new JobmillError('NAME_INVALID', 'contains an invalid character', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Use letters, digits and . _ : / - and begin with a letter or digit',
     })
   }
@@ -38,7 +38,7 @@ export function checkName(value: unknown, field: string): string {
 /** Any string: for names that are only compared, and for texts that are made storable later. */
 export function checkString(value: unknown, field: string, fix = 'Pass a string'): string {
   if (typeof value === 'string') return value
-  throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: shown(value), fix })
+  throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: quote(value), fix })
 }
 
 /** A dedupe key, an order key or a tag: any text on one line. */
@@ -46,21 +46,21 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
   if (typeof value !== 'string' || value === '') {
     throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Omit it when there is none',
     })
   }
   if (value.length > mostChars) {
     throw new JobmillError('NAME_INVALID', `has ${value.length} characters, more than ${mostChars}`, {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Shorten it, or use a hash of it',
     })
   }
   if (CONTROL.test(value) || !value.isWellFormed()) {
     throw new JobmillError('NAME_INVALID', 'has a control character or half of a surrogate pair', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Use printable text',
     })
   }
@@ -75,7 +75,7 @@ export function checkId(value: unknown, field: string): string {
   if (!UUID.test(id)) {
     throw new JobmillError('ID_INVALID', 'must be a UUID', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass 32 hex digits as 8-4-4-4-12, or omit it to generate one',
     })
   }

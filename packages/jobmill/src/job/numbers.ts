@@ -1,7 +1,7 @@
 /**
  * Validates whole numbers and other simple values. Nothing is silently clamped: out of bounds is an error.
  */
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 
 export function checkWhole(
   value: unknown,
@@ -14,7 +14,7 @@ export function checkWhole(
     Number.isInteger(value) ? 'is out of bounds' : 'must be a whole number',
     {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: `Pass a whole number from ${least} to ${most}`,
     },
   )
@@ -24,7 +24,7 @@ export function checkBoolean(value: unknown, field: string): boolean {
   if (typeof value === 'boolean') return value
   throw new JobmillError('OPTION_INVALID', 'must be true or false', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Pass true or false, without quotes',
   })
 }
@@ -33,7 +33,7 @@ export function checkArray(value: unknown, field: string): readonly unknown[] {
   if (Array.isArray(value)) return value
   throw new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Pass an array, also for a single value',
   })
 }
@@ -43,7 +43,7 @@ export function checkOneOf<T extends string>(value: unknown, field: string, allo
   if (found !== undefined) return found
   throw new JobmillError('OPTION_INVALID', 'is not an allowed value', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: `Use one of: ${allowed.join(', ')}`,
   })
 }

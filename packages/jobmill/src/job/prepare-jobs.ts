@@ -4,7 +4,7 @@
  */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import { jsonText } from './json-text.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkId, checkKey, checkName } from './names.ts'
@@ -103,7 +103,7 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
   if (!Array.isArray(requests)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field: 'jobs',
-      value: shown(requests),
+      value: quote(requests),
       fix: 'Pass an array of jobs, also for a single job',
     })
   }
@@ -131,7 +131,7 @@ export function checkJobsPerCall(requests: readonly unknown[]): void {
   if (requests.length <= BOUNDS.jobsPerCall) return
   throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.jobsPerCall} jobs`, {
     field: 'jobs',
-    value: shown(requests),
+    value: quote(requests),
     fix: 'Enqueue them in several calls',
   })
 }
@@ -147,7 +147,7 @@ function withIndex(error: unknown, index: number): unknown {
 function repeated(id: string, at: string): JobmillError {
   return new JobmillError('ID_REPEATED', 'is duplicated in this call', {
     field: `${at}.id`,
-    value: shown(id),
+    value: quote(id),
     fix: 'Use a different id for each job, or omit the ids',
   })
 }
@@ -189,7 +189,7 @@ function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, a
   if (delay !== undefined) {
     throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with runAt', {
       field: `${at}.delay`,
-      value: shown(delay),
+      value: quote(delay),
       fix: 'Pass delay or runAt, not both',
     })
   }
@@ -200,7 +200,7 @@ function checkTags(value: unknown, field: string): string[] {
   if (!Array.isArray(value)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass an array of strings',
     })
   }
@@ -218,7 +218,7 @@ function metadataText(value: unknown, field: string): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new JobmillError('OPTION_INVALID', 'must be an object', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass an object, such as { traceId }',
     })
   }
@@ -232,7 +232,7 @@ function checkDedupe(value: DedupeRequest, field: string, names: { queue: string
   if (!DEDUPE_SCOPES.includes(scope)) {
     throw new JobmillError('OPTION_INVALID', `must be one of ${DEDUPE_SCOPES.join(', ')}`, {
       field: `${field}.scope`,
-      value: shown(scope),
+      value: quote(scope),
       fix: 'Pass a scope, or omit it for global',
     })
   }
@@ -240,7 +240,7 @@ function checkDedupe(value: DedupeRequest, field: string, names: { queue: string
   if (onConflict !== 'keep' && onConflict !== 'replace') {
     throw new JobmillError('OPTION_INVALID', 'must be "keep" or "replace"', {
       field: `${field}.onConflict`,
-      value: shown(onConflict),
+      value: quote(onConflict),
       fix: 'Pass "replace" to update a waiting job, or omit it to keep that job',
     })
   }
@@ -254,14 +254,14 @@ function checkHoldAfter(value: HoldAfter | undefined, holdMs: number, field: str
   if (!HOLDS_AFTER.includes(holdAfter)) {
     throw new JobmillError('OPTION_INVALID', `must be one of ${HOLDS_AFTER.join(', ')}`, {
       field: `${field}.holdAfter`,
-      value: shown(holdAfter),
+      value: quote(holdAfter),
       fix: 'Pass "ended" to hold the key however the job ends, or omit it',
     })
   }
   if (holdAfter === 'done' || holdMs > 0) return holdAfter
   throw new JobmillError('OPTION_CONFLICT', 'requires a hold time', {
     field: `${field}.holdAfter`,
-    value: shown(holdAfter),
+    value: quote(holdAfter),
     fix: "Pass holdFor too, such as holdFor: '7d'",
   })
 }

@@ -1,7 +1,7 @@
 /** The live settings of a queue, and the changes that an operator can make. */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, durationOrForever } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkName } from './names.ts'
 import { checkBoolean, checkWhole } from './numbers.ts'
@@ -89,7 +89,7 @@ function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Par
   if (base !== undefined && max !== undefined && base > max) {
     throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
       field: `${field}.base`,
-      value: shown(value.base),
+      value: quote(value.base),
       fix: 'Raise max or lower base',
     })
   }

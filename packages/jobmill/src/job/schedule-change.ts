@@ -63,7 +63,7 @@ const CONVERT: Readonly<Record<Exclude<keyof ScheduleChange, 'payload'>, Convert
 export const CHANGE_KEYS: readonly string[] = [...Object.keys(CONVERT), 'payload']
 
 /** Converts the options to their stored form. */
-export function converted(given: Omit<ScheduleChange, 'payload'>, field: string): SchedulePatch {
+export function toStored(given: Omit<ScheduleChange, 'payload'>, field: string): SchedulePatch {
   const patch: SchedulePatch = {}
   for (const [key, convert] of Object.entries(CONVERT)) {
     const value: unknown = given[key as keyof typeof CONVERT]

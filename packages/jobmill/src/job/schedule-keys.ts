@@ -2,7 +2,7 @@
  * Validates the option names of a schedule, and suggests the right option for the names that other libraries
  * use.
  */
-import { JobmillError, pathOf, shown } from './errors.ts'
+import { JobmillError, pathOf, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function checkScheduleKeys(options: unknown, field: string, known: readon
     if (key !== undefined) {
       throw new JobmillError('OPTION_UNKNOWN', 'is not an option', {
         field: pathOf(field, key),
-        value: shown(key),
+        value: quote(key),
         fix: `Use ${ELSEWHERE[key]}`,
       })
     }

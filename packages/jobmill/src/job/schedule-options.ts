@@ -4,7 +4,7 @@
  */
 import { DEFAULTS } from './defaults.ts'
 import { type AnyJob, isDefinition } from './definition.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import type { JobKind } from './job-kind.ts'
 import { jsonText } from './json-text.ts'
 import { checkScheduleKeys } from './schedule-keys.ts'
@@ -16,8 +16,8 @@ import {
   type ScheduleOption,
   type SchedulePatch,
 } from './schedule.ts'
-import { CHANGE_KEYS, converted, type ScheduleChange } from './schedule-change.ts'
-import { fitted } from './schema.ts'
+import { CHANGE_KEYS, toStored, type ScheduleChange } from './schedule-change.ts'
+import { applySchema } from './schema.ts'
 import { checkTiming, checkWhen } from './when/check-timing.ts'
 import type { Timing } from './when/instants.ts'
 
@@ -84,7 +84,7 @@ export function prepareSchedule(
   const { name, job, version = 1, payload = null, ...rest } = options
   const { kind, known } = kindOf(job, tools, `${field}.job`)
   const when = checkWhen(rest.when, `${field}.when`)
-  const given = converted(rest, field)
+  const given = toStored(rest, field)
   const definition: ScheduleDefinition = {
     ...DEFAULT_DEFINITION,
     ...(known?.priority === undefined ? {} : { priority: known.priority }),
@@ -116,7 +116,7 @@ function namedIn(patch: SchedulePatch): ScheduleOption[] {
 /** Validates only the timing, to preview an expression before the schedule is written. */
 export function timingOf(options: Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>): Timing {
   const { when, zone = 'UTC', start = null, end = null } = options
-  const timing = { ...DEFAULT_DEFINITION, when, ...converted({ when, zone, start, end }, 'schedule') }
+  const timing = { ...DEFAULT_DEFINITION, when, ...toStored({ when, zone, start, end }, 'schedule') }
   checkTiming(timing, 'schedule')
   return timing
 }
@@ -134,7 +134,7 @@ export function prepareScheduleChange(
   checkScheduleKeys(change, field, CHANGE_KEYS)
   const { payload, ...rest } = change
   const patch: SchedulePatch = {
-    ...converted(rest, field),
+    ...toStored(rest, field),
     ...(payload === undefined
       ? {}
       : { payload: jsonText(payload, `${field}.payload`, tools.payloadLimitBytes) }),
@@ -156,7 +156,7 @@ function kindOf(
   if (isDefinition(job)) return { kind: job.kind, known: job }
   throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
     field,
-    value: shown(job),
+    value: quote(job),
     fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
   })
 }
@@ -164,7 +164,7 @@ function kindOf(
 /** Validates the payload after a round trip through JSON, as the handler will see it. */
 function fits(known: AnyJob | undefined, payload: string, field: string): Promise<unknown> | undefined {
   if (known?.payload === undefined) return undefined
-  const checked = fitted(known.payload, JSON.parse(payload), field)
+  const checked = applySchema(known.payload, JSON.parse(payload), field)
   if (!(checked instanceof Promise)) return undefined
   // The caller awaits it later, so mark the rejection as handled now.
   checked.catch(() => {})

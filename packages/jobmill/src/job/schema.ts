@@ -39,7 +39,13 @@ function isObject(value: unknown): value is object {
  * The output of the schema for this value, or PAYLOAD_INVALID with the invalid places. Returns a promise only
  * when the schema does, because on SQLite an enqueue in a transaction must write before it returns.
  */
-export function fitted(schema: Schema, value: unknown, field: string, index?: number, fix?: Fix): unknown {
+export function applySchema(
+  schema: Schema,
+  value: unknown,
+  field: string,
+  index?: number,
+  fix?: Fix,
+): unknown {
   const verdict = schema['~standard'].validate(value)
   return verdict instanceof Promise
     ? verdict.then((late) => valueOf(late, field, index, fix))

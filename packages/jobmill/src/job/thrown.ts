@@ -1,7 +1,7 @@
 /** The errors that a handler throws to control its job. Any other error is a failure. */
 import { BOUNDS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
-import { JobmillError, shown } from './errors.ts'
+import { JobmillError, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 
 // A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
@@ -45,7 +45,7 @@ export class Throttled extends Thrown {
     if (ms !== null && ms > BOUNDS.retryAfterMs) {
       throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
         field: 'Throttled.retryAfter',
-        value: shown(options.retryAfter),
+        value: quote(options.retryAfter),
         fix: 'Pause the queue or snooze the job for a longer wait',
       })
     }

@@ -3,7 +3,7 @@
  * is available, without spending an attempt, and its worker is free for other jobs.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { emptyLimit } from '../job/limit.ts'
 import { checkDraw, checkWait } from '../job/limit-draw.ts'
 import type { LimitDraw, LimitInside, Permit } from '../job/limit-handle.ts'
@@ -151,7 +151,7 @@ function drawnOnTwice(name: string): JobmillError {
     'the queue of this job uses this limit, so the job already holds a permit',
     {
       field: 'limit',
-      value: shown(name),
+      value: quote(name),
       fix: 'Remove the call, or remove the limit from the queue',
     },
   )

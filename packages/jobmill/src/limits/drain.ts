@@ -4,7 +4,7 @@
  */
 import { BOUNDS } from '../job/defaults.ts'
 import { durationMs } from '../job/duration.ts'
-import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
+import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { keyedName } from '../job/limit.ts'
@@ -93,7 +93,7 @@ function retryAfterMs(retryAfter: unknown): number {
   if (ms <= BOUNDS.retryAfterMs) return ms
   throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
     field: 'options.retryAfter',
-    value: shown(retryAfter),
+    value: quote(retryAfter),
     fix: 'Pause the queue or snooze the job for a longer wait',
   })
 }

@@ -1,5 +1,5 @@
 /** Caches the names and types of limits. Read on demand, and kept for a while. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
 import type { LimitSettings } from '../job/limit.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -52,7 +52,7 @@ function unknownLimit(name: string, known: readonly string[]): JobmillError {
   const make = 'declare it in the option limits, or create it with mill.limits.create'
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
-    value: shown(name),
+    value: quote(name),
     fix: near === undefined ? `${those}; ${make}` : `Did you mean "${near}"? Otherwise ${make}`,
   })
 }

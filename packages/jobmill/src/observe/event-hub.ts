@@ -5,7 +5,7 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkString } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
 
@@ -124,7 +124,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
 function notAListener(value: unknown): JobmillError {
   return new JobmillError('HANDLER_INVALID', 'must be a function', {
     field: 'listener',
-    value: shown(value),
+    value: quote(value),
     fix: 'Pass a function that takes the event',
   })
 }

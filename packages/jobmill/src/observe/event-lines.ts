@@ -1,5 +1,5 @@
 /** The log line of each event. The table covers every type, so no event is logged by its name alone. */
-import { counted } from '../job/count-text.ts'
+import { countText } from '../job/count-text.ts'
 import { errorText } from '../job/error-text.ts'
 import type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from '../job/events.ts'
 
@@ -50,16 +50,16 @@ const LINES: Lines = {
     outcome === 'enqueued'
       ? `schedule ${schedule} enqueued job ${id}`
       : `schedule ${schedule} skipped a tick: job ${id} has not ended`,
-  'schedule-missed': ({ schedule, missed }) => `schedule ${schedule} missed ${counted(missed, 'tick')}`,
+  'schedule-missed': ({ schedule, missed }) => `schedule ${schedule} missed ${countText(missed, 'tick')}`,
   'schedule-failing': ({ schedule, error }) => `schedule ${schedule} failed to enqueue: ${errorText(error)}`,
   reaped: ({ jobs, instances }) =>
-    `reclaimed ${counted(jobs.length, 'job')} from ${counted(instances.length, 'expired instance')}`,
+    `reclaimed ${countText(jobs.length, 'job')} from ${countText(instances.length, 'expired instance')}`,
   'leases-found': ({ jobs }) =>
-    `returned ${counted(jobs, 'job')} to the queue, because the reply to the claim was lost`,
+    `returned ${countText(jobs, 'job')} to the queue, because the reply to the claim was lost`,
   'instance-lost': ({ blocked, jobs }) =>
     blocked
-      ? `process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked ${counted(jobs, 'running job')} to stop, and other processes will run ${jobs === 1 ? 'it' : 'them'} again`
-      : `instance was not renewed in time; asked ${counted(jobs, 'running job')} to stop`,
+      ? `process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked ${countText(jobs, 'running job')} to stop, and other processes will run ${jobs === 1 ? 'it' : 'them'} again`
+      : `instance was not renewed in time; asked ${countText(jobs, 'running job')} to stop`,
   'instance-back': () => 'instance is registered again',
   'store-failing': ({ part, error }) =>
     LAST_PARTS.has(part)
@@ -68,23 +68,23 @@ const LINES: Lines = {
   'store-back': ({ part }) => `${part} reaches the database again`,
   'duty-started': ({ duty, everyMs }) =>
     `duty ${duty} started, ${everyMs === null ? 'on demand' : `every ${everyMs} ms`}`,
-  'duty-stopped': ({ duty, passes }) => `duty ${duty} stopped after ${counted(passes, 'pass', 'passes')}`,
+  'duty-stopped': ({ duty, passes }) => `duty ${duty} stopped after ${countText(passes, 'pass', 'passes')}`,
   'duty-done': ({ duty, counts, tookMs }) => `duty ${duty} processed ${countsIn(counts)} in ${ms(tookMs)}`,
   'duty-failing': ({ duty, error }) => `duty ${duty} failed, retrying: ${errorText(error)}`,
-  'duty-back': ({ duty, failures }) => `duty ${duty} recovered after ${counted(failures, 'failure')}`,
+  'duty-back': ({ duty, failures }) => `duty ${duty} recovered after ${countText(failures, 'failure')}`,
   leading: ({ duty }) => `instance became leader of ${duty}`,
   led: ({ duty }) => `instance is no longer leader of ${duty}`,
-  rebalanced: ({ changed }) => `workers were rebalanced: ${counted(changed, 'assignment')} changed`,
+  rebalanced: ({ changed }) => `workers were rebalanced: ${countText(changed, 'assignment')} changed`,
   'mill-started': ({ queues, kinds }) =>
-    `mill started on ${queues.join(', ')} with ${counted(kinds.length, 'kind')}`,
+    `mill started on ${queues.join(', ')} with ${countText(kinds.length, 'kind')}`,
   'mill-stopping': ({ running, graceMs }) =>
-    `mill is stopping: ${counted(running, 'running job')} ${running === 1 ? 'has' : 'have'} up to ${graceMs} ms to finish; a second signal stops at once`,
+    `mill is stopping: ${countText(running, 'running job')} ${running === 1 ? 'has' : 'have'} up to ${graceMs} ms to finish; a second signal stops at once`,
   'grace-expired': ({ jobs }) => {
     const named = jobs
       .slice(0, MOST_NAMED)
       .map((job) => `${jobOf(job)}${job.isAbandoned ? ' (still running)' : ''}`)
     const more = jobs.length > MOST_NAMED ? `, and ${jobs.length - MOST_NAMED} more` : ''
-    return `grace period over: interrupted ${counted(jobs.length, 'running job')}, which ${jobs.length === 1 ? 'is' : 'are'} returned to the queue: ${named.join(', ')}${more}`
+    return `grace period over: interrupted ${countText(jobs.length, 'running job')}, which ${jobs.length === 1 ? 'is' : 'are'} returned to the queue: ${named.join(', ')}${more}`
   },
   'mill-stopped': ({ finished, handedBack, interrupted, tookMs }) =>
     `mill stopped in ${ms(tookMs)}: ${finished} finished, ${handedBack} returned to the queue, ${interrupted} interrupted`,
@@ -104,7 +104,7 @@ function resultNote(notKept: string | null): string {
  */
 function countsIn(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).filter(([what, n]) => n > 0 && !(what === 'jobs' && 'done' in counts))
-  return some.map(([what, n]) => counted(n, what.replace(/s$/, ''), what)).join(', ')
+  return some.map(([what, n]) => countText(n, what.replace(/s$/, ''), what)).join(', ')
 }
 
 /** `job email.send 0190… in default` */

@@ -1,5 +1,5 @@
 /** Selects the jobs of a bulk action: by list filter, by error fingerprint, or by id. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { FINGERPRINT, fingerprintOf } from '../job/fingerprint.ts'
 import { checkObject } from '../job/known-keys.ts'
 import { checkWhole } from '../job/numbers.ts'
@@ -8,7 +8,7 @@ import { checkIds } from '../store/check-requests.ts'
 import { type JobFilter, namesOf } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
-import { failed } from './errors.ts'
+import { keepFailed } from './errors.ts'
 import { inState, type ListedState, type ListFilter, splitFilter, storedState } from './list-filter.ts'
 
 /**
@@ -41,7 +41,7 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
   if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint)))
     throw new JobmillError('OPTION_INVALID', 'must be a fingerprint of 16 hex digits', {
       field: 'filter.fingerprint',
-      value: shown(fingerprint),
+      value: quote(fingerprint),
       fix: 'Use a fingerprint from mill.errors()',
     })
   if (ids === undefined) return { ...filter, ...(fingerprint !== undefined && { fingerprint }) }
@@ -110,7 +110,7 @@ async function withError(
   jobs: readonly JobSummary[],
   fingerprint: string,
 ): Promise<readonly JobSummary[]> {
-  return (await failed(store, jobs))
+  return (await keepFailed(store, jobs))
     .filter(([{ kind }, { error }]) => fingerprintOf(kind, error).fingerprint === fingerprint)
     .map(([job]) => job)
 }

@@ -2,7 +2,7 @@
  * Applies one action to every job that matches a filter: counts first, then works in batches, and stops on
  * request.
  */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
@@ -152,7 +152,7 @@ export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): read
     `is not a state that ${act} applies to${fingerprint === undefined ? '' : ' by fingerprint'}`,
     {
       field: 'filter.state',
-      value: shown(wrong),
+      value: quote(wrong),
       fix: `Use ${states.join(', ')}, or omit it`,
     },
   )

@@ -1,5 +1,5 @@
 /** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
-import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
+import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
@@ -27,11 +27,11 @@ export async function declare(store: Store, options: Declared, which: Declares):
 /** The store knows which limit is missing, but not where code names it. */
 function throwForQueue(error: unknown, declared: Declared['declared']): never {
   if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
-  const queue = declared.find(({ settings }) => shown(settings?.limit) === error.value)
+  const queue = declared.find(({ settings }) => quote(settings?.limit) === error.value)
   if (queue === undefined) throw error
   throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: `queues.${queue.name}.limit`,
-    value: shown(queue.settings?.limit),
+    value: quote(queue.settings?.limit),
     fix: 'Declare it under limits, or create it first',
     cause: error,
   })

@@ -3,11 +3,11 @@
  * Read-only.
  */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
-import { counted } from '../job/count-text.ts'
-import { shown } from '../job/errors.ts'
+import { countText } from '../job/count-text.ts'
+import { quote } from '../job/errors.ts'
 import { spanText } from '../job/span-text.ts'
 import type { InstanceRecord } from '../store/instance.ts'
-import { type Diagnostic, warning, well } from '../store/admin.ts'
+import { type Diagnostic, warning, ok } from '../store/admin.ts'
 import { type QueueRecord, type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import type { ConfigDrift } from './config-drift.ts'
 import type { Listing } from './list-jobs.ts'
@@ -114,7 +114,7 @@ function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<st
   if (unseen.length === 0) {
     const alive = instances.filter(isAlive).map(nameOf)
     const says = alive.length === 0 ? 'no process is running' : `running: ${alive.join(', ')}`
-    return [about(well('instances', says))]
+    return [about(ok('instances', says))]
   }
   return unseen.map((one) => {
     const fix =
@@ -130,16 +130,16 @@ function served(
   unservedKinds: readonly UnservedKind[],
   instances: readonly InstanceRecord[],
 ): MillDiagnostic[] {
-  if (unservedKinds.length === 0) return [about(well('served', 'every kind with waiting jobs has a worker'))]
+  if (unservedKinds.length === 0) return [about(ok('served', 'every kind with waiting jobs has a worker'))]
   const nobody = !instances.some(isAlive)
   return unservedKinds.map(({ queue, kind, jobs }) => {
     // The store stops counting at this number.
-    const many = jobs >= UNSERVED_ROWS ? `${counted(jobs, 'job')} or more` : counted(jobs, 'job')
-    const which = `${many} of kind ${shown(kind)} in queue ${shown(queue)}`
+    const many = jobs >= UNSERVED_ROWS ? `${countText(jobs, 'job')} or more` : countText(jobs, 'job')
+    const which = `${many} of kind ${quote(kind)} in queue ${quote(queue)}`
     const says = `${which} ${jobs === 1 ? 'has' : 'have'} no worker`
     const fix = nobody
       ? 'Start a worker: jobmill work'
-      : `Start a worker that handles ${shown(kind)} on queue ${shown(queue)}, or cancel the jobs`
+      : `Start a worker that handles ${quote(kind)} on queue ${quote(queue)}, or cancel the jobs`
     return about(warning('served', says, fix), 'kind', kind)
   })
 }
@@ -156,20 +156,18 @@ function duties(
     const by = instances.find(({ id }) => id === leader)
     const fix = `Check the log of ${by === undefined ? 'the processes' : nameOf(by)} for "${name}"`
     const late = (says: string): MillDiagnostic[] => [about(warning('duties', says, fix), 'duty', name)]
-    if (failures > 0) return late(`duty ${shown(name)} has failed ${failures} times in a row`)
+    if (failures > 0) return late(`duty ${quote(name)} has failed ${failures} times in a row`)
     const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
     const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
-    return agoMs <= allowedMs ? [] : late(`duty ${shown(name)} last succeeded ${spanText(agoMs)} ago`)
+    return agoMs <= allowedMs ? [] : late(`duty ${quote(name)} last succeeded ${spanText(agoMs)} ago`)
   })
-  return diagnostics.length > 0
-    ? diagnostics
-    : [about(well('duties', `all ${all.length} duties are on time`))]
+  return diagnostics.length > 0 ? diagnostics : [about(ok('duties', `all ${all.length} duties are on time`))]
 }
 
 /** Informational: an operator paused these queues. */
 function paused(queues: readonly QueueRecord[]): MillDiagnostic[] {
-  const names = queues.filter((queue) => queue.paused).map(({ name }) => shown(name))
-  return names.length === 0 ? [] : [about(well('paused', `paused: ${names.join(', ')}`))]
+  const names = queues.filter((queue) => queue.paused).map(({ name }) => quote(name))
+  return names.length === 0 ? [] : [about(ok('paused', `paused: ${names.join(', ')}`))]
 }
 
 function settings(drift: readonly ConfigDrift[], hidesPayloads: boolean): MillDiagnostic[] {
@@ -183,7 +181,7 @@ function settings(drift: readonly ConfigDrift[], hidesPayloads: boolean): MillDi
         override === null
           ? 'Restart the processes whose code should apply; a process with different code started later'
           : `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`
-      return about(warning('settings', `${what} ${shown(name)}: ${says}`, fix), what, name)
+      return about(warning('settings', `${what} ${quote(name)}: ${says}`, fix), what, name)
     })
 }
 

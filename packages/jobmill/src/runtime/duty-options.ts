@@ -1,7 +1,7 @@
 /** Duties that an application defines. The supervisor that runs the built-in duties runs them too. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkName } from '../job/names.ts'
 import { checkBoolean } from '../job/numbers.ts'
 import type { Counts, DutyOptions } from '../upkeep/duty.ts'
@@ -41,7 +41,7 @@ function periodMs(every: Duration, field: string): number {
   if (ms >= SHORTEST_MS) return ms
   throw new JobmillError('DURATION_INVALID', `must be at least ${SHORTEST_MS} ms`, {
     field,
-    value: shown(every),
+    value: quote(every),
     fix: "Pass a duration such as '5s' or '5m'; plain numbers are milliseconds",
   })
 }

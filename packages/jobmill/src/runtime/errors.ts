@@ -91,7 +91,7 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
         let cursor: string | undefined
         do {
           const page = await store.list(filter, { limit: Math.min(left, BOUNDS.pageLimit), cursor })
-          for (const [job, failure] of await failed(store, page.jobs)) gather(groups, job, failure)
+          for (const [job, failure] of await keepFailed(store, page.jobs)) gather(groups, job, failure)
           looked += page.jobs.length
           left -= page.jobs.length
           scanned += page.scanned
@@ -109,7 +109,7 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
  * Keeps the jobs whose last attempt failed. Jobs without an attempt since they were enqueued or retried are
  * not looked up.
  */
-export async function failed(
+export async function keepFailed(
   store: Pick<Store, 'failures'>,
   jobs: readonly JobSummary[],
 ): Promise<(readonly [JobSummary, JobFailure])[]> {

@@ -1,5 +1,5 @@
 /** The filter of `list`, `count` and `bulk`: the filter of the store, plus several states and `retrying`. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObject } from '../job/known-keys.ts'
 import { checkOneOf } from '../job/numbers.ts'
 import { JOB_STATES, type JobState } from '../job/state.ts'
@@ -41,7 +41,7 @@ function statesIn(state: ListedState | readonly ListedState[]): readonly ListedS
   if (state.length === 0)
     throw new JobmillError('OPTION_INVALID', 'must have at least one state', {
       field: 'filter.state',
-      value: shown(state),
+      value: quote(state),
       fix: 'Omit the filter to match all states',
     })
   const each = state.map((one: unknown, at) => checkOneOf(one, `filter.state[${at}]`, LISTED_STATES))

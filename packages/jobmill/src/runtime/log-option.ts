@@ -1,5 +1,5 @@
 /** The option `log`: where log lines go. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
 import { consoleLogger } from '../observe/log-events.ts'
 import {
@@ -31,7 +31,7 @@ export function loggerFor(log: LogOption = 'warn'): Logger | null {
   }
   throw new JobmillError('OPTION_INVALID', 'must be a level, a logger or a function', {
     field: 'log',
-    value: shown(log),
+    value: quote(log),
     fix: 'Pass debug, info, warn, error, silent, a logger with the methods debug, info, warn and error, { pino: logger }, or a function (level, message, fields) => …',
   })
 }

@@ -3,7 +3,7 @@
  */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { durationMs, instantAt } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { type Resolution, RESOLUTIONS } from '../store/metrics.ts'
 
 export interface MetricsWindow {
@@ -34,7 +34,7 @@ export function windowOf(
   if (to !== null && asked >= to) {
     throw new JobmillError('INSTANT_INVALID', 'must be after "from"', {
       field: 'to',
-      value: shown(query.to),
+      value: quote(query.to),
       fix: 'Pass a later instant, or omit it',
     })
   }
@@ -55,7 +55,7 @@ function checkResolution(value: unknown): Resolution {
   if (found !== undefined) return found
   throw new JobmillError('OPTION_INVALID', 'is not a supported resolution', {
     field: 'resolution',
-    value: shown(value),
+    value: quote(value),
     fix: "Use '10s', '1m' or '1h'",
   })
 }

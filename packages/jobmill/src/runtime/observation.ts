@@ -1,6 +1,6 @@
 /** `mill.metrics` and `mill.timeline`: metrics over time and recorded events of all processes. */
 import { type Duration, instantAt } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
@@ -154,7 +154,7 @@ function listed(value: readonly string[] = [], field: string): readonly string[]
   if (typeof value === 'object' && value !== null && Symbol.iterator in value) return value
   throw new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Pass an array of names',
   })
 }

@@ -2,7 +2,7 @@
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { LimitOptions } from '../job/limit.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { ON_DEAD_QUEUE, onDeadKind } from '../job/on-dead.ts'
@@ -221,7 +221,7 @@ function checkStore(store: unknown): void {
   if (isStore) return
   throw new JobmillError('OPTION_INVALID', 'must be a store', {
     field: 'store',
-    value: shown(store),
+    value: quote(store),
     fix: "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres",
   })
 }
@@ -251,7 +251,7 @@ function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
 function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
   // Keeps holes, so that they are rejected by index.
   if (Array.isArray(value)) return Array.from(value as unknown[])
-  found.add('error', 'OPTION_INVALID', option, `must be an array (got ${shown(value)}). Pass [ … ]`)
+  found.add('error', 'OPTION_INVALID', option, `must be an array (got ${quote(value)}). Pass [ … ]`)
   return []
 }
 

@@ -1,5 +1,5 @@
 /** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
@@ -124,7 +124,7 @@ function knownKeys(what: Overridable, option: string): string[] {
   const near = nearest(option, optionNames(what))
   throw new JobmillError('OPTION_UNKNOWN', `is not an option of a ${what}`, {
     field: 'option',
-    value: shown(option),
+    value: quote(option),
     fix: near === undefined ? `Use one of ${optionNames(what).join(', ')}` : `Did you mean "${near}"?`,
   })
 }

@@ -1,5 +1,5 @@
 /** Collects all problems in the options of a mill. Errors prevent its creation, warnings do not. */
-import { type ErrorCode, isJobmillError, JobmillError, shown } from '../job/errors.ts'
+import { type ErrorCode, isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys, unknownKeys } from '../job/known-keys.ts'
 
 export interface Problem {
@@ -46,7 +46,7 @@ export function problems(): Problems {
     },
     names(value, field, example): value is object {
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true
-      const what = `must be an object with an entry for each name (got ${shown(value)}). Pass ${example}`
+      const what = `must be an object with an entry for each name (got ${quote(value)}). Pass ${example}`
       this.add('error', 'OPTION_INVALID', field, what)
       return false
     },

@@ -1,5 +1,5 @@
 /** Diagnostics of queues, limits and schedules: what blocks jobs or makes them fail permanently. */
-import { shown } from '../job/errors.ts'
+import { quote } from '../job/errors.ts'
 import { spanText } from '../job/span-text.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import { warning } from '../store/admin.ts'
@@ -40,7 +40,7 @@ function pausedOrWithoutWorkers(
   if (ready === 0) return []
   const wait = ready === 1 ? '1 job is waiting' : `${ready} jobs are waiting`
   if (paused) {
-    const says = `queue ${shown(name)} is paused, and ${wait}`
+    const says = `queue ${quote(name)} is paused, and ${wait}`
     return [
       about(
         warning('paused', says, 'Resume the queue once the reason for the pause is resolved'),
@@ -51,13 +51,13 @@ function pausedOrWithoutWorkers(
   }
   if (workers !== 0) return []
   const fix = 'Set workers to 1 or more, or to null for the default of each process'
-  return [about(warning('workers', `queue ${shown(name)} has 0 workers, and ${wait}`, fix), 'queue', name)]
+  return [about(warning('workers', `queue ${quote(name)} has 0 workers, and ${wait}`, fix), 'queue', name)]
 }
 
 function cooling({ name, coolingMs, throttles }: QueueRecord): MillDiagnostic[] {
   if (coolingMs < COOLS_LONG_MS) return []
   const often = throttles === 0 ? '' : `, after ${throttles} ${throttles === 1 ? 'throttle' : 'throttles'}`
-  const says = `queue ${shown(name)} is cooling down for another ${spanText(coolingMs)}${often}`
+  const says = `queue ${quote(name)} is cooling down for another ${spanText(coolingMs)}${often}`
   const fix = 'Wait. If it happens often, give the queue a limit that matches what the remote service accepts'
   return [about(warning('cooling', says, fix), 'queue', name)]
 }
@@ -70,7 +70,7 @@ function slow(
   // Other diagnostics already explain these cases.
   if (!isServed || paused || workers === 0 || coolingMs > 0) return []
   if (oldestReadyMs === null || oldestReadyMs <= WAITS_LONG_MS) return []
-  const says = `the oldest ready job in queue ${shown(name)} has waited for ${spanText(oldestReadyMs)}`
+  const says = `the oldest ready job in queue ${quote(name)} has waited for ${spanText(oldestReadyMs)}`
   const fix = 'Check what blocks it (jobmill jobs show). If all workers are busy, add workers or processes'
   return [about(warning('waiting', says, fix), 'queue', name)]
 }
@@ -79,7 +79,7 @@ export function deathDiagnostics(series: readonly QueueSeries[]): MillDiagnostic
   return series.flatMap(({ queue, all }) => {
     const { dead } = all.counters
     if (dead <= MOST_DEATHS) return []
-    const says = `${dead} jobs failed permanently in queue ${shown(queue)} in the last ${spanText(DEATHS_MS)}`
+    const says = `${dead} jobs failed permanently in queue ${quote(queue)} in the last ${spanText(DEATHS_MS)}`
     const fix = 'Inspect the errors (jobmill jobs list --state dead), fix the cause, then retry the jobs'
     return [about(warning('dead', says, fix), 'queue', queue)]
   })
@@ -92,7 +92,7 @@ export function deadJobDiagnostics(
 ): MillDiagnostic[] {
   return counts.flatMap(({ queue, dead }) => {
     if (dead === 0 || others.some(({ about: { name } }) => name === queue)) return []
-    const says = `queue ${shown(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
+    const says = `queue ${quote(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
     const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
     return [about(warning('dead', says, fix), 'queue', queue)]
   })
@@ -102,7 +102,7 @@ export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic
   return limits
     .filter(({ drainedMs }) => drainedMs > 0)
     .map(({ name, drainedMs }) => {
-      const says = `limit ${shown(name)} grants nothing for another ${spanText(drainedMs)}`
+      const says = `limit ${quote(name)} grants nothing for another ${spanText(drainedMs)}`
       return about(
         warning('drained', says, 'Wait. A handler or an operator drained the limit'),
         'limit',
@@ -114,7 +114,7 @@ export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic
 export function scheduleDiagnostics(schedules: readonly ScheduleView[]): MillDiagnostic[] {
   return schedules.flatMap(({ name, error }) => {
     if (error === null) return []
-    const says = `schedule ${shown(name)} failed to enqueue: ${error}`
+    const says = `schedule ${quote(name)} failed to enqueue: ${error}`
     return [
       about(
         warning('schedules', says, 'Fix the error. The schedule retries automatically'),

@@ -1,5 +1,5 @@
 /** The reasons why a job is not running, each with a sentence. */
-import { counted } from '../job/count-text.ts'
+import { countText } from '../job/count-text.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import { limitNamed } from '../job/limit.ts'
 import { spanText } from '../job/span-text.ts'
@@ -132,7 +132,7 @@ function* quarantined({ job }: Scene): Generator<Reason> {
   if (job.state === 'ready' && job.crashes >= 2)
     yield reason(
       'quarantined',
-      `Quarantined after ${counted(job.crashes, 'crash', 'crashes')}: it runs when a process has no other job to run`,
+      `Quarantined after ${countText(job.crashes, 'crash', 'crashes')}: it runs when a process has no other job to run`,
     )
 }
 

@@ -5,7 +5,7 @@
 import type { Observer } from '../observe/observer.ts'
 import { type GaugeReading, systemUsage, type Usage } from '../platform/gauges.ts'
 import type { Platform } from '../platform/platform.ts'
-import { remembered } from '../platform/remembered.ts'
+import { cache } from '../platform/cache.ts'
 import type { DatabaseResources } from '../store/resources.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTools } from '../store/tools.ts'
@@ -40,7 +40,7 @@ export function databaseResources({
   platform,
   tools,
 }: Omit<ResourceTools, 'observer'>): ReadDatabaseResources {
-  return remembered(platform, REMEMBERED_MS, async () => {
+  return cache(platform, REMEMBERED_MS, async () => {
     await opened()
     return (await tools?.resources()) ?? null
   })

@@ -1,7 +1,7 @@
 /** The option `retain`: retention of everything except jobs. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { RetainRequest } from '../store/replies.ts'
 import type { Problems } from './problems.ts'
 
@@ -34,7 +34,7 @@ function everyMs(every: Duration | undefined, found: Problems): number {
     if (ms >= SHORTEST_MS) return ms
     throw new JobmillError('DURATION_INVALID', `must be at least ${SHORTEST_MS} ms`, {
       field: 'retain.every',
-      value: shown(every),
+      value: quote(every),
       fix: "Pass a duration such as '1m'",
     })
   })

@@ -1,7 +1,7 @@
 /** The queue of a kind: from the kind itself, a table of prefixes, a function, or `default`. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { AnyJob } from '../job/definition.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkName } from '../job/names.ts'
 import type { Problems } from './problems.ts'
@@ -25,17 +25,17 @@ const defaultQueue = (): string => DEFAULTS.queue
 
 function ruleOf(route: Route | undefined, found: Problems): (kind: string) => string {
   if (route === undefined) return defaultQueue
-  if (typeof route === 'function') return (kind) => checkName(route(kind), `route(${shown(kind)})`)
+  if (typeof route === 'function') return (kind) => checkName(route(kind), `route(${quote(kind)})`)
   if (typeof route !== 'object' || route === null) {
     throw new JobmillError('OPTION_INVALID', 'must be an object or a function', {
       field: 'route',
-      value: shown(route),
+      value: quote(route),
       fix: "Pass { 'email.': 'mail' } or (kind) => queue",
     })
   }
   checkObjectKeys(route, 'route', Object.keys(route))
   for (const [prefix, queue] of Object.entries(route))
-    found.try('route', undefined, () => void checkName(queue, `route[${shown(prefix)}]`))
+    found.try('route', undefined, () => void checkName(queue, `route[${quote(prefix)}]`))
   const prefixes = Object.entries(route).toSorted(([a], [b]) => b.length - a.length)
   return (kind) => prefixes.find(([prefix]) => kind.startsWith(prefix))?.[1] ?? DEFAULTS.queue
 }

@@ -1,5 +1,5 @@
 /** `mill.schedules`: manages schedules at run time, from any process. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
@@ -103,7 +103,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     )
     throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
       field: 'name',
-      value: shown(name),
+      value: quote(name),
       fix: near === undefined ? 'Use a name from schedules.list()' : `Did you mean "${near}"?`,
     })
   }

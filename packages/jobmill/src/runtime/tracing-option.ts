@@ -1,5 +1,5 @@
 /** The option `tracing`. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Tracing } from '../job/tracing.ts'
 
 export function checkTracing(tracing: Tracing | undefined): Tracing | null {
@@ -14,7 +14,7 @@ export function checkTracing(tracing: Tracing | undefined): Tracing | null {
     return tracing
   throw new JobmillError('OPTION_INVALID', 'must be a tracing object', {
     field: 'tracing',
-    value: shown(given),
+    value: quote(given),
     fix: 'Pass openTelemetry() from jobmill/opentelemetry, or omit it',
   })
 }

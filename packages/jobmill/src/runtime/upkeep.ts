@@ -1,7 +1,7 @@
 /** The duties of an instance, each under its supervisor, driven by the heartbeat. */
 import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
 import type { DutyBid } from '../store/duty.ts'
@@ -187,7 +187,7 @@ function dutyUnknown(name: string, duties: readonly Duty[]): JobmillError {
   const near = nearest(name, names)
   return new JobmillError('DUTY_UNKNOWN', 'no duty has this name', {
     field: 'duty',
-    value: shown(name),
+    value: quote(name),
     fix: near === undefined ? `Use one of ${names.join(', ')}` : `Did you mean "${near}"?`,
   })
 }

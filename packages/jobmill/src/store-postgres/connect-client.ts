@@ -3,7 +3,7 @@
  * or hang if the function fails.
  */
 import type pg from 'pg'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
 
@@ -44,7 +44,7 @@ async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
     throw passwordError(`the password function failed: ${why}`, { cause })
   }
   if (typeof answer === 'string') return answer
-  throw passwordError('the password function did not return a string', { value: shown(answer) })
+  throw passwordError('the password function did not return a string', { value: quote(answer) })
 }
 
 function passwordError(

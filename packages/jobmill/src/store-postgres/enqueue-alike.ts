@@ -3,7 +3,7 @@
  * enqueue_alike.
  */
 import type { NewJob } from '../job/new-job.ts'
-import { insertedLeased } from '../store/inserted-leased.ts'
+import { insertLeased } from '../store/insert-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf } from './array-text.ts'
@@ -97,7 +97,7 @@ async function write(
   const leasedHere = token === null || workers?.elsewhere !== null ? 0 : leased
   return jobs.map((job, n) =>
     n < leasedHere
-      ? { id: job.id, outcome: 'enqueued', lease: insertedLeased(job, token ?? 0, at) }
+      ? { id: job.id, outcome: 'enqueued', lease: insertLeased(job, token ?? 0, at) }
       : { id: job.id, outcome: 'enqueued' },
   )
 }

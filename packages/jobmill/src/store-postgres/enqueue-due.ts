@@ -2,7 +2,7 @@
  * The common enqueue: new, due jobs with neither dedupe key nor order key. Calls the function enqueue_due.
  */
 import type { NewJob } from '../job/new-job.ts'
-import { insertedLeased } from '../store/inserted-leased.ts'
+import { insertLeased } from '../store/insert-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
@@ -57,7 +57,7 @@ export async function enqueueDue(
   return jobs.map((job, n) => {
     const { id } = job
     if (token !== null && leased?.[n] === 't')
-      return { id, outcome: 'enqueued', lease: insertedLeased(job, token, at) }
+      return { id, outcome: 'enqueued', lease: insertLeased(job, token, at) }
     if (notification === null) counts.add(job.queue, 1)
     return { id, outcome: 'enqueued' }
   })

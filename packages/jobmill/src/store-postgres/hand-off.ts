@@ -4,7 +4,7 @@
  */
 import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
-import { insertedLeased } from '../store/inserted-leased.ts'
+import { insertLeased } from '../store/insert-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf } from './array-text.ts'
@@ -129,6 +129,6 @@ export async function enqueueHandingOff(
   return jobs.map((job) => {
     const { id } = job
     if (!leased.has(id)) return { id, outcome: 'enqueued' }
-    return { id, outcome: 'enqueued', lease: insertedLeased(job, token, Number(row['now'])) }
+    return { id, outcome: 'enqueued', lease: insertLeased(job, token, Number(row['now'])) }
   })
 }

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
-import { insertedLeased } from '../store/inserted-leased.ts'
+import { insertLeased } from '../store/insert-leased.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
 import { type Brought, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
 
@@ -88,7 +88,7 @@ export function handOvers(options: {
   function deliver(token: number, at: number, { offer, from, instance, job }: Brought): void {
     recordSender(from, job.queue)
     const rest = { timeoutMs: null, tags: [], metadata: null, orderKey: null }
-    receivers.get(instance)?.({ offer, lease: insertedLeased({ ...job, ...rest }, token, at) })
+    receivers.get(instance)?.({ offer, lease: insertLeased({ ...job, ...rest }, token, at) })
   }
 
   return {

@@ -2,7 +2,7 @@
  * The budgets of per-key limits. Each key has a row next to its limit's row, created on first use and deleted
  * once its budget is full.
  */
-import { changed } from '../job/budget.ts'
+import { changeBudget } from '../job/budget.ts'
 import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import { KEYS_MOST, type AcquireRequest, type Acquired } from '../store/limit.ts'
 import type { Query } from './connection.ts'
@@ -113,7 +113,7 @@ export async function changeKeys(
     amount,
     per_ms,
     burst,
-    ...stateColumns(changed(key.settings, settings, key.state, key.now)),
+    ...stateColumns(changeBudget(key.settings, settings, key.state, key.now)),
   }))
 }
 

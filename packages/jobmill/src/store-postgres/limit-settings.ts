@@ -1,5 +1,5 @@
 /** The settings of limits: values from code, overrides by operators, and the effective result. */
-import { type BudgetState, changed, EMPTY_BUDGET } from '../job/budget.ts'
+import { type BudgetState, changeBudget, EMPTY_BUDGET } from '../job/budget.ts'
 import { isPerKey, type LimitParts, type LimitSettings } from '../job/limit.ts'
 import {
   createdLimit,
@@ -241,7 +241,7 @@ async function reworkKeys(
     return EMPTY_BUDGET
   }
   if (perKey) await changeKeys(context, query, limit.name, settings)
-  return changed(limit.settings, settings, limit.state, limit.now)
+  return changeBudget(limit.settings, settings, limit.state, limit.now)
 }
 
 async function sourcesByName(

@@ -1,5 +1,5 @@
 /** Drains and deletes limits, and reads their current numbers. */
-import { available, drained, EMPTY_BUDGET, nextInMs } from '../job/budget.ts'
+import { available, drainBudget, EMPTY_BUDGET, nextInMs } from '../job/budget.ts'
 import { isPerKey, keyedName } from '../job/limit.ts'
 import { limitInUse, limitUnknown, wrongKey } from '../store/cluster-errors.ts'
 import type { LimitRecord } from '../store/limit.ts'
@@ -79,7 +79,7 @@ async function drainOnce(
   const full = keyedName(name, key)
   const before = (await lockLimits(context, query, [full])).get(full)
   if (before === undefined || isPerKey(before.settings)) return null
-  const after = { ...before, state: drained(before.settings, before.state, forMs, before.now) }
+  const after = { ...before, state: drainBudget(before.settings, before.state, forMs, before.now) }
   await writeStates(context, query, [after])
   const record = await recordNow(context, query, after)
   if (key === undefined || record.settings.type !== 'rate') return record

@@ -98,7 +98,7 @@ async function ledger(query: Query, sql: (text: string) => string): Promise<Appl
 }
 
 /** Null if there are no Jobmill tables. */
-export async function appliedTo(
+export async function appliedMigrations(
   query: Query,
   { schema, sql }: Pick<Target, 'schema' | 'sql'>,
 ): Promise<AppliedMigration[] | null> {

@@ -19,7 +19,7 @@ export interface MissedNotifications {
 /** Above this number for one queue, they are merged into a wake-up for every instance. */
 const MOST_NOTIFICATIONS = 16
 
-export function missedNotifications(): MissedNotifications {
+export function trackMissedNotifications(): MissedNotifications {
   const waiting = new Set<ReadonlySet<string>>()
   const missed = new Map<string, readonly WakeUp[]>()
   // A notification for an unknown queue arrived.

@@ -16,7 +16,7 @@ import { connectClient } from './connect-client.ts'
 import type { Connection, Statement } from './connection.ts'
 import { endSoon } from './end-client.ts'
 import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
-import { missedNotifications } from './missed-notifications.ts'
+import { trackMissedNotifications } from './missed-notifications.ts'
 import { type Address, newClient } from './server-address.ts'
 
 export interface NotifierOptions {
@@ -74,7 +74,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   const { url, channel, platform, connection, onNotification } = options
   const me = platform.id()
   const local = waiters(platform)
-  const missed = missedNotifications()
+  const missed = trackMissedNotifications()
   const sender = notifySender({
     me,
     platform,

@@ -1,7 +1,7 @@
 /** The options of the PostgreSQL store, validated and resolved once. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkBoolean, checkWhole } from '../job/numbers.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
@@ -93,7 +93,7 @@ export function resolveOptions(
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw new JobmillError('NAME_INVALID', 'is not a valid schema name', {
       field: 'schema',
-      value: shown(schema),
+      value: quote(schema),
       fix: 'Use at most 48 lowercase letters, digits and _, starting with a letter or _',
     })
   }

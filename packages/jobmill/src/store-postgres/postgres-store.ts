@@ -1,6 +1,6 @@
 /** The PostgreSQL store: connects every verb to its implementation. */
-import { JobmillError, shown } from '../job/errors.ts'
-import { checked } from '../store/checked.ts'
+import { JobmillError, quote } from '../job/errors.ts'
+import { withChecks } from '../store/with-checks.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { ToolStore } from '../store/store.ts'
 import { position } from './position.ts'
@@ -91,7 +91,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
     )
 
-  const store = checked<Tx>({
+  const store = withChecks<Tx>({
     name: settings.name,
     open: () => lifecycle.open(),
     close: () => lifecycle.close(),
@@ -262,7 +262,7 @@ async function checkServer(connection: Connection): Promise<void> {
   if (unfit === null) return
   throw new JobmillError('STORE_UNSUPPORTED', unfit, {
     field: 'server_encoding',
-    value: shown(encoding),
+    value: quote(encoding),
     fix: ENCODING_FIX,
   })
 }

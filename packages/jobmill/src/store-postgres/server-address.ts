@@ -1,6 +1,6 @@
 /** Server address and login: a URL, the settings of a pg.Pool, or fields. All clients are created here. */
 import pg from 'pg'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { unknownKeys } from '../job/known-keys.ts'
 
 /** A function is called for every new connection, for example for expiring tokens. */
@@ -104,7 +104,7 @@ function invalid(field: string, what: string, fix: string, value?: unknown): Job
   return new JobmillError('OPTION_INVALID', what, {
     field,
     fix,
-    ...(value !== undefined && { value: shown(value) }),
+    ...(value !== undefined && { value: quote(value) }),
   })
 }
 

@@ -1,5 +1,5 @@
 /** A user's transaction: any object with `query(text, values)`, or a function with the same signature. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { Query, Row } from './connection.ts'
 
 type Answer = readonly unknown[] | { readonly rows: readonly unknown[] }
@@ -19,7 +19,7 @@ export function txQuery(tx: Tx): Query {
     if (!Array.isArray(rows) || !rows.every(isRow)) {
       throw new JobmillError('TX_INVALID', 'did not return rows', {
         field: 'tx',
-        value: shown(answer),
+        value: quote(answer),
         fix: 'Return an array of objects, or an object with rows, from query(text, values)',
       })
     }
@@ -27,7 +27,7 @@ export function txQuery(tx: Tx): Query {
     if (renamed === undefined) return rows
     throw new JobmillError('TX_INVALID', 'changed the column names', {
       field: 'tx',
-      value: shown(renamed),
+      value: quote(renamed),
       fix: 'Return rows with unchanged column names, and disable plugins that change their case',
     })
   }
@@ -41,7 +41,7 @@ function sender(tx: unknown): TxFunction {
   }
   throw new JobmillError('TX_INVALID', 'cannot run statements', {
     field: 'tx',
-    value: shown(tx),
+    value: quote(tx),
     fix: 'Pass a pg client with an open transaction, or a function (text, values) => rows',
   })
 }

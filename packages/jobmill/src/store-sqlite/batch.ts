@@ -6,7 +6,7 @@
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
 import { namesVersion } from './counter.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import { LeaseOutdated } from './leases.ts'
 import { changedInCommit, fileChanged, type OpenFiles } from './same-file.ts'
 import { type Notification, type Memory, type Verb, type Worked, workOn } from './work.ts'
@@ -46,7 +46,7 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
   try {
     worked = workOn(connection, Math.floor(clock()), memory, verbs)
   } catch (error) {
-    if (connection.inTransaction) prepared(connection)('ROLLBACK').run()
+    if (connection.inTransaction) statementsOf(connection)('ROLLBACK').run()
     if (isBusy(error)) return 'busy'
     // Each cached lease is dropped after its first mismatch, so this recursion ends.
     if (error instanceof LeaseOutdated) return runBatch(options, verbs)
@@ -61,7 +61,7 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
 
 function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, memory } = options
-  const sql = prepared(connection)
+  const sql = statementsOf(connection)
   // Here an operation must fail only through its own fault, so drop the cached leases.
   memory.leases.clear()
   const began = begin(options)
@@ -87,7 +87,7 @@ function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy'
 }
 
 function begin({ connection, memory }: BatchOptions): unknown {
-  const sql = prepared(connection)
+  const sql = statementsOf(connection)
   try {
     sql('BEGIN IMMEDIATE').run()
     memory.forgetUnless(namesVersion(sql))
@@ -103,7 +103,7 @@ function commit(
   results: readonly Result[],
   all: readonly Worked[],
 ): Batch | 'busy' {
-  const sql = prepared(connection)
+  const sql = statementsOf(connection)
   try {
     sql('COMMIT').run()
   } catch (error) {

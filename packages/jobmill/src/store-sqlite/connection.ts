@@ -3,9 +3,9 @@
  * on.
  */
 import Database from 'better-sqlite3'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { createFile } from './create-file.ts'
-import { type SqliteHandle, prepared } from './handle.ts'
+import { type SqliteHandle, statementsOf } from './handle.ts'
 import { definePayloadHas } from './payload-has.ts'
 import { versionProblem } from './sqlite-version.ts'
 
@@ -60,11 +60,11 @@ function checkVersion(handle: SqliteHandle): void {
 }
 
 function configure(handle: SqliteHandle, path: string, durability: Durability): void {
-  const sql = prepared(handle)
+  const sql = statementsOf(handle)
   const { journal_mode: mode } = sql('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
   if (mode !== 'wal' && path !== ':memory:') {
     throw new JobmillError('STORE_UNSUPPORTED', 'the file cannot use a write-ahead log', {
-      value: shown(mode),
+      value: quote(mode),
       fix: 'Put it on a local disk: a write-ahead log does not work on network file systems',
     })
   }

@@ -9,7 +9,7 @@ import type { Enqueued } from '../store/replies.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { enqueue } from './enqueue.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import type { Live, StoreSettings } from './live.ts'
 import { changedInCommit, fileChanged } from './same-file.ts'
 import { type Notification, Memory, workOn } from './work.ts'
@@ -80,7 +80,7 @@ async function writeSlices(
 
 function commit({ path }: StoreSettings, { files }: Live, connection: Connection): void {
   try {
-    prepared(connection)('COMMIT').run()
+    statementsOf(connection)('COMMIT').run()
   } catch (error) {
     throw commitError(error)
   }

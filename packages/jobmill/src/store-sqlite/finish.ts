@@ -24,7 +24,7 @@ import {
   RUNNING,
   SCHEDULED,
 } from './job-row.ts'
-import { type Counters, endJob, leave, putBack, refunded } from './leave-running.ts'
+import { type Counters, endJob, leave, putBack, refundAttempt } from './leave-running.ts'
 import { leaveOrder, makeReady } from './order-queue.ts'
 import type { Work } from './work.ts'
 
@@ -83,7 +83,7 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const cancelReason = transition.to === 'done' ? null : job.cancel_reason
   const to = cancelReason === null ? target(transition) : CANCELLED
   const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
-  const attempt = refunds(transition) ? refunded(job.attempt) : job.attempt
+  const attempt = refunds(transition) ? refundAttempt(job.attempt) : job.attempt
   move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
   const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []

@@ -3,7 +3,7 @@
  * running, so that enqueue and claim are one write. They never overtake a job that was ready before.
  */
 import type { NewJob } from '../job/new-job.ts'
-import { insertedLeased } from '../store/inserted-leased.ts'
+import { insertLeased } from '../store/insert-leased.ts'
 import type { HandOff, Lease } from '../store/claim.ts'
 import type { Holder } from './initial-state.ts'
 import { dueTime } from './due-time.ts'
@@ -95,5 +95,5 @@ export function giveLease(
     instance,
     tagged: job.tags.length > 0,
   })
-  return insertedLeased(job, token, now)
+  return insertLeased(job, token, now)
 }

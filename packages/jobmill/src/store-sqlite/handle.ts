@@ -32,7 +32,7 @@ export type Sql = (text: string) => SqliteStatement
 
 const kept = new WeakMap<SqliteHandle, Sql>()
 
-export function prepared(handle: SqliteHandle): Sql {
+export function statementsOf(handle: SqliteHandle): Sql {
   const known = kept.get(handle)
   if (known !== undefined) return known
   const statements = new Map<string, SqliteStatement>()

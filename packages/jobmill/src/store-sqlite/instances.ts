@@ -6,7 +6,7 @@ import { letGo } from './duties.ts'
 import type { Sql } from './handle.ts'
 import { type HoldingRow, holdingsOfRow } from './holdings.ts'
 import { CANCELLED, type JobRow, ROW } from './job-row.ts'
-import { endJob, putBack, refunded } from './leave-running.ts'
+import { endJob, putBack, refundAttempt } from './leave-running.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { freeInstance } from './permits.ts'
 import { dropSlots } from './slots.ts'
@@ -88,7 +88,7 @@ export function deregister(work: Work, id: string): number {
 }
 
 function handBack(work: Work, job: JobRow): void {
-  const attempt = refunded(job.attempt)
+  const attempt = refundAttempt(job.attempt)
   if (job.cancel_reason === null) return putBack(work, job, { ...job, attempt })
   recordAttempt(work.sql, job, {
     token: job.token,

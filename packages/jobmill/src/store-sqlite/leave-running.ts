@@ -37,6 +37,6 @@ export function putBack(work: Work, job: JobRow, counters: Counters): void {
   leave(work, job, READY)
 }
 
-export function refunded(attempt: number): number {
+export function refundAttempt(attempt: number): number {
   return Math.max(0, attempt - 1)
 }

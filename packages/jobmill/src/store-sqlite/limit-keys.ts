@@ -2,7 +2,7 @@
  * The budgets of keys: rows in addition to that of their limit, created on first use and deleted when they
  * are full again.
  */
-import { changed, EMPTY_BUDGET } from '../job/budget.ts'
+import { changeBudget, EMPTY_BUDGET } from '../job/budget.ts'
 import { isPerKey, keyedName, type LimitSettings } from '../job/limit.ts'
 import { KEYS_MOST } from '../store/limit.ts'
 import {
@@ -77,7 +77,7 @@ export function changeKeys(work: Work, name: string, settings: LimitSettings): v
   const { sql, now } = work
   for (const row of sql(ALL).all(name) as Row[]) {
     const key = storedOf(row)
-    saveBudget(work, key.id, changed(key.settings, settings, key.budget, now))
+    saveBudget(work, key.id, changeBudget(key.settings, settings, key.budget, now))
   }
   sql(CHANGE).run(settingsText(settings), name)
   sql(DROP_PLACES).run(name)

@@ -2,7 +2,7 @@
  * Limits: declares them from code; applies overrides, drains and deletions by operators; and reads the
  * settings in effect.
  */
-import { type BudgetState, changed, drained, EMPTY_BUDGET } from '../job/budget.ts'
+import { type BudgetState, changeBudget, drainBudget, EMPTY_BUDGET } from '../job/budget.ts'
 import { isPerKey, type LimitParts, type LimitSettings } from '../job/limit.ts'
 import {
   createdLimit,
@@ -124,7 +124,7 @@ function rework(work: Work, limit: StoredLimit, sources: LimitSources): void {
     saveBudget(work, limit.id, EMPTY_BUDGET)
   } else {
     if (isPerKey(settings)) changeKeys(work, limit.name, settings)
-    saveBudget(work, limit.id, changed(limit.settings, settings, limit.budget, now))
+    saveBudget(work, limit.id, changeBudget(limit.settings, settings, limit.budget, now))
   }
   saveLimit(work, limit.id, settings, sources)
   sql(DROP_PLACES).run(limit.id)
@@ -165,7 +165,7 @@ export function drain(work: Work, name: string, forMs: number, key?: string): Li
   if (found.how === 'unknown') throw limitUnknown(name)
   if (found.how === 'wrong-key') throw wrongKey(name, found.perKey)
   const { limit } = found
-  const budget = drained(limit.settings, limit.budget, forMs, work.now)
+  const budget = drainBudget(limit.settings, limit.budget, forMs, work.now)
   saveBudget(work, limit.id, budget)
   return key === undefined
     ? recordOf(work, { ...limit, budget })

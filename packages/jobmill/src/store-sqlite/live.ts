@@ -5,7 +5,7 @@ import { storeClosed } from '../store/lifecycle.ts'
 import { type Connection, type Durability, openConnection } from './connection.ts'
 import { createNotifier, type SqliteNotifier } from './notifier.ts'
 import { isBusy, storeError } from './errors.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import { type LogKeeper, logKeeper } from './log-size.ts'
 import { migrate } from './migrate.ts'
 import { createReader, type Read } from './reader.ts'
@@ -64,7 +64,7 @@ export function liveOn(settings: StoreSettings, connection: Connection): Live {
 }
 
 function databaseBytes(connection: Connection): number {
-  const sql = prepared(connection)
+  const sql = statementsOf(connection)
   const { page_count: pages } = sql('PRAGMA page_count').get() as { readonly page_count: number }
   const { page_size: bytes } = sql('PRAGMA page_size').get() as { readonly page_size: number }
   return pages * bytes

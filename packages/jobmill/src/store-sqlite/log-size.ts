@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type Connection, LOG_LIMIT_BYTES } from './connection.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 
 /** SQLite's default: a commit that finds this many pages in the log copies them. */
 const COPY_AT_PAGES = 1_000
@@ -24,7 +24,7 @@ export function logKeeper(connection: Connection, path: string): LogKeeper {
   const size = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
   function copyInCommits(isOn: boolean): void {
-    prepared(connection)(`PRAGMA wal_autocheckpoint = ${isOn ? COPY_AT_PAGES : 0}`).get()
+    statementsOf(connection)(`PRAGMA wal_autocheckpoint = ${isOn ? COPY_AT_PAGES : 0}`).get()
   }
 
   /** The thread ends when the log is small again. If it cannot run, commits copy pages as usual. */

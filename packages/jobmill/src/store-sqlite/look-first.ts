@@ -18,7 +18,7 @@ import type { Live } from './live.ts'
 import { mayReap, reap, type ReapOptions } from './reap.ts'
 import { heartbeat, heartbeatUnlessDue, renew } from './renew.ts'
 import { mayRetain, retain } from './retain.ts'
-import { rollUp, unrolled } from './roll-up.ts'
+import { rollUp, needsRollUp } from './roll-up.ts'
 import { assign, differing } from './slots.ts'
 import { stage, stageInMs } from './stage.ts'
 import type { Look } from './work.ts'
@@ -82,7 +82,7 @@ export async function retainIfOld(live: Live, request: RetainRequest): Promise<R
 }
 
 export async function rollUpIfOpen(live: Live, limit: number): Promise<number> {
-  return (await when(live, unrolled)) ? live.writer.write(limit, (work) => rollUp(work, limit)) : 0
+  return (await when(live, needsRollUp)) ? live.writer.write(limit, (work) => rollUp(work, limit)) : 0
 }
 
 export async function assignIfDiffers(live: Live, slots: readonly SlotChange[]): Promise<number> {

@@ -1,6 +1,6 @@
 /** Migrates the tables of a file to this release. Safe when many processes open a new file at once. */
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
-import { type SqliteHandle, prepared } from './handle.ts'
+import { type SqliteHandle, statementsOf } from './handle.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 const TABLE = `
@@ -17,7 +17,7 @@ export function migrate(
 ): void {
   // Reads first: on all but the first open there is nothing to do, so no process waits for the write lock.
   if (missing(handle, migrations).length === 0) return
-  const sql = prepared(handle)
+  const sql = statementsOf(handle)
   sql('BEGIN IMMEDIATE').run()
   try {
     handle.exec(TABLE)
@@ -34,13 +34,13 @@ export function migrate(
 }
 
 function missing(handle: SqliteHandle, migrations: readonly Migration[]): Migration[] {
-  const applied = appliedTo(handle) ?? []
+  const applied = appliedMigrations(handle) ?? []
   checkApplied(applied, migrations)
   return pending(applied, migrations)
 }
 
 /** Null when the file has no Jobmill tables. */
-export function appliedTo(handle: SqliteHandle): AppliedMigration[] | null {
-  const sql = prepared(handle)
+export function appliedMigrations(handle: SqliteHandle): AppliedMigration[] | null {
+  const sql = statementsOf(handle)
   return sql(EXISTS).get() === undefined ? null : (sql(APPLIED).all() as AppliedMigration[])
 }

@@ -8,7 +8,7 @@ import { wakeAll, type WakeUp } from '../store/wake-up.ts'
 import type { Notifier } from '../store/store.ts'
 import { waiters } from '../store/waiters.ts'
 import type { Connection } from './connection.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import type { Notification, Look } from './work.ts'
 
 /**
@@ -44,7 +44,7 @@ export interface SqliteNotifier extends Omit<Notifier, 'standBy' | 'receive'> {
 }
 
 export function createNotifier(connection: Connection, platform: Platform): SqliteNotifier {
-  const sql = prepared(connection)
+  const sql = statementsOf(connection)
   const seen = new Map<string, Pick<Notification, 'wakeUps' | 'arrived'>>()
   const waited = new Set<ReadonlySet<string>>()
   let version: number | undefined

@@ -4,7 +4,7 @@ import { sleep } from '../platform/sleep.ts'
 import type { Connection } from './connection.ts'
 import { isBusy, storeError } from './errors.ts'
 import { namesVersion } from './counter.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import { fileChanged, type OpenFiles } from './same-file.ts'
 import { type Look, lookAt, type Memory } from './work.ts'
 
@@ -43,7 +43,7 @@ export function createReader(options: ReaderOptions): Read {
   function readOnce<T>(look: (at: Look) => T): T {
     const change = options.files.change()
     if (change !== null) throw fileChanged(options.path, change)
-    const sql = prepared(connection)
+    const sql = statementsOf(connection)
     sql('BEGIN').run()
     try {
       memory.forgetUnless(namesVersion(sql))

@@ -10,7 +10,7 @@ import { instanceId, recordAttempt } from './attempts.ts'
 import { enqueue } from './enqueue.ts'
 import { endInstance, LOST, runningUnder } from './instances.ts'
 import { CANCELLED, DEAD, type JobRow, READY } from './job-row.ts'
-import { endJob, putBack, refunded } from './leave-running.ts'
+import { endJob, putBack, refundAttempt } from './leave-running.ts'
 import { noteLost } from './lost-jobs.ts'
 import type { Look, Work } from './work.ts'
 
@@ -78,7 +78,7 @@ function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob 
     error: job.cancel_reason ?? crashError(crashes),
     log: job.log,
   })
-  const counters = { attempt: refunded(job.attempt), crashes, records: job.records + 1 }
+  const counters = { attempt: refundAttempt(job.attempt), crashes, records: job.records + 1 }
   const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY
   if (to !== CANCELLED) noteLost(work, job)
   if (to === READY) putBack(work, job, counters)

@@ -8,7 +8,7 @@ import { leadDuties, type Leaders, leadersOf, ledBy } from './duties.ts'
 import { ALIVE } from './instances.ts'
 import { readyWork } from './open-queues.ts'
 import { mayReap } from './reap.ts'
-import { unrolled } from './roll-up.ts'
+import { needsRollUp } from './roll-up.ts'
 import { slotsOf } from './slots.ts'
 import { stageInMs } from './stage.ts'
 import { scheduleInMs } from './tick.ts'
@@ -69,7 +69,7 @@ function replyFor(
     stageInMs: stageInMs(look),
     scheduleInMs: scheduleInMs(look),
     expired: mayReap(look),
-    unrolled: unrolled(look),
+    unrolled: needsRollUp(look),
   }
 }
 

@@ -8,9 +8,9 @@ import Database from 'better-sqlite3'
 import { JobmillError } from '../job/errors.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { storeError } from './errors.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import { type Live, liveOn, openMigrated, type StoreSettings } from './live.ts'
-import { appliedTo, migrate } from './migrate.ts'
+import { appliedMigrations, migrate } from './migrate.ts'
 import { type FileChange, fileChanged, fileSize } from './same-file.ts'
 
 export interface OpenStore {
@@ -114,7 +114,7 @@ function closeChangedLog(
  * still need earlier pages.
  */
 function copyLog(path: string, connection: Connection): void {
-  const { log, checkpointed } = prepared(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
+  const { log, checkpointed } = statementsOf(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
     readonly log: number
     readonly checkpointed: number
   }
@@ -145,7 +145,9 @@ function keepingLogAt(log: string, close: () => void): void {
 function clearLogs(path: string, { connection, files }: Live): void {
   const logs = files.logsInPlace()
   if (logs.length === 0) return
-  const { busy } = prepared(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
+  const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
+    readonly busy: number
+  }
   if (busy !== 0) {
     throw new JobmillError('STORE_UNAVAILABLE', 'the file was replaced while other programs were using it', {
       field: path,
@@ -161,7 +163,7 @@ function checkShrunk({ path, durability }: StoreSettings): void {
   if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')
   const handle = openConnection(path, durability, { fileMustExist: true })
   try {
-    const { quick_check: verdict } = prepared(handle)('PRAGMA quick_check(1)').get() as {
+    const { quick_check: verdict } = statementsOf(handle)('PRAGMA quick_check(1)').get() as {
       readonly quick_check: string
     }
     if (verdict !== 'ok') throw fileChanged(path, 'shrunk')
@@ -198,7 +200,7 @@ function checkOurs(path: string): void {
   const handle = new Database(path, { fileMustExist: true, timeout: 0 })
   try {
     handle.pragma('query_only = ON')
-    if (appliedTo(handle) !== null) return
+    if (appliedMigrations(handle) !== null) return
   } finally {
     handle.close()
   }

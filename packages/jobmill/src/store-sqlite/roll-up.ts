@@ -66,6 +66,6 @@ export function bucketsOf(deltas: readonly MetricDeltaRow[], resolution: number)
 }
 
 /** Whether `rollUp` has something to do. */
-export function unrolled({ sql }: Look): boolean {
+export function needsRollUp({ sql }: Look): boolean {
   return sql(ANY).get() !== undefined
 }

@@ -1,6 +1,6 @@
 /** The SQLite store: wires each operation of the store contract to its implementation. */
 import type { Platform } from '../platform/platform.ts'
-import { checked } from '../store/checked.ts'
+import { withChecks } from '../store/with-checks.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { Recording } from '../store/metrics.ts'
@@ -55,7 +55,7 @@ import { release, acquire } from './acquire.ts'
 import { tick, ticks } from './tick.ts'
 import { timeline } from './timeline.ts'
 import { historyOf } from './counter.ts'
-import { prepared } from './handle.ts'
+import { statementsOf } from './handle.ts'
 import { fileChanged } from './same-file.ts'
 import { inUserTransaction } from './tx.ts'
 import { unservedKinds } from './unserved.ts'
@@ -75,11 +75,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     const { connection, files } = live()
     const change = files.change()
     if (change !== null) throw fileChanged(settings.path, change)
-    const history = historyOf(prepared(connection))
+    const history = historyOf(statementsOf(connection))
     return Promise.resolve(inUserTransaction(tx, history, now(), verb))
   }
 
-  const store = checked<SqliteTx>({
+  const store = withChecks<SqliteTx>({
     name: `sqlite ${settings.givenPath ?? settings.path}`,
     open: () => lifecycle.open(),
     close: () => lifecycle.close(),

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { ToolStore } from '../store/store.ts'
@@ -38,7 +38,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
   if (typeof path !== 'string' || path.trim() === '') {
     throw new JobmillError('OPTION_INVALID', 'must be the path of a file', {
       field: 'path',
-      value: shown(path),
+      value: quote(path),
       fix: "Pass a path such as 'jobs.db', or ':memory:'",
     })
   }
@@ -57,7 +57,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
   if (durability !== 'full' && durability !== 'relaxed') {
     throw new JobmillError('OPTION_INVALID', 'must be "full" or "relaxed"', {
       field: 'options.durability',
-      value: shown(durability),
+      value: quote(durability),
       fix: 'Omit it for "full"',
     })
   }

@@ -3,17 +3,17 @@
  * after the user's commit. A savepoint keeps each call all-or-nothing for a user who catches its error and
  * continues.
  */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { historyOf } from './counter.ts'
 import { userHandleError } from './errors.ts'
-import { prepared, type SqliteHandle } from './handle.ts'
+import { statementsOf, type SqliteHandle } from './handle.ts'
 import { Memory, type Work, workOn } from './work.ts'
 
 /** `history` is that of the store's own file. */
 export function inUserTransaction<T>(tx: unknown, history: number, now: number, verb: (work: Work) => T): T {
   const handle = checkHandle(tx)
   try {
-    const sql = prepared(handle)
+    const sql = statementsOf(handle)
     if (historyOf(sql) !== history) throw otherFile()
     sql('SAVEPOINT jobmill').run()
     try {
@@ -76,6 +76,6 @@ function isForPostgres(tx: unknown): boolean {
 }
 
 function invalid(what: string, tx: unknown, fix: string): JobmillError {
-  const value = typeof tx === 'object' && tx !== null ? {} : { value: shown(tx) }
+  const value = typeof tx === 'object' && tx !== null ? {} : { value: quote(tx) }
   return new JobmillError('TX_INVALID', what, { field: 'tx', ...value, fix })
 }

@@ -1,6 +1,6 @@
 /** The tools of operations: the statements of a handle, the current instant, names, counters and sums. */
 import { type Counters, createCounters } from './counter.ts'
-import { prepared, type Sql, type SqliteHandle } from './handle.ts'
+import { statementsOf, type Sql, type SqliteHandle } from './handle.ts'
 import { type LeaseCache, type Leases, leasesOn } from './leases.ts'
 import { type NotificationRow, createMoves, type Moves } from './moves.ts'
 import { NameCache, type Names, namesOn } from './names.ts'
@@ -59,7 +59,7 @@ export interface Worked<T = unknown> {
 }
 
 export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Look {
-  const sql = prepared(handle)
+  const sql = statementsOf(handle)
   return { sql, now, names: namesOn(sql, cache) }
 }
 

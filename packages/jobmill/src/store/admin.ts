@@ -90,7 +90,7 @@ export interface Diagnostic {
 }
 
 /** The check passed. */
-export function well(check: string, says: string): Diagnostic {
+export function ok(check: string, says: string): Diagnostic {
   return { check, level: 'ok', says, fix: null }
 }
 

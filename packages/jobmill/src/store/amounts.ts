@@ -12,7 +12,7 @@ export function sizeText(bytes: number): string {
 }
 
 /** Collapses a text to one line and truncates it. */
-export function shortened(text: string, most = 80): string {
+export function shorten(text: string, most = 80): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   const characters = Array.from(line)
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : line

@@ -1,6 +1,6 @@
 /** Argument checks for the outcomes, progress and logs of attempts. */
 import { DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -118,7 +118,7 @@ function checkLog(log: unknown, field: string): string {
   if (typeof log !== 'string') {
     throw new JobmillError('OPTION_INVALID', 'must be a string', {
       field,
-      value: shown(log),
+      value: quote(log),
       fix: 'Join the lines of the log',
     })
   }

@@ -1,6 +1,6 @@
 /** Argument checks for slots, schedules, limits, metrics and events. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
@@ -84,7 +84,7 @@ const CHECKS: Readonly<Record<(typeof SCHEDULE_KEYS)[number], Check>> = {
 function notAnArray(value: unknown, field: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Pass an array',
   })
 }

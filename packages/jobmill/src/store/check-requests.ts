@@ -3,7 +3,7 @@
  * rely on.
  */
 import { BOUNDS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
@@ -23,7 +23,7 @@ export function checkIds(ids: readonly string[], field = 'ids'): string[] {
   if (!Array.isArray(ids)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array of job ids', {
       field,
-      value: shown(ids),
+      value: quote(ids),
       fix: 'Pass an array, even for a single id',
     })
   }
@@ -91,7 +91,7 @@ function checkOnDead(kind: string, kinds: readonly string[], field: string): voi
   if (kinds.includes(kind)) return
   throw new JobmillError('OPTION_INVALID', 'is not among the kinds of the instance', {
     field,
-    value: shown(kind),
+    value: quote(kind),
     fix: 'Add it to kinds, or remove it here',
   })
 }
@@ -144,7 +144,7 @@ function checkNames(names: unknown, field: string): void {
   if (names.length === 0 || names.length > MOST_NAMES)
     throw new JobmillError('OPTION_INVALID', `must have 1 to ${MOST_NAMES} names`, {
       field,
-      value: shown(names),
+      value: quote(names),
       fix: names.length === 0 ? 'Omit the filter to match all' : 'Use several calls',
     })
   names.forEach((name, at) => checkSought(name, `${field}[${at}]`))

@@ -1,11 +1,11 @@
 /** Errors about schedules and limits that are missing, already exist, or are in use. */
 import type { Overridable } from '../job/overrides.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 
 export function scheduleExists(name: string): JobmillError {
   return new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', {
     field: 'schedule',
-    value: shown(name),
+    value: quote(name),
     fix: 'Change that schedule, delete it first, or use another name',
   })
 }
@@ -13,7 +13,7 @@ export function scheduleExists(name: string): JobmillError {
 export function scheduleUnknown(name: string): JobmillError {
   return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
     field: 'schedule',
-    value: shown(name),
+    value: quote(name),
     fix: 'Define it in code or create it first',
   })
 }
@@ -21,7 +21,7 @@ export function scheduleUnknown(name: string): JobmillError {
 export function limitUnknown(name: string): JobmillError {
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
-    value: shown(name),
+    value: quote(name),
     fix: 'Declare it first',
   })
 }
@@ -29,11 +29,11 @@ export function limitUnknown(name: string): JobmillError {
 /** `perKey`: whether the limit has a budget per key. */
 export function wrongKey(name: string, perKey: boolean): JobmillError {
   return perKey
-    ? new JobmillError('OPTION_CONFLICT', `is required: the limit ${shown(name)} has a budget per key`, {
+    ? new JobmillError('OPTION_CONFLICT', `is required: the limit ${quote(name)} has a budget per key`, {
         field: 'key',
         fix: "Pass one, such as { key: 'chat:42' }",
       })
-    : new JobmillError('OPTION_CONFLICT', `is not allowed: the limit ${shown(name)} has a single budget`, {
+    : new JobmillError('OPTION_CONFLICT', `is not allowed: the limit ${quote(name)} has a single budget`, {
         field: 'key',
         fix: 'Omit it, or use another limit with perKey: true',
       })
@@ -41,7 +41,7 @@ export function wrongKey(name: string, perKey: boolean): JobmillError {
 
 export function perKeyFixed(name: string, perKey: boolean): JobmillError {
   const is = perKey ? 'has a budget per key' : 'has a single budget'
-  return new JobmillError('OPTION_CONFLICT', `cannot be changed: the limit ${shown(name)} ${is}`, {
+  return new JobmillError('OPTION_CONFLICT', `cannot be changed: the limit ${quote(name)} ${is}`, {
     field: 'limit.perKey',
     fix: 'Create another limit and use that one',
   })
@@ -50,15 +50,15 @@ export function perKeyFixed(name: string, perKey: boolean): JobmillError {
 export function perKeyOnQueue(name: string, field = 'limit'): JobmillError {
   return new JobmillError('OPTION_CONFLICT', 'has a budget per key, but a claim has no key', {
     field,
-    value: shown(name),
+    value: quote(name),
     fix: 'Use another limit for the queue, and acquire this one in the handler',
   })
 }
 
 export function limitInUse(name: string, queue: string): JobmillError {
-  return new JobmillError('LIMIT_IN_USE', `is used by the queue ${shown(queue)}`, {
+  return new JobmillError('LIMIT_IN_USE', `is used by the queue ${quote(queue)}`, {
     field: 'limit',
-    value: shown(name),
+    value: quote(name),
     fix: 'Remove it from that queue first',
   })
 }
@@ -66,7 +66,7 @@ export function limitInUse(name: string, queue: string): JobmillError {
 export function limitExists(name: string): JobmillError {
   return new JobmillError('OPTION_CONFLICT', 'a limit with this name exists', {
     field: 'name',
-    value: shown(name),
+    value: quote(name),
     fix: 'Change it with mill.limits.change, or delete it first',
   })
 }
@@ -75,7 +75,7 @@ export function limitExists(name: string): JobmillError {
 export function notInCode(what: Overridable, name: string): JobmillError {
   return new JobmillError('OPTION_CONFLICT', `was created at run time, so code has no value for it`, {
     field: what,
-    value: shown(name),
+    value: quote(name),
     fix: `Change or delete it, or declare the ${what} in code first`,
   })
 }

@@ -1,5 +1,5 @@
 /** Finds where a database differs from its migrations, after manual changes or an incomplete restore. */
-import { broken, type Diagnostic, warning, well } from './admin.ts'
+import { broken, type Diagnostic, warning, ok } from './admin.ts'
 
 /**
  * Schema objects by name, with their definitions: `table job`, `column job.priority`, `index job.job_pkey`,
@@ -31,8 +31,8 @@ export function driftDiagnostics(expected: Parts, found: Parts, mend: Mending): 
   const indexes = [...expected.keys()].filter((part) => checkOf(part) === 'index').length
   return [
     ...diagnostics,
-    ...(isWell('drift') ? [well('drift', 'tables and columns match the migrations')] : []),
-    ...(isWell('index') ? [well('index', `all ${indexes} indexes exist`)] : []),
+    ...(isWell('drift') ? [ok('drift', 'tables and columns match the migrations')] : []),
+    ...(isWell('index') ? [ok('index', `all ${indexes} indexes exist`)] : []),
   ]
 }
 

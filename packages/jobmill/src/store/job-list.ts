@@ -4,7 +4,7 @@
  * by start. Ended jobs come newest first, and all states together by newest id.
  */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkWhole } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -138,7 +138,7 @@ function positionOf(cursor: string, order: string): Position {
 export function cursorInvalid(cursor: unknown): JobmillError {
   return new JobmillError('CURSOR_INVALID', 'is not a cursor of this listing', {
     field: 'cursor',
-    value: shown(cursor),
+    value: quote(cursor),
     fix: 'Pass "next" of the previous page, with the same state filter',
   })
 }

@@ -1,6 +1,6 @@
 /** Filters on values inside payloads: the value at a path, compared as text. */
 import { BOUNDS } from '../job/defaults.ts'
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 
 export interface PayloadAt {
@@ -87,7 +87,7 @@ export function checkSought(text: unknown, field: string, least = 1): string {
 }
 
 function invalid(field: string, value: unknown, what: string, fix: string = EXAMPLE): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
+  return new JobmillError('OPTION_INVALID', what, { field, value: quote(value), fix })
 }
 
 /** Whether a payload (JSON text) has all of these values. */

@@ -1,5 +1,5 @@
 /** Queues as the read side returns them. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
 
@@ -37,7 +37,7 @@ export interface UnservedKind {
 export function queueUnknown(name: string): JobmillError {
   return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
     field: 'queue',
-    value: shown(name),
+    value: quote(name),
     fix: 'Enqueue a job to it or declare it first',
   })
 }

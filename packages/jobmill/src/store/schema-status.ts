@@ -1,6 +1,6 @@
 /** The migration status of a database, for display and as a diagnostic. Shared by all stores. */
 import { isJobmillError, type JobmillError } from '../job/errors.ts'
-import { broken, type Diagnostic, type SchemaStatus, warning, well } from './admin.ts'
+import { broken, type Diagnostic, type SchemaStatus, warning, ok } from './admin.ts'
 import { type AppliedMigration, checkApplied, type Migration, pending } from './migrations.ts'
 
 /** `applied` is null if the database does not exist or has no Jobmill tables. */
@@ -26,7 +26,7 @@ export function schemaDiagnostic(
   const refused = refusal(applied, known)
   if (refused !== null) return broken('schema', refused.message, refused.fix ?? '')
   const missing = pending(applied, known)
-  if (missing.length === 0) return well('schema', `all ${known.length} migrations are applied`)
+  if (missing.length === 0) return ok('schema', `all ${known.length} migrations are applied`)
   const names = missing.map(({ number, name }) => `${number} (${name})`).join(', ')
   return warning(
     'schema',

@@ -1,5 +1,5 @@
 /** Deletes what exceeds the retention settings, in bounded batches until nothing is left. */
-import { JobmillError, isJobmillError, shown } from '../job/errors.ts'
+import { JobmillError, isJobmillError, quote } from '../job/errors.ts'
 import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from './duty.ts'
@@ -57,7 +57,7 @@ async function retainEach(
       errors.push(
         new JobmillError('STORE_REFUSED', 'the ended jobs of this queue cannot be deleted', {
           field: 'queue',
-          value: shown(name),
+          value: quote(name),
           fix: 'Check the cause; retention of all other queues succeeded',
           cause,
         }),

@@ -5,7 +5,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import { errorText } from '../job/error-text.ts'
 import { jsonText } from '../job/json-text.ts'
-import { fitted, type Schema } from '../job/schema.ts'
+import { applySchema, type Schema } from '../job/schema.ts'
 import { thrownOutcome } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import { type Attempt, interrupt } from './attempt.ts'
@@ -56,7 +56,7 @@ class Unfit extends Error {}
 /** A schema may be async, and must not hold the worker longer than the handler may. */
 async function validated(stored: unknown, schema: Schema, attempt: Attempt): Promise<unknown> {
   try {
-    const fitting = fitted(schema, stored, 'payload')
+    const fitting = applySchema(schema, stored, 'payload')
     return fitting instanceof Promise ? await orAborted(fitting, attempt.signal) : fitting
   } catch (error) {
     // A schema that throws says nothing about the payload, so it counts as an ordinary failure.
@@ -128,7 +128,7 @@ function once(next: () => Promise<unknown>): () => Promise<unknown> {
  */
 export function kept(returned: unknown, schema: Schema | undefined): Ended | Promise<Ended> {
   try {
-    const result = schema === undefined ? returned : fitted(schema, returned, 'result')
+    const result = schema === undefined ? returned : applySchema(schema, returned, 'result')
     return result instanceof Promise ? result.then(keep, notKept) : keep(result)
   } catch (error) {
     return notKept(error)

@@ -10,7 +10,7 @@ import { progressOf } from '../../src/cli/progress.ts'
 import { listing, table } from '../../src/cli/table.ts'
 import { printable, type Terminal } from '../../src/cli/terminal.ts'
 import { waitingFor } from '../../src/cli/waiting.ts'
-import { counted, fromNow, lasting, left, localTime, typed } from '../../src/cli/wording.ts'
+import { countText, fromNow, lasting, remainingText, localTime, optionText } from '../../src/cli/wording.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { jobView } from '../../src/runtime/job-view.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
@@ -74,9 +74,9 @@ describe('words for times and numbers', () => {
 
   test('durations are written as they can be typed', () => {
     for (const text of ['10s', '1h30m', '7d', '1d2h3m4s5ms', '0s'])
-      expect(typed(durationMs(text, 'x'))).toBe(text)
-    expect([typed(null), left(1), left(89_001)]).toEqual(['forever', '1s', '1m30s'])
-    expect([counted(1, 'job'), counted(1_100, 'job')]).toEqual(['1 job', '1,100 jobs'])
+      expect(optionText(durationMs(text, 'x'))).toBe(text)
+    expect([optionText(null), remainingText(1), remainingText(89_001)]).toEqual(['forever', '1s', '1m30s'])
+    expect([countText(1, 'job'), countText(1_100, 'job')]).toEqual(['1 job', '1,100 jobs'])
   })
 })
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { frame, itemsOf } from '../../src/cli/top/frame.ts'
 import { type Key, keysIn } from '../../src/cli/top/keys.ts'
-import { shares, windowed } from '../../src/cli/top/pieces.ts'
+import { shares, visiblePart } from '../../src/cli/top/pieces.ts'
 import type { OneJob, Overview, QueueJobs, View } from '../../src/cli/top/read.ts'
 import { shortNumber, shortTime } from '../../src/cli/top/short.ts'
 import { placeOf, pressKey, START, type TopState } from '../../src/cli/top/state.ts'
@@ -104,8 +104,8 @@ describe('frames', () => {
       [0, 0, 0],
     ])
     for (let chosen = 0; chosen < 10; chosen += 1)
-      expect(windowed([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], chosen, 4).shown).toContain(chosen)
-    expect(windowed([1, 2], 0, 4)).toEqual({ from: 0, shown: [1, 2] })
+      expect(visiblePart([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], chosen, 4).shown).toContain(chosen)
+    expect(visiblePart([1, 2], 0, 4)).toEqual({ from: 0, shown: [1, 2] })
   })
 })
 

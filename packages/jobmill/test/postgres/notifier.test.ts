@@ -8,7 +8,7 @@ import type { WakeUp } from '../../src/store/wake-up.ts'
 import type { Store } from '../../src/store/store.ts'
 import { notifySender, NOTIFY_EVERY_MS } from '../../src/store-postgres/notify-sender.ts'
 import { messageText, readMessage } from '../../src/store-postgres/notify-message.ts'
-import { missedNotifications } from '../../src/store-postgres/missed-notifications.ts'
+import { trackMissedNotifications } from '../../src/store-postgres/missed-notifications.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
@@ -132,7 +132,7 @@ describe('postgres notifier: sending', () => {
 
 describe('postgres notifier: missed notifications', () => {
   test('are delivered to the next wait, unchanged and once', () => {
-    const missed = missedNotifications()
+    const missed = trackMissedNotifications()
     missed.add([aWakeUp({ seed: 1 }), aWakeUp({ queue: 'b' })])
     missed.add([aWakeUp({ seed: 2, jobs: 5 })])
     expect(missed.take(['c'])).toEqual([])
@@ -142,7 +142,7 @@ describe('postgres notifier: missed notifications', () => {
   })
 
   test('are not delivered if a waiter got them or a claim has looked since', () => {
-    const missed = missedNotifications()
+    const missed = trackMissedNotifications()
     missed.startWaiting(['a', 'b'])
     missed.add([aWakeUp()])
     // The waiter has left to claim: from here on it receives nothing.
@@ -157,7 +157,7 @@ describe('postgres notifier: missed notifications', () => {
   })
 
   test('are merged if one is repeated, and wake every instance if they are many or their queue is unknown', () => {
-    const missed = missedNotifications()
+    const missed = trackMissedNotifications()
     missed.add([aWakeUp({ jobs: 1 })])
     missed.add([aWakeUp({ jobs: 4 })])
     expect(missed.take(['a'])).toEqual([aWakeUp({ jobs: 4 })])

@@ -1,6 +1,6 @@
 /** Every public method with arguments of the wrong type: an error of ours that names the field, never a TypeError of the language. */
 import { describe, expect, test } from 'vitest'
-import { isJobmillError, shown } from '../../src/job/errors.ts'
+import { isJobmillError, quote } from '../../src/job/errors.ts'
 import { type TestMill, testMill } from '../../src/testing/index.ts'
 
 const ID = '01890000-0000-7000-8000-000000000001'
@@ -193,8 +193,8 @@ describe('arguments', () => {
             call === undefined ? callByName(mill, name, args) : call(mill, value as never),
           )
           if (isJobmillError(error) && (error.field ?? error.problems) !== undefined) continue
-          const given = shown(value)
-          wrong.push(`${name}[${at}] ${given}: ${error === null ? 'accepted' : shown(error)}`)
+          const given = quote(value)
+          wrong.push(`${name}[${at}] ${given}: ${error === null ? 'accepted' : quote(error)}`)
         }
     await mill.stop()
     expect(wrong).toEqual([])

@@ -10,8 +10,8 @@ import {
   type Ask,
   available,
   type BudgetState,
-  changed,
-  drained,
+  changeBudget,
+  drainBudget,
   EMPTY_BUDGET,
   nextInMs,
   spent,
@@ -53,10 +53,10 @@ function budget(settings: LimitSettings, start: BudgetState = EMPTY_BUDGET) {
       return amount
     },
     drain(now: number, forMs: number): void {
-      state = drained(current, state, forMs, now)
+      state = drainBudget(current, state, forMs, now)
     },
     change(now: number, to: LimitSettings): void {
-      state = changed(current, to, state, now)
+      state = changeBudget(current, to, state, now)
       current = to
       places.clear()
     },

@@ -1,6 +1,6 @@
 /** The one error class: how its message reads, what it shows of a value, and who recognises it. */
 import { describe, expect, test, vi } from 'vitest'
-import { ERRORS, type ErrorCode, isJobmillError, JobmillError, pathOf, shown } from '../../src/job/errors.ts'
+import { ERRORS, type ErrorCode, isJobmillError, JobmillError, pathOf, quote } from '../../src/job/errors.ts'
 
 const ending = (fix: string): string =>
   new JobmillError('OPTION_UNKNOWN', 'is not an option', { fix }).message
@@ -114,29 +114,29 @@ describe('a value is shown', () => {
     [{ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, 'an object with the keys "a", "b", "c", "d", "e", …'],
     [Object.create(null), 'an object with no keys'],
   ])('%# as %2$s', (value, text) => {
-    expect(shown(value)).toBe(text)
+    expect(quote(value)).toBe(text)
   })
 
   test('whole up to 40 characters, and cut after them', () => {
-    expect(shown('x'.repeat(40))).toBe(`"${'x'.repeat(40)}"`)
-    expect(shown('x'.repeat(41))).toBe(`"${'x'.repeat(40)}…"`)
-    expect(shown('x'.repeat(1_000_000))).toBe(`"${'x'.repeat(40)}…"`)
+    expect(quote('x'.repeat(40))).toBe(`"${'x'.repeat(40)}"`)
+    expect(quote('x'.repeat(41))).toBe(`"${'x'.repeat(40)}…"`)
+    expect(quote('x'.repeat(1_000_000))).toBe(`"${'x'.repeat(40)}…"`)
   })
 
   test('with a pair of surrogates counted as one character and never cut', () => {
-    expect(shown('😀'.repeat(40))).toBe(`"${'😀'.repeat(40)}"`)
-    expect(shown('😀'.repeat(41))).toBe(`"${'😀'.repeat(40)}…"`)
-    expect(shown(`a${'😀'.repeat(100)}`)).toBe(`"a${'😀'.repeat(39)}…"`)
+    expect(quote('😀'.repeat(40))).toBe(`"${'😀'.repeat(40)}"`)
+    expect(quote('😀'.repeat(41))).toBe(`"${'😀'.repeat(40)}…"`)
+    expect(quote(`a${'😀'.repeat(100)}`)).toBe(`"a${'😀'.repeat(39)}…"`)
   })
 
   test('well-formed when the text is not', () => {
-    expect(shown('a\ud800b')).toBe('"a\ufffdb"')
+    expect(quote('a\ud800b')).toBe('"a\ufffdb"')
   })
 
   test('short when it is a huge BigInt, or has a long key or description', () => {
-    expect(shown(10n ** 1_000n)).toBe(`1${'0'.repeat(39)}…`)
-    expect(shown(Symbol('x'.repeat(1_000)))).toHaveLength(41)
-    expect(shown({ ['k'.repeat(1_000)]: 1 })).toBe(`an object with the keys "${'k'.repeat(40)}…"`)
+    expect(quote(10n ** 1_000n)).toBe(`1${'0'.repeat(39)}…`)
+    expect(quote(Symbol('x'.repeat(1_000)))).toHaveLength(41)
+    expect(quote({ ['k'.repeat(1_000)]: 1 })).toBe(`an object with the keys "${'k'.repeat(40)}…"`)
   })
 })
 

@@ -84,7 +84,7 @@ export interface Undelivered {
  * Bots with recent delivery failures, from the last known state. Refreshes that state in the background.
  * `ask` is null when Telegram delivers no updates, as in polling mode.
  */
-export function undelivered(ask: (() => Promise<readonly WebhookState[]>) | null): () => Undelivered[] {
+export function deliveryFailures(ask: (() => Promise<readonly WebhookState[]>) | null): () => Undelivered[] {
   let known: readonly WebhookState[] = []
   return () => {
     ask?.().then(

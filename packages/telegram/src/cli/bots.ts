@@ -5,13 +5,13 @@ import { troubleWith } from '../bots/trouble.ts'
 import { webhookState } from '../bots/webhooks.ts'
 import type { BotConfig } from '../config/config.ts'
 import type { Command } from './command.ts'
-import { configured } from './config.ts'
+import { loadConfig } from './config.ts'
 
 export const bots: Command = {
   words: 'bots',
   says: 'list the bots and the state of their webhooks',
   async run(given, io) {
-    const found = configured(given, io)
+    const found = loadConfig(given, io)
     if (found === null) return EXIT.usage
     const { config } = found
     let code: number = EXIT.done

@@ -9,7 +9,7 @@ import { codes as codesOf } from '../sessions/codes.ts'
 import { EVERY_BOT } from '../sessions/sessions.ts'
 import { type Schema, STEPS } from '../sessions/steps.ts'
 import type { Command, Io } from './command.ts'
-import { configured } from './config.ts'
+import { loadConfig } from './config.ts'
 
 const issueCode: Command = {
   words: 'codes new',
@@ -58,7 +58,7 @@ interface Found {
 }
 
 function authOf(given: Given, io: Io): Found | null {
-  const config = configured(given, io)?.config
+  const config = loadConfig(given, io)?.config
   if (config === undefined) return null
   const { auth, database } = config
   if (auth !== null && database !== null) return { config, auth, database }

@@ -24,7 +24,7 @@ interface Examined extends Pick<Configured, 'tokens'> {
 const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
 /** Returns null after printing the problems. */
-export function configured(given: Given, io: Io): Configured | null {
+export function loadConfig(given: Given, io: Io): Configured | null {
   const examined = examine(given, io)
   if (examined === null) return null
   const { config, tokens, problems } = examined

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { EXIT } from 'jobmill/cli'
 import { startGateway } from '../gateway.ts'
 import type { Command } from './command.ts'
-import { configured } from './config.ts'
+import { loadConfig } from './config.ts'
 
 export const start: Command = {
   words: 'start',
@@ -12,7 +12,7 @@ export const start: Command = {
     poll: { type: 'boolean', says: 'poll Telegram for updates instead of receiving webhooks' },
   },
   async run(given, io) {
-    const found = configured(given, io)
+    const found = loadConfig(given, io)
     if (found === null) return EXIT.usage
     const { config, tokens } = found
     const mode = given.has('poll') ? 'polling' : config.mode

@@ -3,7 +3,7 @@ import { isJobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
 import type { Address } from './config.ts'
 import { type Problems, typeOf } from './problems.ts'
-import { type GivenValue, givenIn } from './given.ts'
+import { type GivenValue, readValue } from './given.ts'
 import type { Section } from './section.ts'
 import type { Env } from './secrets.ts'
 
@@ -28,7 +28,7 @@ export function addressOf({ value, place }: GivenValue, otherwise: Address, foun
 }
 
 export function publicUrlOf(root: Section, env: Env, found: Problems): string | null {
-  const { value, place } = givenIn(root, 'publicUrl', env, 'PUBLIC_URL')
+  const { value, place } = readValue(root, 'publicUrl', env, 'PUBLIC_URL')
   if (value === undefined) return null
   const url = httpUrl(value)
   if (url === null) {
@@ -51,7 +51,7 @@ export function publicUrlOf(root: Section, env: Env, found: Problems): string | 
 }
 
 export function apiRootOf(root: Section, env: Env, found: Problems): string {
-  const { value = TELEGRAM, place } = givenIn(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
+  const { value = TELEGRAM, place } = readValue(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
   const url = httpUrl(value)
   if (url === null)
     found.error(place, `must be a URL (got ${typeOf(value)})`, `Write ${TELEGRAM}, or omit it`)
@@ -76,7 +76,7 @@ function httpUrl(value: unknown): string | null {
 
 /** Null for `none`. Messages do not repeat the address, because it may contain a password. */
 export function databaseOf(root: Section, env: Env, found: Problems): string | null {
-  const { value = DEFAULT_FILE, place } = givenIn(root, 'store', env, 'DATABASE_URL')
+  const { value = DEFAULT_FILE, place } = readValue(root, 'store', env, 'DATABASE_URL')
   if (root.get('store') === 'none') {
     if (value !== 'none')
       found.error(root.at('store'), 'is none, but DATABASE_URL is set', 'Remove one of the two')

@@ -11,7 +11,7 @@ export interface GivenValue {
   readonly place: string
 }
 
-export function givenIn(section: Section, name: string, env: Env, variable: string): GivenValue {
+export function readValue(section: Section, name: string, env: Env, variable: string): GivenValue {
   const value = section.get(name)
   const inherited = set(env[variable])
   return inherited === undefined ? { value, place: section.at(name) } : { value: inherited, place: variable }

@@ -1,7 +1,7 @@
 /** Reads the session settings, and checks that users can open sessions at all. */
 import type { AuthConfig, BotConfig } from './config.ts'
 import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
-import { givenIn } from './given.ts'
+import { readValue } from './given.ts'
 import type { Section } from './section.ts'
 import { type Env, secretOf } from './secrets.ts'
 
@@ -13,7 +13,7 @@ export function authOf(
   env: Env,
   found: Problems,
 ): AuthConfig | null {
-  const ttl = givenIn(section, 'sessionTtl', env, 'AUTH_SESSION_TTL')
+  const ttl = readValue(section, 'sessionTtl', env, 'AUTH_SESSION_TTL')
   const ttlMs = durationAt(ttl.value, DAY_MS, ttl.place, found)
   if (ttlMs === 0) found.error(ttl.place, 'must be greater than 0', "Write a duration such as '24h'")
   const given = section.list('scope') ?? ['*']

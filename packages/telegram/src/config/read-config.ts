@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { addressOf, apiRootOf, databaseOf, publicUrlOf } from './addresses.ts'
 import { type BotConfig, type GatewayConfig, LOG_LEVELS, type Problem } from './config.ts'
 import { collectProblems, type Problems, typeOf } from './problems.ts'
-import { givenIn, type GivenValue, set } from './given.ts'
+import { readValue, type GivenValue, set } from './given.ts'
 import { authOf } from './read-auth.ts'
 import { type BotSources, isSlug, readBot, usersOf } from './read-bot.ts'
 import { queueOf } from './read-queue.ts'
@@ -68,8 +68,8 @@ function configOf(
 ): Omit<GatewayConfig, 'retention' | 'leaseMs'> {
   const database = databaseOf(root, env, found)
   const bots = botsOf(root, { env, found, own: handlers, hasDatabase: database !== null })
-  const listen = addressOf(givenIn(root, 'listen', env, 'LISTEN'), WEBHOOK, found)
-  const adminAt = givenIn(root, 'admin', env, 'ADMIN_LISTEN')
+  const listen = addressOf(readValue(root, 'listen', env, 'LISTEN'), WEBHOOK, found)
+  const adminAt = readValue(root, 'admin', env, 'ADMIN_LISTEN')
   const admin = adminAt.value === false ? null : addressOf(adminAt, ADMIN, found)
   if (admin !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
     found.error(
@@ -86,7 +86,7 @@ function configOf(
     listen,
     admin,
     apiRoot: apiRootOf(root, env, found),
-    logLevel: logLevelOf(givenIn(root, 'logLevel', env, 'LOG_LEVEL'), found),
+    logLevel: logLevelOf(readValue(root, 'logLevel', env, 'LOG_LEVEL'), found),
     dedupeMs: dedupeOf(root, found),
     maxBodyBytes: root.whole('maxBodyBytes', BODY_BYTES, { least: 1_024, most: 16 * BODY_BYTES }),
     sources: sourcesOf(root, found),
@@ -124,7 +124,7 @@ function logLevelOf({ value = 'info', place }: GivenValue, found: Problems): Gat
 
 /** A variable holds the user ids as a comma-separated list. */
 function allowedIn(root: Section, env: Env): GivenValue {
-  const { value, place } = givenIn(root, 'allowedUsers', env, 'ALLOWED_USERS')
+  const { value, place } = readValue(root, 'allowedUsers', env, 'ALLOWED_USERS')
   if (place !== 'ALLOWED_USERS') return { value, place }
   const parts = String(value)
     .split(',')

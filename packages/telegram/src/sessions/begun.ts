@@ -23,7 +23,7 @@ export interface Begun {
 
 const BATCH = 200
 
-export function begun(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): Begun {
+export function startedReplies(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): Begun {
   const { db } = tables
   return {
     async begin(jobId, token, unsent) {

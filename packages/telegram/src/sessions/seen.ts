@@ -50,7 +50,7 @@ export interface Seen {
 const BATCH = 500
 
 /** `leaseMs`: how long a claim is valid without a renewal. */
-export function seen(
+export function seenUpdates(
   tables: Tables<Schema>,
   { dedupeMs, leaseMs }: { readonly dedupeMs: number; readonly leaseMs: number },
 ): Seen {

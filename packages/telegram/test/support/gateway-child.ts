@@ -44,7 +44,7 @@ const gateway = await startGateway({
         console.log('slow')
         await new Promise((resolve) => setTimeout(resolve, Number(ms)))
       }
-      const [, folder] = /^stand still (.+)/.exec(text) ?? []
+      const [, folder] = /^pause for (.+)/.exec(text) ?? []
       if (folder !== undefined) standStillFirst(folder)
       reply(`did ${text}`)
     },

@@ -3,7 +3,7 @@ import { JobmillError } from 'jobmill'
 import { EXIT, numberOf, oneLine } from 'jobmill/cli'
 import { bytesOf, sizeText } from '../config/sizes.ts'
 import { checkCaps, type NewMailbox } from '../inbox/mailboxes.ts'
-import { shown } from '../inbox/words.ts'
+import { quote } from '../inbox/words.ts'
 import { resolveLimits } from '../options.ts'
 import { MAY, type May } from '../tables/schema.ts'
 import type { Command, Given } from './command.ts'
@@ -137,7 +137,7 @@ const revokeToken: Command = {
       const [id = ''] = given.words
       if (!(await inbox.tokens.revoke(id))) {
         given.err(
-          `error   unknown token ${shown(id)}. List the token ids with: jobmill-uploads mailboxes list`,
+          `error   unknown token ${quote(id)}. List the token ids with: jobmill-uploads mailboxes list`,
         )
         return EXIT.refused
       }
@@ -151,7 +151,7 @@ function orNone(bound: number | null, text: (bound: number) => string): string {
 }
 
 function noSuchMailbox({ err }: Given, id: string): number {
-  err(`error   unknown mailbox ${shown(id)}. List the mailboxes with: jobmill-uploads mailboxes list`)
+  err(`error   unknown mailbox ${quote(id)}. List the mailboxes with: jobmill-uploads mailboxes list`)
   return EXIT.refused
 }
 
@@ -166,7 +166,7 @@ function newMailbox(given: Given): NewMailbox {
     if (bytes !== null) return bytes
     throw new JobmillError('NUMBER_INVALID', 'must be a size', {
       field: `--${option}`,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass bytes, or a size such as 100MiB',
     })
   }

@@ -17,7 +17,7 @@ import { limitsOf } from './limits.ts'
 import { ownLimits } from './mailboxes.ts'
 import { incoming, type NewFile } from './new-files.ts'
 import { receive } from './receive.ts'
-import { JobmillError, shown } from './words.ts'
+import { JobmillError, quote } from './words.ts'
 
 export interface PutOptions {
   /** A repeat of the same files under the same key gets the first result. */
@@ -117,7 +117,7 @@ function idOf(given: unknown, field: string): string {
   if (id !== null) return id
   throw new JobmillError('OPTION_INVALID', 'must be a UUID', {
     field,
-    value: shown(given),
+    value: quote(given),
     fix: `Pass the id of a ${field}`,
   })
 }
@@ -126,7 +126,7 @@ function hashOf(given: unknown): string {
   if (typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase()
   throw new JobmillError('OPTION_INVALID', 'must be a SHA-256', {
     field: 'sha256',
-    value: shown(given),
+    value: quote(given),
     fix: 'Pass 64 hexadecimal digits, or omit it',
   })
 }

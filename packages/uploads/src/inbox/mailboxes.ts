@@ -1,7 +1,7 @@
 /** Mailboxes: created and removed by an operator, never by senders or consumers. */
 import type { Kysely } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
-import { JobmillError, shown } from './words.ts'
+import { JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
 import { type Limits, limitsOf, type MailboxLimits } from './limits.ts'
@@ -139,7 +139,7 @@ function givenId(given: unknown): string {
   if (id !== null) return id
   throw new JobmillError('OPTION_INVALID', 'must be a UUID', {
     field: 'id',
-    value: shown(given),
+    value: quote(given),
     fix: 'Pass a UUID, or omit it for a new one',
   })
 }
@@ -179,7 +179,7 @@ export function checkCaps(
   if (maxFileBytes === undefined || maxFileBytes <= most) return
   throw new JobmillError('OPTION_CONFLICT', 'must not exceed the request limit', {
     field: 'maxFileBytes',
-    value: shown(maxFileBytes),
+    value: quote(maxFileBytes),
     fix: `Pass at most ${most}`,
   })
 }
@@ -190,7 +190,7 @@ function checkName(name: string): string {
     return name
   throw new JobmillError('NAME_INVALID', `must be 1 to ${LONGEST_NAME} characters on one line`, {
     field: 'name',
-    value: shown(name),
+    value: quote(name),
     fix: 'Pass a name that people recognize',
   })
 }
@@ -200,7 +200,7 @@ function whole(value: number | undefined, field: string, least: number): number 
   if (Number.isSafeInteger(value) && value >= least) return value
   throw new JobmillError('NUMBER_INVALID', `must be a whole number of at least ${least}`, {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Omit it to use the limit of the inbox',
   })
 }

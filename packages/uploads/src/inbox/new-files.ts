@@ -3,7 +3,7 @@ import { checkObjectKeys } from 'jobmill'
 import { Refusal } from '../refusal.ts'
 import type { MailboxLimits } from './limits.ts'
 import type { Incoming } from './take-in.ts'
-import { JobmillError, shown } from './words.ts'
+import { JobmillError, quote } from './words.ts'
 
 export interface NewFile {
   readonly name: string
@@ -77,5 +77,5 @@ function checkFile(file: NewFile, field: string): Incoming {
 }
 
 function invalid(field: string, what: string, value: unknown, fix: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
+  return new JobmillError('OPTION_INVALID', what, { field, value: quote(value), fix })
 }

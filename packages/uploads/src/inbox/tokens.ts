@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
 import { MAY, type May, type Schema } from '../tables/schema.ts'
-import { JobmillError, shown } from './words.ts'
+import { JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
 import type { Mailbox } from './mailboxes.ts'
 
@@ -64,7 +64,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
       if (!MAY.includes(may))
         throw new JobmillError('OPTION_INVALID', `must be one of ${MAY.join(', ')}`, {
           field: 'may',
-          value: shown(may),
+          value: quote(may),
           fix: `Pass ${MAY.join(' or ')}`,
         })
       if (label.length > LONGEST_LABEL)
@@ -83,7 +83,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
       if (!isThere)
         throw new JobmillError('OPTION_INVALID', 'must be an existing mailbox', {
           field: 'mailbox',
-          value: shown(given),
+          value: quote(given),
           fix: 'List the mailboxes with: jobmill-uploads mailboxes list',
         })
       const id = newId()

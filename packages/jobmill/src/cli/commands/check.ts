@@ -4,7 +4,7 @@ import type { Problem } from '../../runtime/problems.ts'
 import { type Command, EXIT } from '../command.ts'
 import { loadConfig } from '../load-config.ts'
 import { oneLine } from '../plain.ts'
-import { counted } from '../wording.ts'
+import { countText } from '../wording.ts'
 
 export const check: Command = {
   words: 'check',
@@ -21,7 +21,7 @@ export const check: Command = {
     else {
       for (const { level, code, message } of problems)
         terminal.out(`${level.padEnd(7)} ${code} ${oneLine(message)}`)
-      terminal.out(`${counted(errors, 'error')}, ${counted(problems.length - errors, 'warning')}`)
+      terminal.out(`${countText(errors, 'error')}, ${countText(problems.length - errors, 'warning')}`)
     }
     return errors > 0 ? EXIT.failed : EXIT.done
   },

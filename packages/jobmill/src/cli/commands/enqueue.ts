@@ -20,7 +20,7 @@ import type { Terminal } from '../terminal.ts'
 import { jsonOf } from '../typed-values.ts'
 import { waitingFor } from '../waiting.ts'
 import { withMill } from '../with-mill.ts'
-import { counted, number } from '../wording.ts'
+import { countText, number } from '../wording.ts'
 
 export const enqueue: Command = {
   words: 'enqueue',
@@ -129,10 +129,10 @@ function printReport(
   if (isJson) terminal.out(JSON.stringify({ ...counts, failedAtLine: failure?.line ?? null, isStopped }))
   else {
     const others = [
-      ...(duplicate === 0 ? [] : [counted(duplicate, 'duplicate')]),
+      ...(duplicate === 0 ? [] : [countText(duplicate, 'duplicate')]),
       ...(replaced === 0 ? [] : [`${number(replaced)} replaced`]),
     ]
-    terminal.out([`${counted(enqueued, 'job')} enqueued`, ...others].join(', '))
+    terminal.out([`${countText(enqueued, 'job')} enqueued`, ...others].join(', '))
   }
   if (failure === null) return isStopped ? EXIT.failed : EXIT.done
   const { line } = failure

@@ -1,5 +1,5 @@
 /** `jobmill jobs show`: prints all details of one job. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
 import { JOB_FIELDS } from '../jobs/fields.ts'
@@ -31,7 +31,7 @@ export const jobsShow: Command = {
 function unknown(id: string): JobmillError {
   return new JobmillError('JOB_UNKNOWN', 'job not found', {
     field: 'ID',
-    value: shown(id),
+    value: quote(id),
     fix: 'Check the id and the database; the job may have been deleted',
   })
 }

@@ -1,5 +1,5 @@
 /** `jobmill limits delete`: deletes a limit, unless a queue uses it. */
-import { isJobmillError, JobmillError, shown } from '../../job/errors.ts'
+import { isJobmillError, JobmillError, quote } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { type Command, EXIT } from '../command.ts'
 import { confirm, YES } from '../confirm.ts'
@@ -34,7 +34,7 @@ export const limitsDelete: Command = {
 function unknownLimit(name: string): JobmillError {
   return new JobmillError('LIMIT_UNKNOWN', 'limit not found', {
     field: 'NAME',
-    value: shown(name),
+    value: quote(name),
     fix: 'Run jobmill limits list to see all limits',
   })
 }
@@ -44,9 +44,9 @@ async function explainInUse(error: unknown, name: string, mill: Pick<Mill, 'queu
   if (!isJobmillError(error) || error.code !== 'LIMIT_IN_USE') return error
   const user = (await mill.queues()).find(({ limit }) => limit === name)
   if (user === undefined) return error
-  return new JobmillError('LIMIT_IN_USE', `is used by queue ${shown(user.name)}`, {
+  return new JobmillError('LIMIT_IN_USE', `is used by queue ${quote(user.name)}`, {
     field: 'NAME',
-    value: shown(name),
+    value: quote(name),
     fix: `Run "jobmill queues set ${user.name} --limit none" first`,
     cause: error,
   })

@@ -2,7 +2,7 @@
 import { type Command, EXIT } from '../command.ts'
 import { withMill } from '../with-mill.ts'
 import { lengthOf, omitUndefined } from '../typed-values.ts'
-import { left } from '../wording.ts'
+import { remainingText } from '../wording.ts'
 
 export const limitsDrain: Command = {
   words: 'limits drain',
@@ -31,7 +31,7 @@ export const limitsDrain: Command = {
         omitUndefined({ retryAfter: lengthOf(given, 'for'), key }),
       )
       const { name, drainedMs } = limit
-      const how = drainedMs === 0 ? 'burst dropped' : `blocked for ${left(drainedMs)}`
+      const how = drainedMs === 0 ? 'burst dropped' : `blocked for ${remainingText(drainedMs)}`
       terminal.out(
         given.has('json')
           ? JSON.stringify(limit)

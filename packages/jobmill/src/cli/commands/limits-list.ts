@@ -4,7 +4,7 @@ import { type Command, EXIT } from '../command.ts'
 import { limitText } from '../limits/text.ts'
 import { type Cell, table } from '../table.ts'
 import { withMill } from '../with-mill.ts'
-import { left } from '../wording.ts'
+import { remainingText } from '../wording.ts'
 
 const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained', 'keys']
 
@@ -27,8 +27,8 @@ function rowOf({ name, settings, available, held, nextInMs, drainedMs, keys }: L
     limitText(settings),
     available,
     settings.type === 'rate' ? null : held,
-    nextInMs === null || nextInMs === 0 ? null : left(nextInMs),
-    drainedMs === 0 ? null : { text: `for ${left(drainedMs)}`, style: 'yellow' },
+    nextInMs === null || nextInMs === 0 ? null : remainingText(nextInMs),
+    drainedMs === 0 ? null : { text: `for ${remainingText(drainedMs)}`, style: 'yellow' },
     keys,
   ]
 }

@@ -1,5 +1,5 @@
 /** `jobmill schedules add`: creates a schedule at run time, in addition to those in code. */
-import { isJobmillError, JobmillError, shown } from '../../job/errors.ts'
+import { isJobmillError, JobmillError, quote } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
 import { checkKind } from '../enqueue/known-kind.ts'
@@ -47,7 +47,7 @@ function explainExisting(error: unknown, name: string): unknown {
   if (!isJobmillError(error) || error.code !== 'SCHEDULE_EXISTS') return error
   return new JobmillError('SCHEDULE_EXISTS', 'already exists', {
     field: 'NAME',
-    value: shown(name),
+    value: quote(name),
     fix: `Run "jobmill schedules delete ${name}" first, use another name, or change the code that defines it`,
     cause: error,
   })

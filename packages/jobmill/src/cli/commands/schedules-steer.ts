@@ -1,5 +1,5 @@
 /** `jobmill schedules pause`, `resume`, `trigger` and `delete`. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
 import { confirm, YES } from '../confirm.ts'
@@ -68,7 +68,7 @@ export const schedulesDelete: Command = {
       if (schedule === null) {
         throw new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
           field: 'NAME',
-          value: shown(name),
+          value: quote(name),
           fix: 'Run jobmill schedules list to see all schedules',
         })
       }

@@ -1,6 +1,6 @@
 /** `jobmill start`: runs workers, duties and the API in one process until a signal. */
 import { readFile } from 'node:fs/promises'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { ServeOptions } from '../../http/serve.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import { storeAt } from '../choose-store.ts'
@@ -106,7 +106,7 @@ export function portOf(text: string): number {
   if (/^\d+$/.test(text) && port <= 65_535) return port
   throw new JobmillError('OPTION_INVALID', 'is not a port number', {
     field: '--port',
-    value: shown(text),
+    value: quote(text),
     fix: 'Use a number up to 65535, or 0 for any free port',
   })
 }
@@ -115,7 +115,7 @@ function paceOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw new JobmillError('OPTION_INVALID', 'must be a whole number above 0', {
     field: '--requests-per-second',
-    value: shown(text),
+    value: quote(text),
     fix: 'Use a number such as 1000',
   })
 }
@@ -129,7 +129,7 @@ export async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<
   } catch (error) {
     throw new JobmillError('OPTION_INVALID', 'cannot be read', {
       field: '--tokens-file',
-      value: shown(file),
+      value: quote(file),
       fix: 'Pass a file with one "name role token" per line',
       cause: error,
     })

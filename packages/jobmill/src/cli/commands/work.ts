@@ -3,7 +3,7 @@
  * `--port`.
  */
 import type { ProbeOptions } from '../../http/probes.ts'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { Command, Given } from '../command.ts'
 import { LOG_OPTIONS } from '../mill-log.ts'
 import { runMill } from '../run-mill.ts'
@@ -56,7 +56,7 @@ async function probeOptions(given: Given): Promise<ProbeOptions | null> {
   if (bind === undefined) return null
   throw new JobmillError('OPTION_CONFLICT', 'has no effect without --port', {
     field: '--bind',
-    value: shown(bind),
+    value: quote(bind),
     fix: 'Pass --port too, or omit --bind',
   })
 }

@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../../store/admin.ts'
 import { oneLine } from '../plain.ts'
 import type { Style, Terminal } from '../terminal.ts'
-import { counted } from '../wording.ts'
+import { countText } from '../wording.ts'
 
 const LEVELS = ['error', 'warning', 'ok'] as const satisfies readonly Diagnostic['level'][]
 const STYLES: Readonly<Record<Diagnostic['level'], Style>> = { error: 'red', warning: 'yellow', ok: 'green' }
@@ -23,6 +23,6 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: T
       terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${oneLine(fix)}`)
   }
   terminal.out(
-    `${counted(countOf(diagnostics, 'error'), 'error')}, ${counted(countOf(diagnostics, 'warning'), 'warning')}`,
+    `${countText(countOf(diagnostics, 'error'), 'error')}, ${countText(countOf(diagnostics, 'warning'), 'warning')}`,
   )
 }

@@ -2,7 +2,7 @@
  * Enqueues one job for each line, in batches. It stops at the first invalid line: all lines before it are
  * written, none after it, so that the user can fix the line and continue from there.
  */
-import { isJobmillError, JobmillError, retold } from '../../job/errors.ts'
+import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
 import type { EnqueuedJob } from '../../job/handle.ts'
 import { jsonOf } from '../typed-values.ts'
 import type { Line } from './lines.ts'
@@ -106,5 +106,5 @@ function atLine(error: unknown, line: number | undefined): unknown {
   if (!isJobmillError(error) || line === undefined) return error
   const field = (path: string): string =>
     path.replace(/^items\[\d+\]\.payload/, `line ${line}, payload`).replace(/^items\[\d+\]/, 'job')
-  return retold(error, { field })
+  return rephrase(error, { field })
 }

@@ -1,5 +1,5 @@
 /** Refuses a kind that the config does not define: after a typo, no process would ever run the job. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import type { Given, Option } from '../command.ts'
@@ -20,10 +20,10 @@ export function checkKind(
   const kinds = jobs.map((job) => job.kind)
   if (kinds.length === 0 || kinds.includes(kind) || given.has('unknown-kind')) return
   const near = nearest(kind, kinds)
-  const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${shown(near)}?`
+  const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${quote(near)}?`
   throw new JobmillError('OPTION_INVALID', 'is not a kind of this config', {
     field,
-    value: shown(kind),
+    value: quote(kind),
     fix: `${hint} Pass --unknown-kind if another process runs it`,
   })
 }

@@ -12,7 +12,7 @@ import { progressOf } from '../progress.ts'
 import { noteUnknownQueues } from '../queues/unknown.ts'
 import type { Terminal } from '../terminal.ts'
 import { omitUndefined } from '../typed-values.ts'
-import { counted, number } from '../wording.ts'
+import { countText, number } from '../wording.ts'
 
 export interface ManyJobs {
   readonly act: BulkAct
@@ -101,14 +101,14 @@ async function runUntilStopped(
 /** `703 jobs to retry: 700 dead, 3 cancelled` */
 function previewText(act: BulkAct, { jobs, byState }: BulkPreview): string {
   const states = Object.entries(byState).flatMap(([state, n]) => (n === 0 ? [] : [`${number(n)} ${state}`]))
-  return `${counted(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
+  return `${countText(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
 }
 
 function doneText(act: BulkAct, { changed, refused }: BulkReport): string {
   const but = refused === 0 ? '' : `; ${number(refused)} refused: state changed, or dedupe key in use`
-  return `${act} done: ${counted(changed, 'job')}${but}`
+  return `${act} done: ${countText(changed, 'job')}${but}`
 }
 
 function stoppedText(looked: number, total: number): string {
-  return `stopped after ${number(looked)} of ${counted(total, 'job')}. Run the same command to continue`
+  return `stopped after ${number(looked)} of ${countText(total, 'job')}. Run the same command to continue`
 }

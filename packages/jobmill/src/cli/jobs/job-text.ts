@@ -4,7 +4,7 @@ import type { Why } from '../../runtime/why.ts'
 import { oneLine, plain } from '../plain.ts'
 import { listing } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { counted, fromNow, lasting, localTime, moment, typed } from '../wording.ts'
+import { countText, fromNow, lasting, localTime, moment, optionText } from '../wording.ts'
 import { STATE_STYLE } from './rows.ts'
 
 type Paint = Pick<Terminal, 'paint'>
@@ -31,7 +31,7 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
       ['cancel', job.cancelReason === null ? null : `requested: ${oneLine(job.cancelReason)}`],
       [
         'attempt',
-        `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, crashed ${counted(crashes, 'time')}`}`,
+        `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, crashed ${countText(crashes, 'time')}`}`,
       ],
       ['priority', String(job.priority)],
       ['enqueued', at(job.enqueuedAt)],
@@ -56,8 +56,8 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
 }
 
 function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
-  if (timeoutMs !== null) return typed(timeoutMs)
-  return kindTimeoutMs === null ? null : `${typed(kindTimeoutMs)} (from the kind)`
+  if (timeoutMs !== null) return optionText(timeoutMs)
+  return kindTimeoutMs === null ? null : `${optionText(kindTimeoutMs)} (from the kind)`
 }
 
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {

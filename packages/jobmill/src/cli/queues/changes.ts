@@ -5,7 +5,7 @@ import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import type { Given, Option } from '../command.ts'
 import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
-import { left, typed } from '../wording.ts'
+import { remainingText, optionText } from '../wording.ts'
 
 const ENDED = ['done', 'cancelled', 'dead'] as const
 
@@ -91,16 +91,16 @@ function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
   return {
     workers: number(queue.workers, 'unset'),
     backoff: queue.backoffEnabled ? 'on' : 'off',
-    'backoff-base': typed(queue.backoffBaseMs),
-    'backoff-max': typed(queue.backoffMaxMs),
-    'retain-done': typed(queue.retainDoneMs),
+    'backoff-base': optionText(queue.backoffBaseMs),
+    'backoff-max': optionText(queue.backoffMaxMs),
+    'retain-done': optionText(queue.retainDoneMs),
     'keep-done': number(queue.keepDone, 'all'),
-    'retain-cancelled': typed(queue.retainCancelledMs),
+    'retain-cancelled': optionText(queue.retainCancelledMs),
     'keep-cancelled': number(queue.keepCancelled, 'all'),
-    'retain-dead': typed(queue.retainDeadMs),
+    'retain-dead': optionText(queue.retainDeadMs),
     'keep-dead': number(queue.keepDead, 'all'),
     limit: queue.limit ?? 'none',
-    cooling: queue.coolingMs === 0 ? 'no' : `for ${left(queue.coolingMs)}`,
+    cooling: queue.coolingMs === 0 ? 'no' : `for ${remainingText(queue.coolingMs)}`,
   }
 }
 

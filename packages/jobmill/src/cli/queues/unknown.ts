@@ -1,5 +1,5 @@
 /** Reports queue names that do not exist, and suggests the closest one that does. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
@@ -13,11 +13,11 @@ export function checkFound(queues: readonly QueueRecord[], name: string): QueueR
   const near = nearQueue(queues, name)
   throw new JobmillError('QUEUE_UNKNOWN', 'queue not found', {
     field: 'NAME',
-    value: shown(name),
+    value: quote(name),
     fix:
       near === undefined
         ? 'Run jobmill queues list to see all queues. A queue is created with its first job'
-        : `Did you mean ${shown(near)}?`,
+        : `Did you mean ${quote(near)}?`,
   })
 }
 
@@ -31,8 +31,8 @@ export async function noteUnknownQueues(
   const queues = await mill.queues()
   for (const name of names.filter((one) => !queues.some((queue) => queue.name === one))) {
     const near = nearQueue(queues, name)
-    const meant = near === undefined ? '' : ` Did you mean ${shown(near)}?`
-    terminal.err(oneLine(`note    queue ${shown(name)} does not exist.${meant}`))
+    const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`
+    terminal.err(oneLine(`note    queue ${quote(name)} does not exist.${meant}`))
   }
 }
 
@@ -57,7 +57,7 @@ export function noteMeantQueue(
   terminal: Pick<Terminal, 'err'>,
 ): void {
   if (meant === undefined) return
-  terminal.err(oneLine(`note    created queue ${shown(name)}. Did you mean ${shown(meant)}?`))
+  terminal.err(oneLine(`note    created queue ${quote(name)}. Did you mean ${quote(meant)}?`))
 }
 
 function nearQueue(queues: readonly QueueRecord[], name: string): string | undefined {

@@ -2,7 +2,7 @@
 import type { Mill } from '../../runtime/mill.ts'
 import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/queue-record.ts'
 import type { Cell, Painted } from '../table.ts'
-import { counted, lasting, left, typed } from '../wording.ts'
+import { countText, lasting, remainingText, optionText } from '../wording.ts'
 import { hasNoWorker, servedQueues } from './served.ts'
 
 export interface QueueView extends QueueRecord {
@@ -39,9 +39,9 @@ export async function queueViews(mill: Mill): Promise<QueueView[]> {
 /** The note below the table: no worker serves the queue, or no worker runs these kinds. */
 export function unservedText({ name, counts, isServed, unservedKinds }: QueueView): string | null {
   if (hasNoWorker(counts, isServed))
-    return `${name}: no worker serves this queue (${counted(counts.ready, 'ready job')})`
+    return `${name}: no worker serves this queue (${countText(counts.ready, 'ready job')})`
   if (unservedKinds.length === 0) return null
-  const kinds = unservedKinds.map(({ kind, jobs }) => `${counted(jobs, 'job')} of kind ${kind}`)
+  const kinds = unservedKinds.map(({ kind, jobs }) => `${countText(jobs, 'job')} of kind ${kind}`)
   return `${name}: no worker for ${kinds.join(', ')}`
 }
 
@@ -75,7 +75,7 @@ export function queueRow(queue: QueueView): Cell[] {
     cancelled,
     oldestReadyMs === null ? null : lasting(oldestReadyMs),
     workers ?? 'unset',
-    queue.backoffEnabled ? `${typed(queue.backoffBaseMs)} to ${typed(queue.backoffMaxMs)}` : 'off',
+    queue.backoffEnabled ? `${optionText(queue.backoffBaseMs)} to ${optionText(queue.backoffMaxMs)}` : 'off',
     [
       retentionText(queue.retainDoneMs, queue.keepDone),
       retentionText(queue.retainCancelledMs, queue.keepCancelled),
@@ -86,13 +86,13 @@ export function queueRow(queue: QueueView): Cell[] {
 }
 
 function retentionText(ms: number | null, most: number | null): string {
-  return most === null ? typed(ms) : `${typed(ms)},${most}`
+  return most === null ? optionText(ms) : `${optionText(ms)},${most}`
 }
 
 /** Why jobs of the queue are not claimed. A single kind without a worker does not count. */
 function stateOf({ paused, coolingMs, counts, isServed }: QueueView): Painted {
   if (paused) return { text: 'paused', style: 'yellow' }
-  if (coolingMs > 0) return { text: `cooling for ${left(coolingMs)}`, style: 'yellow' }
+  if (coolingMs > 0) return { text: `cooling for ${remainingText(coolingMs)}`, style: 'yellow' }
   if (hasNoWorker(counts, isServed)) return { text: 'no worker', style: 'red' }
   return { text: 'open', style: 'green' }
 }

@@ -2,7 +2,7 @@
 import { jobText } from '../jobs/job-text.ts'
 import { jobRow } from '../jobs/rows.ts'
 import type { JobSummary } from '../../store/job-record.ts'
-import { left, type Line, shares, type Size, windowed } from './pieces.ts'
+import { left, type Line, shares, type Size, visiblePart } from './pieces.ts'
 import type { OneJob, QueueJobs } from './read.ts'
 import { chosenOf } from './state.ts'
 
@@ -41,7 +41,7 @@ function jobLines(
 ): Line[] {
   if (jobs.length === 0) return rows > 0 ? [[{ text: '  none', style: 'dim' }]] : []
   const at = jobs.findIndex(({ id }) => id === chosen)
-  return windowed(jobs, Math.max(0, at), rows).shown.map((job) => {
+  return visiblePart(jobs, Math.max(0, at), rows).shown.map((job) => {
     const [id, kind, , , attempt, , when] = jobRow(job, now).map(String)
     const text = `${job.id === chosen ? '> ' : '  '}${id} ${left(attempt ?? '', 8)} ${left(when ?? '', 16)} ${kind}`
     return job.id === chosen ? [{ text: left(text, columns), style: 'inverse' }] : [text]

@@ -1,8 +1,8 @@
 /** The first screen: queues, instances and the latest dead jobs, fitted to the height of the terminal. */
 import { INSTANCE_STYLE } from '../instance-style.ts'
 import type { JobSummary } from '../../store/job-record.ts'
-import { counted, fromNow, localTime, number } from '../wording.ts'
-import { left, type Line, right, shares, type Size, windowed } from './pieces.ts'
+import { countText, fromNow, localTime, number } from '../wording.ts'
+import { left, type Line, right, shares, type Size, visiblePart } from './pieces.ts'
 import { nameWidth, queueDetail, queueHeads, queueLine } from './queue-table.ts'
 import type { Overview, TopInstance } from './read.ts'
 import { shortNumber } from './short.ts'
@@ -49,7 +49,7 @@ function heading({ store, at, queues, instances }: Overview, columns: number): L
   return [
     [{ text: 'jobmill top', style: 'bold' }, left(`  ${store}`, columns - 12 - time.length), ` ${time}`],
     [
-      `${counted(alive, 'instance')}${gone}: ${sum('ready')}, ${sum('running')}, ${sum('scheduled')}, ${sum('dead')}`,
+      `${countText(alive, 'instance')}${gone}: ${sum('ready')}, ${sum('running')}, ${sum('scheduled')}, ${sum('dead')}`,
     ],
   ]
 }
@@ -57,7 +57,7 @@ function heading({ store, at, queues, instances }: Overview, columns: number): L
 function queueLines({ queues }: Overview, chosen: string | null, rows: number, columns: number): Line[] {
   const names = queues.map(({ name }) => name)
   const at = chosenOf(chosen, names)
-  const { from, shown } = windowed(queues, at, rows)
+  const { from, shown } = visiblePart(queues, at, rows)
   const part = shown.length < queues.length ? `  ${from + 1}-${from + shown.length} of ${queues.length}` : ''
   const detail = queues[at]
   const widths = { columns, name: nameWidth(queues, columns) }

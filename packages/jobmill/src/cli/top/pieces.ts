@@ -68,7 +68,7 @@ export function shares(free: number, wants: readonly number[]): number[] {
 }
 
 /** The visible part of a list, which contains the selected item. */
-export function windowed<T>(
+export function visiblePart<T>(
   items: readonly T[],
   chosen: number,
   rows: number,

@@ -1,7 +1,7 @@
 /** The table of queues: every number takes at most five columns, so that the table fits into 80. */
 import { hasNoWorker } from '../queues/served.ts'
 import type { Painted } from '../table.ts'
-import { counted, left as remaining, lasting } from '../wording.ts'
+import { countText, remainingText as remaining, lasting } from '../wording.ts'
 import { left, type Line, right } from './pieces.ts'
 import type { TopQueue } from './read.ts'
 import { shortNumber, shortTime } from './short.ts'
@@ -110,7 +110,7 @@ export function queueDetail(queue: TopQueue): Line {
   const pieces: (string | Painted)[] = [
     `  ${name}: `,
     ...(state === null ? ['open'] : [{ text: state.text, style: 'yellow' } as const]),
-    workers === null ? '' : `, ${counted(workers, 'worker')}`,
+    workers === null ? '' : `, ${countText(workers, 'worker')}`,
     limit === null ? '' : `, limit ${limit}`,
     counts.oldestReadyMs === null ? '' : `, oldest ready for ${lasting(counts.oldestReadyMs)}`,
   ]

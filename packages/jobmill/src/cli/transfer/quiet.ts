@@ -6,7 +6,7 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { Store } from '../../store/store.ts'
-import { counted } from '../wording.ts'
+import { countText } from '../wording.ts'
 import type { Places } from './places.ts'
 
 export async function checkQuiet({ source, target }: Places): Promise<void> {
@@ -58,7 +58,7 @@ export async function returnAbandonedJobs(source: Store<never>): Promise<number>
   if (left === 0) return jobs
   throw new JobmillError(
     'TRANSFER_REFUSED',
-    `${counted(left, 'job')} ${left === 1 ? 'is' : 'are'} still running on ${source.name}`,
+    `${countText(left, 'job')} ${left === 1 ? 'is' : 'are'} still running on ${source.name}`,
     {
       fix: 'Check for an open transaction that completes one of them',
     },

@@ -4,7 +4,7 @@ import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { SORTS } from './digests.ts'
-import { counted, number } from '../wording.ts'
+import { countText, number } from '../wording.ts'
 import type { NextLines } from './lines.ts'
 import type { Places } from './places.ts'
 import type { Verified } from './verify.ts'
@@ -68,8 +68,8 @@ export function printText(places: Places, moved: TransferReport, next: NextLines
 }
 
 function printTransferred({ takenBack, there, transferred }: Brought, terminal: Terminal): void {
-  if (takenBack > 0) terminal.out(`returned ${counted(takenBack, 'job')} of crashed processes to the queue`)
-  terminal.out(`transferred ${counted(transferred, 'job')}, ${number(there)} already on the target`)
+  if (takenBack > 0) terminal.out(`returned ${countText(takenBack, 'job')} of crashed processes to the queue`)
+  terminal.out(`transferred ${countText(transferred, 'job')}, ${number(there)} already on the target`)
 }
 
 function printNext({ source, target }: Places, next: NextLines, terminal: Terminal): void {

@@ -2,7 +2,7 @@
 import { JOB_STATES } from '../../job/state.ts'
 import type { TransferredRest } from '../../store/transfer.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
-import { counted, number } from '../wording.ts'
+import { countText, number } from '../wording.ts'
 import type { Way } from './transfer-parts.ts'
 import { canonical } from './digest.ts'
 import { type Digests, digestsOf, SORTS } from './digests.ts'
@@ -59,7 +59,7 @@ function countDifferences(wanted: readonly QueueCounts[], found: readonly QueueC
       return here === there
         ? []
         : [
-            `queue ${queue} has ${counted(here, `${state} job`)} on the source and ${number(there)} on the target`,
+            `queue ${queue} has ${countText(here, `${state} job`)} on the source and ${number(there)} on the target`,
           ]
     })
   })

@@ -1,5 +1,5 @@
 /** Authenticates callers: by our tokens, by the host application, or not at all. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { asError, isAnswer, ownAnswer } from '../apps.ts'
 import { problem } from '../problem.ts'
 import { isRole, ROLES, type Who } from './roles.ts'
@@ -75,7 +75,7 @@ function checkCaller(given: unknown): Known {
 function whoInvalid(part: string, what: string, value: unknown): JobmillError {
   return new JobmillError('OPTION_INVALID', what, {
     field: `authenticate().${part}`,
-    value: shown(value),
+    value: quote(value),
     fix: "Return { name: 'ada', role: 'viewer' } from authenticate, null for an anonymous caller, or a Response",
   })
 }

@@ -3,7 +3,7 @@
  * All digests are compared in constant time, so that timing reveals nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { isRole, ROLES, type Who } from './roles.ts'
 
 interface Token extends Who {
@@ -39,7 +39,7 @@ function tokensIn(text: string, field: string): readonly Token[] {
     if (!isRole(role))
       throw new JobmillError('OPTION_INVALID', 'unknown role', {
         field: where,
-        value: shown(role),
+        value: quote(role),
         fix: `Use one of ${ROLES.join(', ')}`,
       })
     if (token.length < SHORTEST)

@@ -1,5 +1,5 @@
 /** Validates the timing of a schedule. */
-import { JobmillError, shown } from '../errors.ts'
+import { JobmillError, quote } from '../errors.ts'
 import { instantsOf, type Timing } from './instants.ts'
 import { parseWhen, tidyWhen } from './parse-when.ts'
 
@@ -20,14 +20,14 @@ export function checkTiming(timing: Timing, field: string): void {
   if (startAt > endAt) {
     throw new JobmillError('OPTION_CONFLICT', 'must not be before start', {
       field: `${field}.end`,
-      value: shown(end),
+      value: quote(end),
       fix: 'Pass an end after the start',
     })
   }
   if (instantsOf(timing, startAt).after(startAt - 1) !== null) return
   throw new JobmillError('SCHEDULE_INVALID', 'has no instant between start and end', {
     field: `${field}.when`,
-    value: shown(timing.when),
+    value: quote(timing.when),
     fix: `Change the start, or the end ${end.toISOString()}`,
   })
 }

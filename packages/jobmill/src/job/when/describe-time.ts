@@ -2,7 +2,7 @@
  * Describes the time of day of a cron expression in English: `at 09:00`, `every 15 minutes from 09:00 to
  * 17:59`.
  */
-import { counted, listed, ordinal, twoDigits } from './english.ts'
+import { pluralize, joinWords, ordinal, twoDigits } from './english.ts'
 import type { Field, Part } from './fields.ts'
 import type { Calendar } from './parse-when.ts'
 
@@ -26,7 +26,7 @@ function atTimes({ hours, hour, minute, second }: Calendar): string | null {
   if (minute.hasStar || second.values.length > 1 || runOf(hour, MOST_NAMED) !== null) return null
   if (hour.values.length * minute.values.length > MOST_TIMES) return null
   const times = hour.values.flatMap((h) => minute.values.map((m) => clock(h, m, second)))
-  return `at ${listed(times)}`
+  return `at ${joinWords(times)}`
 }
 
 /** `every hour`, `every 2 hours at minute 15`, `every hour from 09:30 to 17:30`. */
@@ -67,7 +67,7 @@ function often(field: Field, unit: 'minute' | 'second', otherwise: string): stri
 }
 
 function named(field: Field, unit: string): string {
-  return `${unit}${field.values.length === 1 ? '' : 's'} ${listed(field.values.map(String))}`
+  return `${unit}${field.values.length === 1 ? '' : 's'} ${joinWords(field.values.map(String))}`
 }
 
 /** Which hours of the day, unless it is all of them. */
@@ -75,7 +75,7 @@ function within({ hours, hour }: Calendar): string {
   if (hours === 'every') return ''
   const run = runOf(hour, 1)
   if (run !== null && run.step === 1) return ` from ${twoDigits(run.from)}:00 to ${twoDigits(run.to)}:59`
-  return ` in the hours ${listed(hour.values.map((h) => `${twoDigits(h)}:00`))}`
+  return ` in the hours ${joinWords(hour.values.map((h) => `${twoDigits(h)}:00`))}`
 }
 
 /** The only part of a field, if it covers at least this many values. */
@@ -98,7 +98,7 @@ function stepOf(field: Field, round: number): number | null {
 }
 
 function many(n: number, unit: string): string {
-  return n === 1 ? unit : counted(n, unit)
+  return n === 1 ? unit : pluralize(n, unit)
 }
 
 function isZero(second: Field): boolean {

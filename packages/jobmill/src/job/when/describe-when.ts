@@ -1,6 +1,6 @@
 /** Describes a cron expression in English: `at 09:00 from Monday to Friday, Europe/Paris time`. */
 import { describeTime, namesTimes } from './describe-time.ts'
-import { counted, listed, ordinal } from './english.ts'
+import { pluralize, joinWords, ordinal } from './english.ts'
 import { type Field, MONTHS, type Part, WEEKDAYS } from './fields.ts'
 import { type Calendar, parseWhen } from './parse-when.ts'
 
@@ -30,10 +30,10 @@ function lengthOf(ms: number): string {
   let left = ms
   for (const [unit, size] of UNITS) {
     const n = unit === 'second' ? left / size : Math.floor(left / size)
-    if (n > 0) parts.push(counted(n, unit))
+    if (n > 0) parts.push(pluralize(n, unit))
     left -= n * size
   }
-  return listed(parts)
+  return joinWords(parts)
 }
 
 function describeDays(calendar: Calendar): string {
@@ -62,7 +62,7 @@ function onDays(day: Field, month: Field): string {
 /** `the 1st, the 15th and the last day`. */
 function theDays(day: Field): string {
   const days = day.values.map((value) => `the ${ordinal(value)}`)
-  return listed(day.last ? [...days, 'the last day'] : days)
+  return joinWords(day.last ? [...days, 'the last day'] : days)
 }
 
 function onWeekdays(weekday: Field): string {
@@ -71,20 +71,20 @@ function onWeekdays(weekday: Field): string {
     return `from ${weekdayName(run.from)} to ${weekdayName(run.to)}`
   // A week starts on Monday.
   const values = weekday.values.toSorted((a, b) => ((a + 6) % 7) - ((b + 6) % 7))
-  return `on ${listed(values.map(weekdayName))}`
+  return `on ${joinWords(values.map(weekdayName))}`
 }
 
 function inMonths(month: Field): string {
   const run = runOf(month)
   if (run !== null && run.step === 1) return `from ${monthName(run.from)} to ${monthName(run.to)}`
-  return `in ${listed(month.values.map(monthName))}`
+  return `in ${joinWords(month.values.map(monthName))}`
 }
 
 function ofMonths(month: Field): string {
   if (month.isFull) return 'the month'
   const run = runOf(month)
   if (run !== null && run.step === 1) return `each month from ${monthName(run.from)} to ${monthName(run.to)}`
-  return listed(month.values.map(monthName))
+  return joinWords(month.values.map(monthName))
 }
 
 /** 7 is Sunday too. */

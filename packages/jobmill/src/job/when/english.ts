@@ -1,7 +1,7 @@
 /** English helpers: lists, ordinals, clock times, plurals. */
 
 /** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[], joined = 'and'): string {
+export function joinWords(words: readonly string[], joined = 'and'): string {
   if (words.length < 2) return words.join('')
   return `${words.slice(0, -1).join(', ')} ${joined} ${words.at(-1) ?? ''}`
 }
@@ -12,7 +12,7 @@ export function ordinal(n: number): string {
   return `${n}${ending}`
 }
 
-export function counted(n: number, unit: string): string {
+export function pluralize(n: number, unit: string): string {
   return `${n} ${unit}${n === 1 ? '' : 's'}`
 }
 

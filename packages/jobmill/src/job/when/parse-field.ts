@@ -1,5 +1,5 @@
 /** Parses one field of a cron expression: lists, ranges, steps and names. Each error names its position. */
-import { shown } from '../errors.ts'
+import { quote } from '../errors.ts'
 import type { Field, FieldRule, Part } from './fields.ts'
 import type { Refuse } from './refuse.ts'
 
@@ -41,7 +41,7 @@ function parsePart(item: string, at: number, place: Place): Part {
   if (dash === -1) {
     if (slash === -1) return { isStar: false, from, to: from, step }
     // Some cron implementations read this as the single value, others as a range that starts there.
-    return refuse(at, `a step must follow a range, not ${shown(body)}`, `Use ${body}-${rule.most}/${step}`)
+    return refuse(at, `a step must follow a range, not ${quote(body)}`, `Use ${body}-${rule.most}/${step}`)
   }
   const [first, second] = [body.slice(0, dash), body.slice(dash + 1)]
   const end = parseValue(second, at + dash + 1, place)
@@ -50,7 +50,7 @@ function parsePart(item: string, at: number, place: Place): Part {
   if (from <= to) return { isStar: false, from, to, step }
   return refuse(
     at,
-    `the range ${shown(body)} ends before it starts`,
+    `the range ${quote(body)} ends before it starts`,
     `Use two ranges: ${first}-${rule.most},${rule.least}-${second}`,
   )
 }
@@ -65,7 +65,7 @@ function parseStep(text: string, at: number, { rule, refuse }: Place): number {
   if (step >= 1 && step <= most) return step
   return refuse(
     at,
-    `the step ${shown(text)} of the ${rule.called} must be from 1 to ${most}`,
+    `the step ${quote(text)} of the ${rule.called} must be from 1 to ${most}`,
     step > most ? 'Use an interval for longer times, such as "every 90m"' : 'Use a step such as */5',
   )
 }
@@ -77,7 +77,7 @@ function parseValue(text: string, at: number, { rule, refuse }: Place): number {
   if (value >= rule.least && value <= rule.most) return value
   // Both 0 and 7 are Sunday.
   if (isWeek(rule) && value === 7) return value
-  return refuse(at, `the ${rule.called} ${shown(text)} is invalid`, `Use ${allowed(rule)}`)
+  return refuse(at, `the ${rule.called} ${quote(text)} is invalid`, `Use ${allowed(rule)}`)
 }
 
 function allowed({ least, most, words, hasLast }: FieldRule): string {

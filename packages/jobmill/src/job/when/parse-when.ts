@@ -5,7 +5,7 @@
  */
 import { BOUNDS } from '../defaults.ts'
 import { durationMs } from '../duration.ts'
-import { isJobmillError, JobmillError, shown } from '../errors.ts'
+import { isJobmillError, JobmillError, quote } from '../errors.ts'
 import { nearest } from '../known-keys.ts'
 import { type Field, FIELD_NAMES, FIELDS, type FieldName } from './fields.ts'
 import { parseField } from './parse-field.ts'
@@ -70,7 +70,7 @@ const EXAMPLES = 'Pass five fields such as "0 9 * * MON-FRI", six with seconds f
 function checkText(text: unknown, field: string): string {
   if (typeof text === 'string' && text.length <= BOUNDS.keyChars) return text
   const what = typeof text === 'string' ? `has more than ${BOUNDS.keyChars} characters` : 'must be a string'
-  throw new JobmillError('SCHEDULE_INVALID', what, { field, value: shown(text), fix: EXAMPLES })
+  throw new JobmillError('SCHEDULE_INVALID', what, { field, value: quote(text), fix: EXAMPLES })
 }
 
 function interval(written: string, from: number, refuse: Refuse): Interval {
@@ -82,9 +82,9 @@ function interval(written: string, from: number, refuse: Refuse): Interval {
     if (ms >= LEAST_MS) return { type: 'interval', ms }
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    refuse(at, `${shown(rest.trim())} is not a duration, or is too long`, fix)
+    refuse(at, `${quote(rest.trim())} is not a duration, or is too long`, fix)
   }
-  return refuse(at, `${shown(rest.trim())} is shorter than 1 s`, fix)
+  return refuse(at, `${quote(rest.trim())} is shorter than 1 s`, fix)
 }
 
 function nickname(words: readonly Word[], refuse: Refuse): Calendar {
@@ -100,7 +100,7 @@ function nickname(words: readonly Word[], refuse: Refuse): Calendar {
   const known = Object.keys(NICKNAMES)
   const near = nearest(name, known)
   const fix = near === undefined ? `Use one of: ${known.join(', ')}` : `Did you mean ${near}?`
-  return refuse(at, `${shown(text)} is not a known nickname`, fix)
+  return refuse(at, `${quote(text)} is not a known nickname`, fix)
 }
 
 const YEAR = 'has a seventh field, the year, which is not supported'

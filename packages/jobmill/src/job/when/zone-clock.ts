@@ -2,7 +2,7 @@
  * Converts between instants and wall times of a time zone. A wall time is stored as the instant at which a
  * UTC clock shows the same. At a clock change, some wall times never occur (the gap) and some occur twice.
  */
-import { JobmillError, shown } from '../errors.ts'
+import { JobmillError, quote } from '../errors.ts'
 import { nearest } from '../known-keys.ts'
 
 /**
@@ -38,7 +38,7 @@ export function checkZone(zone: unknown, field: string): string {
   const near = isShort ? nearestZone(zone) : undefined
   throw new JobmillError('SCHEDULE_INVALID', 'must be a time zone', {
     field,
-    value: shown(zone),
+    value: quote(zone),
     fix: near === undefined ? 'Pass a name such as "Europe/Paris", or "UTC"' : `Did you mean "${near}"?`,
   })
 }

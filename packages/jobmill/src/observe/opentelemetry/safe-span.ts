@@ -34,7 +34,7 @@ export function quietly(work: () => void): void {
 }
 
 /** Records an error on its span. */
-export function failed(span: Span, error: unknown, type: string): void {
+export function recordError(span: Span, error: unknown, type: string): void {
   // Built by errorText, because reading a thrown value may throw.
   const message = errorText(error)
   quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, message }))
@@ -51,7 +51,7 @@ export function ending<T>(span: Span, work: () => T, look: (answer: Awaited<T>) 
     quietly(() => span.end())
   }
   const threw = (error: unknown): void => {
-    failed(span, error, 'error')
+    recordError(span, error, 'error')
     quietly(() => span.end())
   }
   try {

@@ -7,7 +7,7 @@ import type { NewJob } from '../../job/new-job.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import type { AttemptTrace, TracedJob, Tracing } from '../../job/tracing.ts'
 import { attemptAttributes, enqueueAttributes } from './attributes.ts'
-import { ending, failed, quietly, startSpan } from './safe-span.ts'
+import { ending, recordError, quietly, startSpan } from './safe-span.ts'
 import { contextIn, withContext } from './trace-context.ts'
 
 /** The other outcomes are not errors. */
@@ -60,7 +60,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
     run: (work) => context.with(inside, work),
     ended(outcome, error) {
       quietly(() => span.setAttribute('jobmill.outcome', outcome))
-      if (FAILURES.has(outcome)) failed(span, error, outcome)
+      if (FAILURES.has(outcome)) recordError(span, error, outcome)
       quietly(() => span.end())
     },
     finish(write) {
@@ -70,7 +70,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
         if (finished?.accepted === true) return
         const why =
           finished === null ? 'could not be written' : 'the lease was lost: another process holds the job'
-        failed(finish, why, finished === null ? 'given-up' : 'lease-lost')
+        recordError(finish, why, finished === null ? 'given-up' : 'lease-lost')
       })
     },
   }

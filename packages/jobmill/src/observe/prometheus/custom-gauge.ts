@@ -1,5 +1,5 @@
 /** A gauge of the application. Its `read` is untrusted: the result is checked, and the wait is bounded. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
 import { labelsOf, MOST_SERIES } from './custom-labels.ts'
@@ -14,7 +14,7 @@ export function readGauge(
   if (typeof read !== 'function')
     throw new JobmillError('OPTION_INVALID', 'must be a function', {
       field: 'read',
-      value: shown(read),
+      value: quote(read),
       fix: 'Pass a function that returns a number or a list of { labels, value }',
     })
   let reading: Promise<GaugeReading> | null = null

@@ -1,5 +1,5 @@
 /** The labels of an application metric: their names, values, and the number of series. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObject, checkObjectKeys } from '../../job/known-keys.ts'
 import type { Labels } from './text.ts'
 
@@ -28,7 +28,7 @@ export function checkLabels(labels: CustomMetricLabels, field: string, taken: re
     if (!NAME.test(name) || taken.includes(name))
       throw new JobmillError('NAME_INVALID', 'has an invalid label name', {
         field,
-        value: shown(name),
+        value: quote(name),
         fix: `Use letters, digits and _, and do not start with a digit or __${taken.map((one) => `; ${one} is reserved`).join('')}`,
       })
     if (values !== true) checkValues(values, `${field}.${name}`)
@@ -124,5 +124,5 @@ export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin:
 }
 
 function wrong(field: string, what: string, value: unknown, fix: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
+  return new JobmillError('OPTION_INVALID', what, { field, value: quote(value), fix })
 }

@@ -2,7 +2,7 @@
  * Application metrics: `mill.counter`, `mill.gauge`, `mill.histogram`. Counters and histograms are kept in
  * this process. A gauge is read at each scrape; its failures are counted and do not break the scrape.
  */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { readGauge } from './custom-gauge.ts'
 import { seriesOf } from './custom-labels.ts'
@@ -53,7 +53,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
     if (taken !== undefined)
       throw new JobmillError('OPTION_CONFLICT', 'is already registered', {
         field: 'name',
-        value: shown(taken),
+        value: quote(taken),
         fix: 'Register a metric once, where the mill is created, and reuse the returned object; or use another name',
       })
     for (const one of own) names.add(one)
@@ -143,7 +143,7 @@ function histogramSamples(labels: Labels, buckets: readonly number[], { counts, 
 function number(field: string, value: unknown, fix: string): JobmillError {
   return new JobmillError('NUMBER_INVALID', 'is not a valid metric value', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix,
   })
 }

@@ -1,5 +1,5 @@
 /** The options of an application metric, checked when it is registered. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkLabels, type CustomMetricLabels, type CustomMetricLabelValues } from './custom-labels.ts'
 import { type Family, PREFIX } from './text.ts'
@@ -79,7 +79,7 @@ export function checkCustomMetric(type: Family['type'], options: CustomMetricOpt
   if (typeof help !== 'string' || help.trim() === '' || help.length > HELP_CHARS)
     throw new JobmillError('OPTION_INVALID', `must be a string of 1 to ${HELP_CHARS} characters`, {
       field: 'help',
-      value: shown(help),
+      value: quote(help),
       fix: `Describe what ${name} measures`,
     })
   checkLabels(labels, 'labels', type === 'histogram' ? ['le'] : [])
@@ -101,7 +101,7 @@ export function checkBuckets(buckets: readonly number[]): readonly number[] {
   if (isRising(buckets)) return [...buckets]
   throw new JobmillError('OPTION_INVALID', 'must be a list of ascending numbers', {
     field: 'buckets',
-    value: shown(buckets),
+    value: quote(buckets),
     fix: `Pass 1 to ${MOST_BUCKETS} upper bounds in ascending order; +Inf is added automatically`,
   })
 }
@@ -109,7 +109,7 @@ export function checkBuckets(buckets: readonly number[]): readonly number[] {
 function badName(name: unknown, fix: string): JobmillError {
   return new JobmillError('NAME_INVALID', 'is not a valid metric name', {
     field: 'name',
-    value: shown(name),
+    value: quote(name),
     fix,
   })
 }

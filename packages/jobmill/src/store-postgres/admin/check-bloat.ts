@@ -1,7 +1,7 @@
 /** Checks for dead rows and bloat, above all in the tables that every job passes through. */
 import { sizeText } from '../../store/amounts.ts'
 import { spanText } from '../../job/span-text.ts'
-import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
@@ -51,7 +51,7 @@ export async function bloat({ query, schema, sql }: Look): Promise<Diagnostic[]>
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
   return diagnostics.length > 0
     ? diagnostics
-    : [well('bloat', `the tables take ${sizeText(bytes)}, without bloat`)]
+    : [ok('bloat', `the tables take ${sizeText(bytes)}, without bloat`)]
 }
 
 function hasManyDead({ live, dead }: TableRow): boolean {

@@ -3,9 +3,9 @@
  * open transaction, prepared transactions that were never ended, and inactive replication slots.
  */
 import pg from 'pg'
-import { shortened, sizeText } from '../../store/amounts.ts'
+import { shorten, sizeText } from '../../store/amounts.ts'
 import { spanText } from '../../job/span-text.ts'
-import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin.ts'
 import type { Query } from '../connection.ts'
 import type { Look } from './reach.ts'
 
@@ -73,7 +73,7 @@ export async function horizon({ query }: Look, openForMs: number): Promise<Diagn
   if (diagnostics.length > 0) return diagnostics
   const hidden = (await rows<{ n: number }>(HIDDEN, []))[0]?.n ?? 0
   const seen = hidden === 0 ? '' : ` visible to this user (GRANT pg_read_all_stats to see ${hidden} more)`
-  return [well('horizon', `no transaction${seen} has been open for ${spanText(openForMs)}`)]
+  return [ok('horizon', `no transaction${seen} has been open for ${spanText(openForMs)}`)]
 }
 
 function session({ pid, application, name, state, query, open_for: openFor }: SessionRow): Diagnostic {
@@ -81,7 +81,7 @@ function session({ pid, application, name, state, query, open_for: openFor }: Se
   return warning(
     'horizon',
     `session ${pid} (${who}) has had a transaction open for ${spanText(openFor)}, which prevents ` +
-      `the cleanup of dead rows. Last statement: ${shortened(query)}`,
+      `the cleanup of dead rows. Last statement: ${shorten(query)}`,
     `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server end such sessions`,
   )
 }

@@ -5,7 +5,7 @@
 import pg from 'pg'
 import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
-import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin.ts'
 import type { Query } from '../connection.ts'
 import { connectClient } from '../connect-client.ts'
 import { newClient } from '../server-address.ts'
@@ -19,7 +19,7 @@ export async function notifier({
   query,
   settings: { notifier: url, platform },
 }: Look): Promise<Diagnostic[]> {
-  if (url === null) return [well('notifier', 'disabled: new jobs are found by polling')]
+  if (url === null) return [ok('notifier', 'disabled: new jobs are found by polling')]
   const client = newClient(url, {
     application_name: 'jobmill notifier',
     connectionTimeoutMillis: CONNECT_MS,
@@ -29,9 +29,9 @@ export async function notifier({
   client.on('error', () => {})
   try {
     await connectClient(client, { platform, waitMs: CONNECT_MS })
-    if (await isDirect(client)) return [well('notifier', 'connected directly to the server')]
+    if (await isDirect(client)) return [ok('notifier', 'connected directly to the server')]
     if (await isDelivered(client, query, platform))
-      return [well('notifier', 'connected through a pooler in session mode')]
+      return [ok('notifier', 'connected through a pooler in session mode')]
     return [
       warning(
         'notifier',

@@ -1,6 +1,6 @@
 /** Checks the server: version, clock, connections and text encoding. */
 import { spanText } from '../../job/span-text.ts'
-import { broken, type Diagnostic, warning, well } from '../../store/admin.ts'
+import { broken, type Diagnostic, warning, ok } from '../../store/admin.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from '../server-version.ts'
 import type { Look } from './reach.ts'
 
@@ -14,7 +14,7 @@ export async function version({ query }: Look): Promise<Diagnostic[]> {
   )
   const problem = versionProblem(Number(row?.['number']))
   if (problem !== null) return [broken('server', problem, 'Upgrade the server')]
-  return [well('server', String(row?.['text']).split(',')[0] ?? '')]
+  return [ok('server', String(row?.['text']).split(',')[0] ?? '')]
 }
 
 /** A store does not open with another encoding. */
@@ -23,7 +23,7 @@ export async function encoding({ query }: Look): Promise<Diagnostic[]> {
   const name = String(row?.['name'])
   const problem = encodingProblem(name)
   if (problem !== null) return [broken('encoding', `${problem} (${name})`, ENCODING_FIX)]
-  return [well('encoding', `the encoding is ${name}`)]
+  return [ok('encoding', `the encoding is ${name}`)]
 }
 
 /**
@@ -38,7 +38,7 @@ export async function clock({ query, settings }: Look): Promise<Diagnostic[]> {
   const there = settings.clock?.() ?? Number(row?.['now'])
   // The server read its clock between the two local readings.
   const skewMs = Math.max(sentAt - there, there - answeredAt, 0)
-  if (skewMs <= MOST_SKEW_MS) return [well('clock', 'the clocks of the server and this machine agree')]
+  if (skewMs <= MOST_SKEW_MS) return [ok('clock', 'the clocks of the server and this machine agree')]
   const direction = there > answeredAt ? 'ahead of' : 'behind'
   return [
     warning(
@@ -60,7 +60,7 @@ export async function connections({ query }: Look): Promise<Diagnostic[]> {
   const [row] = await query(CONNECTIONS, [])
   const [used, most] = [Number(row?.['used']), Number(row?.['most'])]
   const told = `${used} of ${most} connections are in use`
-  if (used < most * MOST_USED) return [well('connections', told)]
+  if (used < most * MOST_USED) return [ok('connections', told)]
   return [
     warning(
       'connections',

@@ -3,7 +3,7 @@
  * cleaned up.
  */
 import pg from 'pg'
-import { broken, type Diagnostic, well } from '../../store/admin.ts'
+import { broken, type Diagnostic, ok } from '../../store/admin.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
@@ -32,7 +32,7 @@ const CLEANING: Readonly<Record<string, string>> = {
 
 export async function durability(look: Look): Promise<Diagnostic[]> {
   const off = await settingsOff(look, 'durability', DURABLE)
-  return off.length > 0 ? off : [well('durability', 'a commit is on disk before it is acknowledged')]
+  return off.length > 0 ? off : [ok('durability', 'a commit is on disk before it is acknowledged')]
 }
 
 /** Also checks individual tables. */
@@ -52,7 +52,7 @@ export async function autovacuum(look: Look): Promise<Diagnostic[]> {
       `Turn it on: ALTER TABLE ${look.sql(`jobmill.${String(row['name'])}`)} RESET (autovacuum_enabled)`,
     ),
   )
-  return off.length + tables.length > 0 ? [...off, ...tables] : [well('autovacuum', 'autovacuum is on')]
+  return off.length + tables.length > 0 ? [...off, ...tables] : [ok('autovacuum', 'autovacuum is on')]
 }
 
 async function settingsOff(

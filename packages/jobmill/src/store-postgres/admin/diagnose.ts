@@ -3,7 +3,7 @@ import { type Check, runChecks } from '../../store/run-checks.ts'
 import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin.ts'
 import { schemaDiagnostic } from '../../store/schema-status.ts'
 import { wasAnswered } from '../errors.ts'
-import { appliedTo } from '../migrate.ts'
+import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { bloat } from './check-bloat.ts'
 import { notifier } from './check-notifier.ts'
@@ -21,7 +21,7 @@ export async function diagnose(
   const { settings } = site
   const diagnostics = await withConnectionIfThere(settings, async ({ query }) => {
     const look: Look = { ...site, query }
-    const applied = await appliedTo(query, site)
+    const applied = await appliedMigrations(query, site)
     const schema = schemaDiagnostic(applied, MIGRATIONS)
     // The expected objects are known for this release only.
     const tables: Check[] = schema.level === 'ok' ? [['drift', () => drift(look)]] : []

@@ -9,7 +9,7 @@ import type { Dropped } from '../../store/admin.ts'
 import { type AppliedMigration, checkApplied } from '../../store/migrations.ts'
 import type { Query } from '../connection.ts'
 import { codeOf } from '../errors.ts'
-import { appliedTo, lockMigrations } from '../migrate.ts'
+import { appliedMigrations, lockMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { partsIn } from './catalog.ts'
 import { expectedParts } from './expected.ts'
@@ -35,7 +35,7 @@ export async function drop(site: Site): Promise<Dropped> {
     transaction(async (query) => {
       await lockMigrations(query, schema)
       await query(WAIT, [])
-      const applied = await appliedTo(query, site)
+      const applied = await appliedMigrations(query, site)
       if (applied === null) return { alive: [] }
       checkKnown(applied)
       const found = await partsIn(query, schema)

@@ -1,5 +1,5 @@
 /** Size of the database and sessions that block cleanup, from the server's counters. Reads no table. */
-import { shortened } from '../../store/amounts.ts'
+import { shorten } from '../../store/amounts.ts'
 import { type DatabaseHealth, OPEN_FOR_MS, type TableHealth } from '../../store/admin.ts'
 import { pinning } from './check-horizon.ts'
 import { ourTables } from './expected.ts'
@@ -28,7 +28,7 @@ export async function health({ settings, schema }: Site): Promise<DatabaseHealth
         ageMs,
         user: name,
         state,
-        query: shortened(text),
+        query: shorten(text),
       })),
     }
   })

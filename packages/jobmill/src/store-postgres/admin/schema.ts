@@ -1,11 +1,11 @@
 /** Reads the applied migrations of a database. */
 import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
-import { appliedTo } from '../migrate.ts'
+import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { withConnectionIfThere, type Site } from './reach.ts'
 
 export async function schema(site: Site): Promise<SchemaStatus> {
-  const applied = await withConnectionIfThere(site.settings, ({ query }) => appliedTo(query, site))
+  const applied = await withConnectionIfThere(site.settings, ({ query }) => appliedMigrations(query, site))
   return schemaStatus(applied, MIGRATIONS)
 }

@@ -3,8 +3,8 @@
  * to be in the future.
  */
 import { spanText } from '../../job/span-text.ts'
-import { type Diagnostic, warning, well } from '../../store/admin.ts'
-import { prepared, type SqliteHandle } from '../handle.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin.ts'
+import { statementsOf, type SqliteHandle } from '../handle.ts'
 
 const MOST_AHEAD_MS = 2_000
 
@@ -15,9 +15,9 @@ const NEWEST = `
     UNION ALL SELECT enqueued_at FROM (SELECT enqueued_at FROM jobmill_job ORDER BY pk DESC LIMIT 1))`
 
 export function clock(handle: SqliteHandle, now: number): Diagnostic {
-  const { at } = prepared(handle)(NEWEST).get() as { at: number | null }
+  const { at } = statementsOf(handle)(NEWEST).get() as { at: number | null }
   const aheadMs = (at ?? 0) - now
-  if (aheadMs <= MOST_AHEAD_MS) return well('clock', 'no row is from the future')
+  if (aheadMs <= MOST_AHEAD_MS) return ok('clock', 'no row is from the future')
   return warning(
     'clock',
     `the newest row is ${spanText(aheadMs)} in the future: a clock is wrong or was set back`,

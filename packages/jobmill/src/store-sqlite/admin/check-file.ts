@@ -1,7 +1,7 @@
 /** Checks the integrity of the file, and how much of it is free space. */
-import { shortened, sizeText } from '../../store/amounts.ts'
-import { type Diagnostic, broken, warning, well } from '../../store/admin.ts'
-import { prepared, type SqliteHandle } from '../handle.ts'
+import { shorten, sizeText } from '../../store/amounts.ts'
+import { type Diagnostic, broken, warning, ok } from '../../store/admin.ts'
+import { statementsOf, type SqliteHandle } from '../handle.ts'
 
 /** The check reads every page and blocks the event loop: about a second for this size. */
 const CHECKED_BYTES = 512 * 2 ** 20
@@ -15,14 +15,14 @@ export function integrity(handle: SqliteHandle): Diagnostic {
   const { all } = sizesOf(handle)
   if (all > CHECKED_BYTES) {
     const command = 'PRAGMA quick_check'
-    return well('integrity', `not checked (${sizeText(all)}): run ${command} at a quiet time`)
+    return ok('integrity', `not checked (${sizeText(all)}): run ${command} at a quiet time`)
   }
-  const rows = prepared(handle)(`PRAGMA quick_check(${MOST_FAULTS})`).all() as { quick_check: string }[]
+  const rows = statementsOf(handle)(`PRAGMA quick_check(${MOST_FAULTS})`).all() as { quick_check: string }[]
   const faults = rows.map(({ quick_check: text }) => text).filter((text) => text !== 'ok')
-  if (faults.length === 0) return well('integrity', `no damage found in ${sizeText(all)}`)
+  if (faults.length === 0) return ok('integrity', `no damage found in ${sizeText(all)}`)
   return broken(
     'integrity',
-    `the file is damaged: ${shortened(faults.join('; '), 200)}`,
+    `the file is damaged: ${shorten(faults.join('; '), 200)}`,
     'Stop all programs that use it, keep a copy, then restore a backup or run .recover in sqlite3',
   )
 }
@@ -30,7 +30,7 @@ export function integrity(handle: SqliteHandle): Diagnostic {
 export function freePages(handle: SqliteHandle): Diagnostic {
   const { all, free } = sizesOf(handle)
   const text = `${sizeText(free)} of ${sizeText(all)} are free`
-  if (free < FREE_BYTES || free < all * FREE_SHARE) return well('free space', text)
+  if (free < FREE_BYTES || free < all * FREE_SHARE) return ok('free space', text)
   return warning(
     'free space',
     `${text}: the file was larger once and does not shrink on its own`,
@@ -39,7 +39,7 @@ export function freePages(handle: SqliteHandle): Diagnostic {
 }
 
 export function sizesOf(handle: SqliteHandle): { all: number; free: number } {
-  const sql = prepared(handle)
+  const sql = statementsOf(handle)
   const { page_size: size } = sql('PRAGMA page_size').get() as { page_size: number }
   const { page_count: pages } = sql('PRAGMA page_count').get() as { page_count: number }
   const { freelist_count: free } = sql('PRAGMA freelist_count').get() as { freelist_count: number }

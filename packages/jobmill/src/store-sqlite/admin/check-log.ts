@@ -4,8 +4,8 @@
  * closing one would drop every lock that this process holds on it.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { shortened, sizeText } from '../../store/amounts.ts'
-import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import { shorten, sizeText } from '../../store/amounts.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin.ts'
 import { LOG_LIMIT_BYTES } from '../connection.ts'
 
 /** Running processes shrink the log above the limit; at twice the limit they evidently cannot. */
@@ -16,7 +16,7 @@ const READING = { first: 123, last: 127 }
 
 export function log(path: string): Diagnostic {
   const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (bytes <= MOST_BYTES) return well('log', `the write-ahead log has ${sizeText(bytes)}`)
+  if (bytes <= MOST_BYTES) return ok('log', `the write-ahead log has ${sizeText(bytes)}`)
   const readers = readersOf(`${path}-shm`)
   const what = `the write-ahead log has grown to ${sizeText(bytes)}`
   if (readers.length === 0) {
@@ -48,7 +48,7 @@ function readersOf(path: string): number[] {
 }
 
 function commandOf(pid: number): string {
-  return shortened(textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')) || 'unknown'
+  return shorten(textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')) || 'unknown'
 }
 
 /** Empty when the file cannot be read. */

@@ -1,13 +1,13 @@
 /** Checks what durability depends on: the journal, its sync mode, the file system, and the SQLite version. */
 import { statfsSync } from 'node:fs'
-import { type Diagnostic, broken, warning, well } from '../../store/admin.ts'
-import { prepared, type SqliteHandle } from '../handle.ts'
+import { type Diagnostic, broken, warning, ok } from '../../store/admin.ts'
+import { statementsOf, type SqliteHandle } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { versionProblem } from '../sqlite-version.ts'
 
 export function journal(handle: SqliteHandle): Diagnostic {
-  const { journal_mode: mode } = prepared(handle)('PRAGMA journal_mode').get() as { journal_mode: string }
-  if (mode === 'wal') return well('journal', 'the journal mode is WAL')
+  const { journal_mode: mode } = statementsOf(handle)('PRAGMA journal_mode').get() as { journal_mode: string }
+  if (mode === 'wal') return ok('journal', 'the journal mode is WAL')
   return warning(
     'journal',
     `the journal mode is ${mode}, in which readers and writers block each other`,
@@ -21,7 +21,7 @@ export function journal(handle: SqliteHandle): Diagnostic {
  */
 export function durability({ durability: chosen }: StoreSettings): Diagnostic {
   if (chosen === 'full')
-    return well('durability', 'every commit is synced to disk before it is acknowledged (synchronous = FULL)')
+    return ok('durability', 'every commit is synced to disk before it is acknowledged (synchronous = FULL)')
   return warning(
     'durability',
     'durability is relaxed (synchronous = NORMAL): the last commits before a power cut may be lost',
@@ -56,7 +56,7 @@ export function fileSystem(path: string, type: number | null = fileSystemType(pa
     const says = `the file is on ${network}, where locks and shared memory are unreliable: it will be corrupted`
     return broken('file system', says, fix)
   }
-  if (uncertain === undefined) return well('file system', 'not on a known network file system')
+  if (uncertain === undefined) return ok('file system', 'not on a known network file system')
   const says = `the file is on ${uncertain}: if another machine is behind it, the file will be corrupted`
   return warning('file system', says, fix)
 }
@@ -67,10 +67,10 @@ function fileSystemType(path: string): number | null {
 }
 
 export function version(handle: SqliteHandle): Diagnostic {
-  const { version: text } = prepared(handle)('SELECT sqlite_version() AS version').get() as {
+  const { version: text } = statementsOf(handle)('SELECT sqlite_version() AS version').get() as {
     version: string
   }
   const problem = versionProblem(text)
-  if (problem === null) return well('server', `SQLite ${text}`)
+  if (problem === null) return ok('server', `SQLite ${text}`)
   return broken('server', problem, 'Install better-sqlite3 13 or newer')
 }

@@ -1,13 +1,13 @@
 /** Runs all doctor checks of a file. */
 import { isJobmillError } from '../../job/errors.ts'
 import { type Check, runChecks } from '../../store/run-checks.ts'
-import { broken, type Diagnostic, well } from '../../store/admin.ts'
+import { broken, type Diagnostic, ok } from '../../store/admin.ts'
 import type { AppliedMigration } from '../../store/migrations.ts'
 import { schemaDiagnostic } from '../../store/schema-status.ts'
 import { isStatementError } from '../errors.ts'
 import type { SqliteHandle } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedTo } from '../migrate.ts'
+import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { clock } from './check-clock.ts'
 import { freePages, integrity } from './check-file.ts'
@@ -17,7 +17,7 @@ import { durability, fileSystem, journal, version } from './check-settings.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
 export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
-  if (settings.path === ':memory:') return [well('schema', 'the database is in memory: nothing to check')]
+  if (settings.path === ':memory:') return [ok('schema', 'the database is in memory: nothing to check')]
   if (!isFileThere(settings)) {
     return [broken('schema', `the file ${settings.path} does not exist`, 'Run jobmill db migrate')]
   }
@@ -27,7 +27,7 @@ export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
     () =>
       lookInto(settings, look).then((found) => [found].flat())
   try {
-    const applied = await lookInto(settings, appliedTo)
+    const applied = await lookInto(settings, appliedMigrations)
     return await runChecks(
       [
         ['schema', () => [schemaDiagnostic(applied, MIGRATIONS)]],

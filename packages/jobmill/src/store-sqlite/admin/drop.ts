@@ -5,9 +5,9 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { Dropped } from '../../store/admin.ts'
 import { checkApplied } from '../../store/migrations.ts'
-import { prepared, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedTo } from '../migrate.ts'
+import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { afterMigrations, tablesIn } from './parts.ts'
 import { change, isFileThere } from './reach.ts'
@@ -59,7 +59,7 @@ function release(handle: SqliteHandle): void {
  * more.
  */
 function madeIn(handle: SqliteHandle): string[] {
-  const applied = appliedTo(handle)
+  const applied = appliedMigrations(handle)
   if (applied === null) return []
   checkApplied(
     applied.filter(({ number }) => number > (MIGRATIONS.at(-1)?.number ?? 0)),
@@ -73,11 +73,11 @@ function madeIn(handle: SqliteHandle): string[] {
 function aliveIn(handle: SqliteHandle, now: number): string[] {
   const isThere = tablesIn(handle).includes('jobmill_instance')
   if (!isThere) return []
-  return (prepared(handle)(ALIVE).all(now) as { name: string }[]).map(({ name }) => name)
+  return (statementsOf(handle)(ALIVE).all(now) as { name: string }[]).map(({ name }) => name)
 }
 
 function othersIn(handle: SqliteHandle, ours: readonly string[]): OtherRow[] {
-  return (prepared(handle)(OTHERS).all() as OtherRow[]).filter(({ table }) => !ours.includes(table))
+  return (statementsOf(handle)(OTHERS).all() as OtherRow[]).filter(({ table }) => !ours.includes(table))
 }
 
 /** SQLite would drop a table that a view still uses, and fail only when the view is queried. */

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { DatabaseHealth, TableHealth } from '../../store/admin.ts'
-import { prepared, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { sizesOf } from './check-file.ts'
 import { tablesIn } from './parts.ts'
@@ -52,12 +52,12 @@ function nothing(): DatabaseHealth {
 }
 
 function serverOf(handle: SqliteHandle): string {
-  const { version } = prepared(handle)('SELECT sqlite_version() AS version').get() as { version: string }
+  const { version } = statementsOf(handle)('SELECT sqlite_version() AS version').get() as { version: string }
   return `SQLite ${version}`
 }
 
 function bytesIn(handle: SqliteHandle): ReadonlyMap<string, number> {
-  const rows = prepared(handle)(BYTES).all() as { name: string; bytes: number }[]
+  const rows = statementsOf(handle)(BYTES).all() as { name: string; bytes: number }[]
   return new Map(rows.map(({ name, bytes }) => [name, bytes]))
 }
 
@@ -67,7 +67,7 @@ function bytesIn(handle: SqliteHandle): ReadonlyMap<string, number> {
  */
 function rowsIn(handle: SqliteHandle, table: string, isSmall: boolean): number | null {
   const number = (text: string): number | null =>
-    (prepared(handle)(text).get() as { n: number | null } | undefined)?.n ?? null
+    (statementsOf(handle)(text).get() as { n: number | null } | undefined)?.n ?? null
   if (isSmall) return number(`SELECT count(*) AS n FROM ${table}`)
   if (table === 'jobmill_job') return number(JOBS)
   if (!hasNumbers(handle, table)) return null
@@ -79,5 +79,5 @@ function rowsIn(handle: SqliteHandle, table: string, isSmall: boolean): number |
 
 function hasNumbers(handle: SqliteHandle, table: string): boolean {
   const text = `SELECT 1 AS n FROM pragma_table_list(?) WHERE wr = 0 AND schema = 'main'`
-  return prepared(handle)(text).get(table) !== undefined
+  return statementsOf(handle)(text).get(table) !== undefined
 }

@@ -5,7 +5,7 @@
 import Database from 'better-sqlite3'
 import type { Parts } from '../../store/drift.ts'
 import type { Migration } from '../../store/migrations.ts'
-import { prepared, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../handle.ts'
 import { migrate } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 
@@ -27,7 +27,7 @@ interface PartRow {
 }
 
 export function partsIn(handle: SqliteHandle): Parts {
-  const sql = prepared(handle)
+  const sql = statementsOf(handle)
   const rows = (text: string): PartRow[] => sql(text).all() as PartRow[]
   return new Map([
     ...tablesIn(handle).map((name) => [`table ${name}`, ''] as const),
@@ -37,7 +37,7 @@ export function partsIn(handle: SqliteHandle): Parts {
 }
 
 export function tablesIn(handle: SqliteHandle): string[] {
-  return (prepared(handle)(TABLES).all() as { name: string }[]).map(({ name }) => name)
+  return (statementsOf(handle)(TABLES).all() as { name: string }[]).map(({ name }) => name)
 }
 
 /** Applies these migrations to an empty database and inspects it. */

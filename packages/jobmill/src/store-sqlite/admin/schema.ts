@@ -2,11 +2,11 @@
 import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedTo } from '../migrate.ts'
+import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
 export async function schema(settings: StoreSettings): Promise<SchemaStatus> {
-  const applied = isFileThere(settings) ? await lookInto(settings, appliedTo) : null
+  const applied = isFileThere(settings) ? await lookInto(settings, appliedMigrations) : null
   return schemaStatus(applied, MIGRATIONS)
 }

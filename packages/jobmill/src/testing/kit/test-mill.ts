@@ -1,7 +1,7 @@
 /** A mill for tests: in memory, with a fake clock, and with everything it did on record. */
 import type { AnyJob, JobDefinition } from '../../job/definition.ts'
 import type { Duration } from '../../job/duration.ts'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { MillEvent } from '../../job/events.ts'
 import { jobmill, type Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
@@ -122,7 +122,7 @@ function checkStore(store: unknown): Store {
   if (typeof store === 'object' && store !== null && 'claim' in store) return store as Store
   throw new JobmillError('OPTION_INVALID', 'must return a store', {
     field: 'store',
-    value: shown(store),
+    value: quote(store),
     fix: 'Pass a function that returns one: (platform) => postgres(url, { clock: platform.now })',
   })
 }

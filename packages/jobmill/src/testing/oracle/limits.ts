@@ -1,6 +1,14 @@
 /** Limits: their settings, requests and budgets. The arithmetic is shared by every store. */
-import { answer, available, changed, drained, EMPTY_BUDGET, nextInMs, spent } from '../../job/budget.ts'
-import { JobmillError, shown } from '../../job/errors.ts'
+import {
+  answer,
+  available,
+  changeBudget,
+  drainBudget,
+  EMPTY_BUDGET,
+  nextInMs,
+  spent,
+} from '../../job/budget.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { isPerKey, type LimitParts } from '../../job/limit.ts'
 import {
   createdLimit,
@@ -103,7 +111,7 @@ function rework(state: OracleState, now: number, limit: OracleLimit, sources: Li
   const isOther = isPerKey(settings) !== isPerKey(limit.settings)
   if (isOther) limit.keys.clear()
   for (const each of [limit, ...limit.keys.values()]) {
-    each.budget = isOther ? EMPTY_BUDGET : changed(each.settings, settings, each.budget, now)
+    each.budget = isOther ? EMPTY_BUDGET : changeBudget(each.settings, settings, each.budget, now)
     each.settings = { ...settings }
     each.places = new Map()
   }
@@ -114,7 +122,7 @@ function rework(state: OracleState, now: number, limit: OracleLimit, sources: Li
 export function deleteLimit(state: OracleState, name: string): boolean {
   for (const [queue, { settings }] of state.queues) {
     if (settings.limit !== name) continue
-    throw new JobmillError('LIMIT_IN_USE', `is used by the queue ${queue}`, { value: shown(name) })
+    throw new JobmillError('LIMIT_IN_USE', `is used by the queue ${queue}`, { value: quote(name) })
   }
   if (!state.limits.delete(name)) return false
   state.settingsVersion += 1
@@ -183,7 +191,7 @@ export function drain(
   const limit = limitOf(state, name)
   const drawn = budgetOf(limit, key)
   if (drawn === null) throw wrongKey(name, isPerKey(limit.settings))
-  drawn.budget = drained(drawn.settings, drawn.budget, forMs, now)
+  drawn.budget = drainBudget(drawn.settings, drawn.budget, forMs, now)
   return limitRecord(now, name, { ...limit, budget: drawn.budget })
 }
 
@@ -209,7 +217,7 @@ export function spend(state: OracleState, now: number, name: string, jobs: reado
 export function limitOf(state: OracleState, name: string): OracleLimit {
   const limit = state.limits.get(name)
   if (limit === undefined)
-    throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', { value: shown(name) })
+    throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', { value: quote(name) })
   return limit
 }
 

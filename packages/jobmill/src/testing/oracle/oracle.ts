@@ -3,7 +3,7 @@
  * possible. Real stores are compared with it. It prefers simplicity to speed and persists nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { checked } from '../../store/checked.ts'
+import { withChecks } from '../../store/with-checks.ts'
 import { wakeAll } from '../../store/wake-up.ts'
 import type { Store } from '../../store/store.ts'
 import { assign, readSlots } from './slots.ts'
@@ -85,7 +85,7 @@ export function oracle(
     return reply
   }
   const room = database.notifier.join()
-  return checked({
+  return withChecks({
     name: 'oracle',
     open: async () => void (isOpen = true),
     close: async () => {

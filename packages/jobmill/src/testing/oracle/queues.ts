@@ -1,5 +1,5 @@
 /** Queues: their settings, and how long they are cooling down. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { isPerKey } from '../../job/limit.ts'
 import { droppedOptions } from '../../job/overrides.ts'
 import {
@@ -69,7 +69,7 @@ export function resetQueueOverrides(
 function queueOf(state: OracleState, name: string): OracleQueue {
   const queue = state.queues.get(name)
   if (queue === undefined)
-    throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', { value: shown(name) })
+    throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', { value: quote(name) })
   return queue
 }
 

@@ -1,6 +1,6 @@
 /** Schedules: the definition in code, overrides, and the live definition. */
 import { isDeepStrictEqual } from 'node:util'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import {
   isRetimed,
   liveSchedule,
@@ -49,7 +49,7 @@ export function createSchedule(
 ): ScheduleRecord {
   const known = state.schedules.get(name)
   if (known !== undefined && !known.deleted)
-    throw new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', { value: shown(name) })
+    throw new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', { value: quote(name) })
   const stamp = { by: by ?? null, at: now }
   const operators = stampCreation(known?.code ?? null, { definition, named, stamp })
   const fresh = { ...newSchedule(now, name), ...operators }
@@ -96,7 +96,7 @@ function need(state: OracleState, name: string): OracleSchedule {
 }
 
 function unknown(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { value: shown(name) })
+  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { value: quote(name) })
 }
 
 export function deleteSchedule(state: OracleState, now: number, name: string, by?: string): boolean {

@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { JobPolicy } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { type ErrorCode, JobmillError, pathOf, shown } from '../../job/errors.ts'
+import { type ErrorCode, JobmillError, pathOf, quote } from '../../job/errors.ts'
 import { isInterruption } from '../../job/interruption.ts'
 
 export interface ChildOptions extends JobPolicy {
@@ -66,7 +66,7 @@ export function checkEnv(value: unknown, field: string, code: ErrorCode): Readon
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new JobmillError(code, 'must be an object', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Pass an object of strings such as { LANG: "C" }',
     })
   }
@@ -86,13 +86,13 @@ export function checkEnv(value: unknown, field: string, code: ErrorCode): Readon
 export function checkTexts(value: unknown, field: string, code: ErrorCode): readonly string[] {
   if (!Array.isArray(value)) {
     const fix = 'Pass an array of strings such as ["a", "b"]'
-    throw new JobmillError(code, 'must be an array', { field, value: shown(value), fix })
+    throw new JobmillError(code, 'must be an array', { field, value: quote(value), fix })
   }
   return value.map((text, at) => checkText(text, `${field}[${at}]`, code))
 }
 
 /** Checks for a string that can be passed to the system, which cannot contain NUL. */
-export function checkText(value: unknown, field: string, code: ErrorCode, got = shown(value)): string {
+export function checkText(value: unknown, field: string, code: ErrorCode, got = quote(value)): string {
   if (typeof value !== 'string') {
     throw new JobmillError(code, 'must be a string', { field, value: got, fix: 'Pass a string' })
   }

@@ -4,7 +4,7 @@
  */
 import type { JobContext, JobLog } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
-import { shown } from '../../job/errors.ts'
+import { quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { Dead } from '../../job/thrown.ts'
 import { systemPlatform } from '../../platform/platform.ts'
@@ -77,11 +77,11 @@ async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContex
   signal.throwIfAborted()
   if (timedOut)
     throw new Error(
-      `${shown(command.name)} timed out after ${command.timeoutMs} ms${group.stderr.inMessage()}`,
+      `${quote(command.name)} timed out after ${command.timeoutMs} ms${group.stderr.inMessage()}`,
     )
   if (exit.code === 0) return { exitCode: 0, stdout: stdout.text(), stderr: group.stderr.text() }
   const how = exit.signal === null ? `failed with ${exitText(exit)}` : `was killed by ${exitText(exit)}`
-  throw new Error(`${shown(command.name)} ${how}${group.stderr.inMessage() || stdout.inMessage()}`)
+  throw new Error(`${quote(command.name)} ${how}${group.stderr.inMessage() || stdout.inMessage()}`)
 }
 
 /** Errors that the next attempt would hit too. Too many processes or open files may be transient. */
@@ -97,7 +97,7 @@ async function start(command: Command): Promise<ProcessGroup> {
       code === 'E2BIG'
         ? 'pass large input through payload.stdin'
         : 'check that the file exists and is executable on every machine that serves this queue'
-    throw new Dead(`payload.argv: ${shown(command.name)} cannot be started (${code}); ${fix}`, { cause })
+    throw new Dead(`payload.argv: ${quote(command.name)} cannot be started (${code}); ${fix}`, { cause })
   }
 }
 

@@ -6,7 +6,7 @@ import type { JobContext } from '../../job/context.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 import { defineJob } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { Dead, Throttled } from '../../job/thrown.ts'
@@ -82,5 +82,5 @@ function throttledBy(throttle: DemoEchoPayload['throttle']): Throttled | undefin
 }
 
 function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {
-  return new JobmillError('PAYLOAD_INVALID', what, { field, value: shown(value), fix })
+  return new JobmillError('PAYLOAD_INVALID', what, { field, value: quote(value), fix })
 }

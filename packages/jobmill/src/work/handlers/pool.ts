@@ -1,6 +1,6 @@
 /** Keeps a number of children alive, and gives each job a free one. */
 import type { JobContext } from '../../job/context.ts'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { type Pauses, pauses } from '../../platform/pauses.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Service } from '../../platform/service.ts'
@@ -135,7 +135,7 @@ export class Pool implements Service {
     } catch (cause) {
       throw new JobmillError('OPTION_INVALID', 'could not be started', {
         field: 'workerPool.argv',
-        value: shown(this.#plan.file),
+        value: quote(this.#plan.file),
         fix: 'Check that the program and cwd exist and that the program is executable',
         cause,
       })

@@ -1,7 +1,7 @@
 /** The allow-list of commands: which programs a payload may name, and the file of each. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { checkTexts } from './child-options.ts'
 
 /** Maps the name in the list and in payloads to the file. */
@@ -25,7 +25,7 @@ function fileOf(name: string, field: string): string {
   if (name === '' || name.includes('/')) {
     throw new JobmillError('OPTION_INVALID', 'must be an absolute path or a bare name', {
       field,
-      value: shown(name),
+      value: quote(name),
       fix: 'Pass a path that starts with /, or a name that PATH resolves',
     })
   }
@@ -38,7 +38,7 @@ function fileOf(name: string, field: string): string {
   if (found !== undefined) return found
   throw new JobmillError('OPTION_INVALID', 'was not found in PATH', {
     field,
-    value: shown(name),
+    value: quote(name),
     fix: 'Install it, or pass its absolute path',
   })
 }

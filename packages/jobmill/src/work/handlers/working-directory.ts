@@ -2,7 +2,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import { checkText } from './child-options.ts'
 
 /** The real path of an existing root. */
@@ -15,7 +15,7 @@ export function checkRoot(root: unknown, field: string): string {
   }
   throw new JobmillError('OPTION_INVALID', 'must be an existing directory', {
     field,
-    value: shown(root),
+    value: quote(root),
     fix: 'Create it first, or pass an existing directory',
   })
 }
@@ -27,14 +27,14 @@ export async function directoryInside(root: string, value: unknown, field: strin
   if (real === null) {
     throw new JobmillError('PAYLOAD_INVALID', 'must be an existing directory', {
       field,
-      value: shown(value),
+      value: quote(value),
       fix: 'Create it before the job runs, or omit it',
     })
   }
   if (isInside(root, real)) return real
   throw new JobmillError('PAYLOAD_INVALID', 'is outside of the root that commands may run in', {
     field,
-    value: shown(value),
+    value: quote(value),
     fix: 'Use a directory inside the root, or omit it',
   })
 }

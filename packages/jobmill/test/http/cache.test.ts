@@ -1,12 +1,12 @@
 /** Caching: a recent answer is reused, and each query has its own. */
 import { expect, test } from 'vitest'
-import { rememberedBy } from '../../src/platform/remembered.ts'
+import { cacheBy } from '../../src/platform/cache.ts'
 import { fakePlatform } from '../unit/support.ts'
 
 test('a question is asked once in its time, again when it failed, and the oldest of many is forgotten', async () => {
   const platform = fakePlatform()
   const asked: number[] = []
-  const ask = rememberedBy(platform, 5_000, async ({ n }: { n: number }) => {
+  const ask = cacheBy(platform, 5_000, async ({ n }: { n: number }) => {
     const times = asked.push(n)
     await Promise.resolve()
     if (n < 0) throw new Error('no')

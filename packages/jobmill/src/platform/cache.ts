@@ -1,7 +1,7 @@
 /** Caches an expensive read whose answer may be slightly stale, however many callers ask. */
 import type { Platform } from './platform.ts'
 
-export function remembered<T>(platform: Platform, forMs: number, read: () => Promise<T>): () => Promise<T> {
+export function cache<T>(platform: Platform, forMs: number, read: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly answer: Promise<T> } | null = null
   return () => {
     const at = platform.monotonic()
@@ -18,7 +18,7 @@ export function remembered<T>(platform: Platform, forMs: number, read: () => Pro
 const MOST_ASKED = 50
 
 /** As `remembered`, per question. Questions are compared by their JSON. */
-export function rememberedBy<Q, T>(
+export function cacheBy<Q, T>(
   platform: Platform,
   forMs: number,
   read: (question: Q) => Promise<T>,
@@ -26,7 +26,7 @@ export function rememberedBy<Q, T>(
   const asked = new Map<string, () => Promise<T>>()
   return (question) => {
     const key = JSON.stringify(question)
-    const ask = asked.get(key) ?? remembered(platform, forMs, () => read(question))
+    const ask = asked.get(key) ?? cache(platform, forMs, () => read(question))
     asked.set(key, ask)
     const [first] = asked.keys()
     if (asked.size > MOST_ASKED && first !== undefined) asked.delete(first)

@@ -48,7 +48,7 @@ const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
 
 const MOST_PER_PASS = { least: 1, most: 10_000 }
 
-export function checked<Tx>(store: Store<Tx>): Store<Tx> {
+export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
   return {
     ...store,
     // Jobs are already checked, so an enqueue without direct dispatch goes straight to the store.
