@@ -39,7 +39,7 @@ console.log(`done     ${words.toFixed(0)} words`)
 
 // The compiler accepts this payload; the schema refuses it.
 try {
-  await mill.enqueue(sendInvoice, { ...invoice, to: 'nobody', cents: -1 })
+  await mill.enqueue(sendInvoice, { ...invoice, to: 'not an address', cents: -1 })
 } catch (error) {
   if (!isJobmillError(error)) throw error
   console.log(`refused  ${error.code} ${error.message}`)

@@ -134,7 +134,7 @@ function sentences({ missing, unseen, waiting, dead, twice, early, copies, unask
     ...told(
       unasked,
       'written all the same',
-      'in the store, although the caller was told that nothing was written',
+      'in the store, although the answer said that nothing was written',
     ),
   ]
 }

@@ -1,8 +1,8 @@
 /**
  * `npm run prove:telegram`: the gateway under load, on SQLite and PostgreSQL. Many chats write in parallel,
- * Telegram repeats some updates, the handler fails at times, the process is killed and the database restarted.
- * Afterwards every update must be handled and answered, in order per chat. Handler runs and replies are
- * counted separately, because each can repeat without the other.
+ * Telegram repeats some updates, the handler fails at times, the process is killed and the database
+ * restarted. Afterwards every update must be handled and answered, in order per chat. Handler runs and
+ * replies are counted separately, because each can repeat without the other.
  *
  *   npm run prove:telegram -- [--chats 2000] [--updates 20] [--store sqlite|postgres] [--json FILE]
  */

@@ -1,10 +1,11 @@
 /**
- * `npm run prove:uploads`: the upload inbox under load: on SQLite and PostgreSQL with blobs in a folder, and a
- * tenth of it with blobs in PostgreSQL. Many mailboxes get files, which consumers fetch and acknowledge while
- * the sweep deletes them. Every fetched file must be unchanged, and no row or blob may be left over. Then 100
- * parallel uploads of 20 MB must stay under 200 MB.
+ * `npm run prove:uploads`: the upload inbox under load, on SQLite and PostgreSQL with blobs in a folder, and
+ * a tenth of it with blobs in PostgreSQL. Many mailboxes get files, which consumers fetch and acknowledge
+ * while the sweep deletes them. Every fetched file must be unchanged, and no row or blob may be left over.
+ * Then 100 parallel uploads of 20 MB must stay under 200 MB.
  *
- *   npm run prove:uploads -- [--files 20000] [--mailboxes 500] [--only sqlite|postgres|blobs|memory] [--json FILE]
+ *   npm run prove:uploads -- [--files 20000] [--mailboxes 500] [--only sqlite|postgres|blobs|memory]
+ *     [--json FILE]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -15,7 +15,7 @@ const bearer = (role: string): Record<string, string> => ({ authorization: `Bear
 const ROLES = ['viewer', 'operator', 'admin']
 const ID = '00000000-0000-7000-8000-000000000000'
 
-/** A clock that stands still, so that no rate is refilled on a slow machine. */
+/** A stopped clock, so that no rate limit refills on a slow machine. */
 const STOPPED = { ...systemPlatform, monotonic: () => 0 }
 
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')

@@ -1,4 +1,7 @@
-/** Jobs that are claimed before a worker is free for them: how many, and what becomes of them. On both stores. */
+/**
+ * Prefetch: how many jobs a mill claims before a worker is free, and what happens to them. Runs on both
+ * stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
@@ -7,7 +10,7 @@ import { happened, subjects } from './stores.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, payload) => ({ payload }))
 
-/** Quick until it is told to hold on; then every job stays until it is let go. */
+/** A job that returns at once, or, while `state.hold` is set, waits for `letGo`. */
 function job() {
   const gates: (() => void)[] = []
   const state = { hold: false }
@@ -46,7 +49,7 @@ describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
     expect(calls() - before).toBeLessThanOrEqual(10)
   })
 
-  /** One worker that holds on, and others that were claimed with it. */
+  /** A mill whose only worker is held by a job, with more jobs prefetched behind it. */
   async function stuck() {
     const { work, state, started, letGo } = job()
     const mill = await create({ jobs: [work], queues: { default: { workers: 1 } } })

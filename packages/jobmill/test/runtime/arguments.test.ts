@@ -1,11 +1,14 @@
-/** Every public method with arguments of the wrong type: an error of ours that names the field, never a TypeError of the language. */
+/**
+ * Calls every public method with arguments of the wrong type. Each must fail with a JobmillError that names
+ * the field, never with a plain TypeError.
+ */
 import { describe, expect, test } from 'vitest'
 import { isJobmillError, quote } from '../../src/job/errors.ts'
 import { type TestMill, testMill } from '../../src/testing/index.ts'
 
 const ID = '01890000-0000-7000-8000-000000000001'
 
-/** What no argument takes, by the type that it should have had. */
+/** Values that are invalid for an argument, listed by the type that the argument expects. */
 const NEITHER = [null, true, 7n, Symbol('x'), Number.NaN]
 const WRONG = {
   text: [...NEITHER, 7, {}, ['x'], () => 'x', { toString: () => ID }],
@@ -20,7 +23,7 @@ const WRONG = {
 type Type = keyof typeof WRONG
 
 interface Method {
-  /** Unless the method is called by the name of its entry with the arguments as they are. */
+  /** How to call the method, where that differs from passing the arguments to the method of that name. */
   readonly call: ((mill: TestMill, value: never) => unknown) | undefined
   readonly right: readonly unknown[]
   readonly types: readonly (Type | null)[]
@@ -62,7 +65,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   delete: method(['text'], [ID]),
   cancel: method(['text'], [ID]),
   'cancel.reason': method(['object'], [{}], (mill, reason) =>
-    // A text is the short form of { reason }.
+    // A string is the short form of { reason }.
     typeof reason === 'string' ? mill.cancel(ID, { reason: 7 } as never) : mill.cancel(ID, reason),
   ),
   pause: method(['text', 'object'], ['default', {}]),
@@ -124,7 +127,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   stop: method(['object'], [{}]),
 }
 
-/** What takes nothing, is not a method, or belongs to the test's own mill. */
+/** Members that take no arguments, are not methods, or exist only on a test mill. */
 const WITHOUT_ARGUMENTS = [
   'open',
   'start',

@@ -1,4 +1,7 @@
-/** One act on every job that a filter finds: counted first, then done, in pages, and each job once. On both stores. */
+/**
+ * Bulk operations on all jobs that match a filter: counted first, then applied page by page, once per job.
+ * Runs on both stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'

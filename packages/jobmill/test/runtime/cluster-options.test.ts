@@ -1,4 +1,4 @@
-// What is refused, and told, of the options that concern many processes: each message names the field and the fix.
+// Validation of the options for many processes: each error and warning names the field and the fix.
 import { describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { defineJob, jobmill } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** A mill with a job that uses a connection of the user's, for the tests of complete(tx). */
+/** A mill with a job that uses a database connection of the application, for the tests of complete(tx). */
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { Client, Place } from './places.ts'
 
@@ -6,7 +6,10 @@ type Run = (context: JobContext, user: Client) => Promise<unknown>
 
 let scenes = 0
 
-/** The job does this; it fails at most twice, 1 s apart. `after` is a kind for what comes after it. On a queue of its own: tests share a database. */
+/**
+ * The job runs `run`, with at most three attempts, 1 s apart. `after` is a kind for its follow-ups. The queue
+ * is new for each call, because tests share a database.
+ */
 export async function completeScene(at: Place, run: Run) {
   const user = await at.connect()
   const job = defineJob({

@@ -1,4 +1,5 @@
-// What goes together with complete(tx): jobs enqueued with the completion, the outcomes of others, a synchronous transaction.
+// What commits together with complete(tx): jobs enqueued with the completion and the outcomes of other jobs.
+// Also covers synchronous transactions.
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
@@ -129,7 +130,7 @@ describe('P10 on sqlite: complete in the synchronous transaction of the driver',
     db.exec('CREATE TABLE person (name TEXT)')
     const one = await mill.enqueue(job, null)
     expect(await one.result({ timeout: '10s' })).toBe('kept')
-    // Running, then done with a scheduled one behind it.
+    // Before complete(): the job is running. After it: the job is done, and its follow-up is scheduled.
     expect(inside).toEqual([[2], [3, 0]])
     expect(db.prepare('SELECT name FROM person').pluck().all()).toEqual(['Ada'])
   })

@@ -1,4 +1,5 @@
-// complete(tx): a job is done in the same transaction as the user's own rows, or it is not, and then it is tried again.
+// complete(tx) ends a job in the same transaction as the rows of the application. If the transaction rolls
+// back, the job is retried.
 import { describe, expect, test } from 'vitest'
 import type { MillEvent } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
@@ -70,7 +71,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     const { mill, user, job } = await scene(
       create(),
       async ({ complete, job: { id, token } }, { tx, ...client }) => {
-        // As somebody would who took the job away: it runs again a second later.
+        // End the lease, as if another process had taken the job; it runs again a second later.
         const later = { to: 'scheduled', delayMs: 1_000, refund: true } as const
         if (refused.length === 0) await mill.store.finish([{ id, token, outcome: null, transition: later }])
         await client.begin()

@@ -1,4 +1,4 @@
-/** What a handler is given: payload, job, progress, log, enqueue and middleware around it. On both stores. */
+/** The handler context: payload, job, progress, log, enqueue and middleware. Runs on both stores. */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
@@ -90,7 +90,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     const { id } = await mill.enqueue(job, { at: '2026-01-02T03:04:05Z' })
     await mill.drain()
     expect(seen).toEqual([{ at: new Date('2026-01-02T03:04:05Z'), n: 7 }])
-    // Stored as it was given: the schema of the next release may make something else of it.
+    // The store keeps the input, not the output of the schema: the schema of the next release may differ.
     expect((await mill.get(id))?.payload).toEqual({ at: '2026-01-02T03:04:05Z' })
     expect(await rejection(() => mill.enqueue(job, { at: 'yesterday' }))).toMatchObject({
       code: 'PAYLOAD_INVALID',
@@ -101,7 +101,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
         mill.enqueueMany(job, [{ payload: { at: '2026-01-02T03:04:05Z' } }, { payload: { at: 'x' } }]),
       ),
     ).toMatchObject({ code: 'PAYLOAD_INVALID', field: 'items[1].payload.at' })
-    // By its name too, and nothing of a refused call was written.
+    // The same check applies to an enqueue by kind name, and a refused call writes nothing.
     expect(await rejection(() => mill.enqueue('a', 1))).toMatchObject({ code: 'PAYLOAD_INVALID' })
     expect(mill.enqueued('a')).toHaveLength(1)
   })
@@ -118,13 +118,13 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     })
     const ids = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
-        // With one attempt: a charge would be the end of it.
+        // With a single attempt, a job that is charged for a mismatch would be dead.
         const color = n % 2 === 0 ? 'red' : 'green'
         const job = await next.enqueue('paint', { color }, { maxAttempts: 1 })
         return job.id
       }),
     )
-    // Nobody but the release before is there.
+    // Only the previous release is running.
     await old.clock.advance('15s')
     expect(await old.list({ state: 'dead' })).toMatchObject({ jobs: [] })
     await next.start()

@@ -1,4 +1,4 @@
-/** Jobs that hold a dedupe key in every state that a job can be in, made through a mill as a user would. */
+/** Creates jobs that hold a dedupe key, one for each state of a job, through the public API of a mill. */
 import { Dead, defineJob, type EnqueueOptions, type JobContext, type JobView } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 
@@ -19,7 +19,7 @@ export const keyed = defineJob({
   },
 })
 
-/** Tests share a mill that works: each has a queue of its own, and a key of its own with it. */
+/** Tests share a running mill, so each test uses its own queue and its own dedupe key. */
 export interface Spot {
   readonly mill: TestMill
   readonly queue: string
@@ -29,7 +29,7 @@ export const keyOf = ({ queue }: Spot): string => `of ${queue}`
 
 export interface Holder {
   readonly make: (spot: Spot) => Promise<string>
-  /** What is known of the holder then; null when it is gone. */
+  /** The expected view of the holder after `make`; null when the job is deleted. */
   readonly is: Partial<JobView> | null
 }
 
@@ -45,7 +45,7 @@ function held(spot: Spot, act: Payload['act'], options: EnqueueOptions = {}): Pr
   return made(spot, act, { ...options, dedupe: { key: keyOf(spot), holdFor: '5s' } })
 }
 
-/** Holders that still have the key. */
+/** Holders that still hold the key. */
 export const HOLDING: Readonly<Record<string, Holder>> = {
   scheduled: {
     make: (spot) => made(spot, 'return', { delay: '1d' }),
@@ -90,7 +90,7 @@ export const HOLDING: Readonly<Record<string, Holder>> = {
   },
 }
 
-/** Holders that had it, and have it no more. */
+/** Holders that have released the key. */
 export const ENDED: Readonly<Record<string, Holder>> = {
   'done without a hold': { make: (spot) => made(spot, 'return'), is: { state: 'done' } },
   'done, and its hold over': {

@@ -1,4 +1,5 @@
-// Few keys, many callers in two processes, and a mill that works on what they enqueue: whatever the order, the words about keys hold.
+// Property test of dedupe keys: many callers in two processes share a few keys while a mill runs their jobs.
+// The guarantees must hold for every interleaving.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
@@ -12,12 +13,12 @@ interface Call {
   readonly scope: 'global' | 'queue' | 'kind'
   readonly delayMs: number
   readonly holdMs: number
-  /** How the job ends that runs with this payload. */
+  /** How the job with this payload ends. */
   readonly act: 'return' | 'throw' | 'cancel'
   readonly from: 'mill' | 'other'
 }
 
-/** What is done at once, and how far the clock goes then. */
+/** Calls to make in parallel, and how far to advance the clock afterwards. */
 interface Step {
   readonly calls: readonly Call[]
   readonly advanceMs: number
@@ -48,13 +49,13 @@ interface Asked extends Call {
 
 interface Seen {
   readonly asked: Asked[]
-  /** Payloads that ran. */
+  /** The payloads that ran. */
   readonly ran: { readonly id: string; readonly n: number }[]
 }
 
 let histories = 0
 
-/** Plays a history on a queue and kind of its own; gives what was answered, what ran, and all jobs in the end. */
+/** Replays a history on its own queue and kind. Returns the answers, the runs, and all jobs at the end. */
 async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonly jobs: readonly Found[] }> {
   histories += 1
   const name = `h${histories}`
@@ -65,7 +66,7 @@ async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonl
     backoff: { fixed: 400 },
     async run({ payload, job: { id }, attempt }: JobContext<{ n: number; act: Call['act'] }>) {
       seen.ran.push({ id, n: payload.n })
-      // A few turns, so that callers meet it while it runs.
+      // Yield a few times, so that callers meet the job while it runs.
       for (let turn = 0; turn < payload.n % 4; turn += 1) await new Promise((next) => setImmediate(next))
       if (payload.act === 'throw' && attempt < 3) throw new Error('once more')
       if (payload.act === 'cancel') await mill.cancel(id, 'by itself')
@@ -89,7 +90,7 @@ async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonl
     seen.asked.push({ ...one, n, at: askedAt, answer: { id, outcome } })
   }
   for (const { calls, advanceMs } of steps) {
-    // Who looks meanwhile sees at most one live job for each key.
+    // A reader that lists jobs during the calls sees at most one live job per key.
     const looks = [1, 2].map(() => jobsOf(mill, name))
     await Promise.all(calls.map(ask))
     for (const look of looks) expectOneLiveEach(await look)
@@ -119,11 +120,12 @@ function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Foun
   const news = new Map(
     asked.flatMap((one) => (one.answer.outcome === 'enqueued' ? [[one.answer.id, one] as const] : [])),
   )
-  // As many jobs as were said to be new, and all of them came to an end.
+  // There are as many jobs as answers of "enqueued", and all of them ended.
   expect(asked.filter(({ answer }) => answer.outcome === 'enqueued')).toHaveLength(jobs.length)
   expect(new Set(jobs.map(({ id }) => id))).toEqual(new Set(news.keys()))
   expect(jobs.filter(({ state }) => !isEnded(state))).toEqual([])
-  // Every answer names a job that was enqueued under the same key, and had it when it was asked for or after.
+  // Every answer names a job that was enqueued under the same key and held it at the time of the call or
+  // later.
   const ended = new Map(jobs.map((job) => [job.id, job]))
   for (const one of asked) {
     const first = news.get(one.answer.id)
@@ -132,7 +134,7 @@ function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Foun
     const isHeld = state === 'done' && one.answer.outcome === 'duplicate'
     expect((endedAt ?? 0) + (isHeld ? (first?.holdMs ?? 0) : 0)).toBeGreaterThanOrEqual(one.at)
   }
-  // What ran is the payload that the job was enqueued with, or one that was replaced in; never one of a duplicate.
+  // A run sees the payload that its job was enqueued with or that replaced it, never one of a duplicate.
   const given = new Map(asked.map((one) => [one.n, one.answer]))
   for (const { id, n } of ran) {
     expect(given.get(n)?.id).toBe(id)

@@ -1,4 +1,5 @@
-// A dedupe key in every state of its holder: what an enqueue with the same key answers, for several callers at once in two processes.
+// Dedupe keys in every state of their holder: the outcome of an enqueue with the same key, for several
+// parallel callers in two processes.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import type { EnqueuedJob, Store } from '../../src/index.ts'
@@ -7,7 +8,7 @@ import { ENDED, type Holder, HOLDING, keyed, keyOf, type Payload, type Spot } fr
 import { places } from './places.ts'
 
 interface Scene extends Spot {
-  /** Of another process, and only enqueues. */
+  /** A mill of another process, which only enqueues. */
   readonly other: TestMill
   readonly holder: string
   readonly before: object | null
@@ -16,7 +17,10 @@ interface Scene extends Spot {
 const CALLERS = [1, 2, 3, 4, 5, 6]
 type Answer = readonly [id: string, outcome: EnqueuedJob['outcome']]
 
-/** Several at once, half of them from the other process; due in some seconds, so that nothing that is new runs meanwhile. */
+/**
+ * Enqueues in parallel, half of the calls from the other process. The delay keeps new jobs from running
+ * during the calls.
+ */
 function ask(scene: Scene, onConflict: 'keep' | 'replace'): Promise<Answer[]> {
   const { mill, other, queue } = scene
   const options = { queue, delay: '5s', dedupe: { key: keyOf(scene), onConflict } } as const

@@ -1,4 +1,7 @@
-/** What a run that is called rather than awaited could break: workers that are counted, jobs that are lost to a tracer, ends that nobody can ask for any more. */
+/**
+ * Risks of calling a handler without awaiting it: miscounted workers, jobs lost when a tracer fails, and
+ * results that a caller can no longer read.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Dead, defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -23,7 +26,7 @@ describe('a run', () => {
         return slow()
       },
     })
-    // Without what a test mill puts around a handler.
+    // A plain mill, because a test mill wraps each handler.
     const mill = jobmill({ store: store(), jobs: [job], log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const [dead, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

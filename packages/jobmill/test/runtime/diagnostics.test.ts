@@ -1,4 +1,4 @@
-// What needs somebody, provoked for real on both stores, and told with what it is about and what to do.
+// Provokes each diagnostic on both stores and checks its subject, its text and its fix.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inTurns } from '../../../../test/support/in-turns.ts'
@@ -47,7 +47,7 @@ const JOBS = { jobs: [dies, throttled, typed, hidden] }
 const told = async (mill: TestMill): Promise<unknown[]> =>
   (await mill.diagnostics()).map(({ check, about, says }) => [check, about.what, about.name, says])
 
-/** The store with other tools. */
+/** Returns the store with some of its tools replaced. */
 function having(store: Store, tools: Partial<StoreTools>): Store {
   const { tools: own } = store as Store & { readonly tools: StoreTools }
   return Object.assign(Object.create(store) as Store, { tools: { ...own, ...tools } })

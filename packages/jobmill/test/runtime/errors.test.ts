@@ -1,4 +1,7 @@
-/** Errors gathered by their fingerprints, and acts on the jobs of one of them or on those that are named. On both stores. */
+/**
+ * Errors grouped by fingerprint, and bulk operations on the jobs of one group or on jobs given by id. Runs on
+ * both stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
@@ -9,7 +12,7 @@ import { subjects } from './stores.ts'
 
 const SECOND = 1_000
 
-/** Ends as its payload says. */
+/** A job that ends as its payload says. */
 const ending = (kind: string, queue: string) =>
   defineJob({
     kind,
@@ -63,7 +66,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     })
     expect((group?.lastAt ?? 0) - (group?.firstAt ?? 0)).toBeGreaterThanOrEqual(2 * SECOND)
     expect(failing?.example.id).toBe(also)
-    // Every job stands in the bucket of its moment.
+    // The series counts each job in the bucket of its time.
     expect(group?.over).toHaveLength(24)
     expect(group?.over.map(({ at }) => at)).toEqual(
       Array.from({ length: 24 }, (_, n) => (from ?? 0) + n * bucketMs),

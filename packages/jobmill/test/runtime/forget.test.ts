@@ -1,4 +1,7 @@
-/** A queue that keeps nothing of what is done: neither the job nor its attempts, and the result only for who waits here. On both stores. */
+/**
+ * A queue that retains no done jobs deletes the job and its attempts. Only a caller that already waits in
+ * this process gets the result. Runs on both stores.
+ */
 import { describe, expect, test } from 'vitest'
 import { defineJob } from '../../src/index.ts'
 import { subjects } from './stores.ts'
@@ -20,7 +23,7 @@ describe.each([
     const mill = await create({ jobs: [sum, broken], queues: { default: { retain } }, start: false })
     const good = await mill.enqueue(sum, [1, 2])
     const bad = await mill.enqueue(broken, null)
-    // Before it can run: of what is done nobody could tell any more.
+    // Ask for the result before the job runs, because the store deletes the job as soon as it is done.
     const result = good.result()
     await mill.start()
     await mill.platform.settled()

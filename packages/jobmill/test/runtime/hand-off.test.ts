@@ -1,4 +1,7 @@
-/** A job for a free worker of the process that enqueues it runs without a claim. On both stores. */
+/**
+ * Direct dispatch: a job for a free worker of the process that enqueues it runs without a claim. Runs on both
+ * stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
@@ -7,7 +10,7 @@ import { happened, subjects } from './stores.ts'
 
 const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
-/** A job that runs until it is let go. */
+/** A job that runs until the test releases it. */
 function held() {
   const gates: (() => void)[] = []
   const order: unknown[] = []

@@ -1,4 +1,7 @@
-/** Jobs that one process writes for an idle worker of another, through the whole runtime. On PostgreSQL, where processes reach each other. */
+/**
+ * Remote dispatch through the whole runtime: one process writes a job for an idle worker of another.
+ * PostgreSQL only, because it needs notifications between processes.
+ */
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
@@ -9,7 +12,9 @@ import { happened } from './stores.ts'
 
 type Brings = (handed: HandedOver, take: (handed: HandedOver) => void) => void
 
-/** One who enqueues and has no workers, and one who has. `brings` stands where a job arrives. */
+/**
+ * A client without workers that enqueues, and a mill with workers. `brings` intercepts each dispatched job.
+ */
 async function scene(brings: Brings = (handed, take) => take(handed)) {
   const url = inject('keptPostgresUrl')
   const schema = recycledSchema(url, 'over')
@@ -73,7 +78,10 @@ async function enqueued({ client, mill }: Scene): Promise<string> {
   return id
 }
 
-/** One job after the other, until one is handed over: the first is claimed, and the offer has to arrive before the next. */
+/**
+ * Enqueues jobs one by one until one is dispatched remotely. The first ones may be claimed instead, because
+ * the offer of the idle worker has to arrive before the enqueue.
+ */
 async function handedOver(at: Scene): Promise<{ readonly id: string; readonly claimsBefore: number }> {
   for (;;) {
     const claimsBefore = at.claims()
@@ -106,7 +114,7 @@ describe('a job for an idle worker elsewhere', () => {
     const at = await scene((handed, take) => void (isLost || take(handed)))
     const { id: before } = await handedOver(at)
     await ended(at.mill, before)
-    // Until no claim is so young that its answer could be missing.
+    // Wait until no claim is recent enough for its reply to be outstanding.
     await at.mill.platform.advance('5s')
     isLost = true
     const { id } = await handedOver(at)

@@ -1,10 +1,13 @@
-/** Cancels and timeouts: the signal, its reason, who wins, and handlers that do not listen. On both stores. */
+/**
+ * Cancels and timeouts: the signal, its reason, which of the two wins, and handlers that ignore the signal.
+ * Runs on both stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, Interruption, type JobContext } from '../../src/index.ts'
 import { attempts, happened, subjects } from './stores.ts'
 
-/** A job that goes on until its gate opens or, unless it is deaf, its signal fires. */
+/** A job that runs until its gate opens or, unless it is deaf, its signal fires. */
 function gated({ deaf = false, timeout }: { deaf?: boolean; timeout?: string } = {}) {
   const entered = Promise.withResolvers<AbortSignal>()
   const gate = Promise.withResolvers<string>()
@@ -88,7 +91,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     await mill.cancel(running.id, 'stop it')
     await mill.clock.advance('1s')
     expect(await mill.get(running.id)).toMatchObject({ state: 'cancelled', error: 'stop it' })
-    // It did not die, so there is no death to follow up.
+    // A cancelled job is not dead, so onDead does not run.
     expect(dead).toBe(0)
     expect(mill.enqueued('failing:dead')).toEqual([])
     expect(await mill.cancel('01890000-0000-7000-8000-000000000000')).toBe('unknown')

@@ -1,4 +1,7 @@
-/** Starting, stopping and everything around it: twice, too early, too late, with a store that is gone. On both stores. */
+/**
+ * Starting and stopping a mill: twice, too early, too late, and with an unreachable store. Runs on both
+ * stores.
+ */
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
@@ -156,7 +159,7 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     })
     await mill.platform.settled()
     const claim = faults[0]?.holdReply('claim')
-    // With a key it is not handed over as it is written, and has to be claimed.
+    // A job with a dedupe key is never dispatched directly, so the mill has to claim it.
     const { id } = await mill.enqueue(quick, null, { dedupeKey: 'claimed' })
     await claim?.reached
     const stopping = mill.stop({ grace: 0 })

@@ -1,4 +1,4 @@
-/** Limits of a mill: in handlers, on queues, from outside, and for operators. On both stores. */
+/** Limits: in handlers, on queues, outside of handlers, and for operators. Runs on both stores. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import {
@@ -23,7 +23,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 
 const times = (many: number): { payload: null }[] => Array.from({ length: many }, () => ({ payload: null }))
 
-/** Its handler draws first, and then notes when it ran. */
+/** A job that acquires the limit and then records when it ran. */
 function drawing(limit: string, kind = 'draw') {
   const instants: number[] = []
   const job = defineJob({
@@ -83,7 +83,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     const from = mill.clock.now()
     const jobs = await mill.enqueueMany(job, times(3))
     const plain = await mill.enqueue(other, null)
-    // The only worker is nobody's who waits.
+    // A job that waits for the limit does not occupy the only worker.
     await mill.clock.advance('100ms')
     expect(await plain.result()).toBe('ran')
     await mill.clock.advance('4s')
@@ -110,7 +110,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     await mill.clock.advance(300)
     expect(now).toBe(1)
     gate.resolve()
-    // The clock stands: the end of the first is what wakes the second.
+    // The clock does not move: the end of the first job wakes the second.
     await Promise.all([first.result(), second.result()])
     expect(most).toBe(1)
     expect(await mill.limits.list()).toMatchObject([{ name: 'db', held: 0, available: 1 }])
@@ -136,7 +136,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(instants.length).toBeGreaterThanOrEqual(0.95 * 50)
     const apart = instants.slice(1).map((at, n) => at - (instants[n] ?? 0))
     expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_200)
-    // They wait where they are: nothing is claimed in vain.
+    // Jobs stay in the queue until the limit admits them: no claim is returned or snoozed.
     expect(mill.events.filter(({ type }) => type === 'snoozed' || type === 'released')).toEqual([])
   })
 
@@ -299,7 +299,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
       code: 'OPTION_CONFLICT',
       field: 'name',
     })
-    // What is left out stays, and a burst that nobody chose follows.
+    // Omitted options keep their values, and a burst that was never set follows the rate.
     expect(await mill.limits.change('smtp', { rate: 600 })).toMatchObject({
       settings: { amount: 600, perMs: 60_000, burst: 10 },
     })

@@ -1,4 +1,6 @@
-/** onDead runs exactly once for every way into dead, as a job of its own. On both stores. */
+/**
+ * onDead runs exactly once for every way in which a job becomes dead, as a separate job. Runs on both stores.
+ */
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { inTurns } from '../../../../test/support/in-turns.ts'
@@ -59,7 +61,8 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     await mill.drain()
     expect(deaths.map(({ dead }) => [dead.id, dead.queue])).toEqual([[id, 'out']])
     expect(mill.clock.now() - startedAt).toBeLessThan(10_000)
-    // With an order key it is next in that order, and those count within a queue.
+    // With an order key, the onDead job is next in that order. Order keys count per queue, so it stays in its
+    // queue.
     const ordered = await mill.enqueue(job, { to: 'ada' }, { orderKey: 'ada' })
     await mill.clock.advance('1m')
     await mill.drain()
@@ -71,7 +74,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     const mill = await create({ jobs: [job], start: false })
     await mill.open()
     await mill.store.enqueue([aJob({ kind: 'mail', queue: 'out', payload: { to: 7 } })])
-    // A younger one goes back without a charge, for a process of the next release.
+    // A newer job would be released without spending an attempt, for a process of the next release.
     await mill.clock.advance('15m')
     await mill.start()
     await mill.drain({ scheduled: true })

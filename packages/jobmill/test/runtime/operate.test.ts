@@ -1,4 +1,7 @@
-/** What an operator can do to a job in each of its states, and what is said when it is refused. On both stores. */
+/**
+ * What an operator can do to a job in each state, and the error for each refused operation. Runs on both
+ * stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
@@ -126,7 +129,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
       jobs: 6,
       byState: { dead: 2, scheduled: 4 },
     })
-    // In pages of every size: each job once, the states in the order given.
+    // For every page size, the pages contain each job once, with the states in the given order.
     for (const limit of [1, 2, 5, 50]) {
       const found: string[] = []
       let cursor: string | undefined

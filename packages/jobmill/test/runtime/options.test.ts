@@ -1,4 +1,4 @@
-/** The options of a mill: every problem at once, each with its code, its place and the fix. */
+/** Validation of mill options: reports all problems at once, each with code, field and fix. */
 import { describe, expect, it } from 'vitest'
 import { checkOptions, defineJob, jobmill, type MillOptions } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'

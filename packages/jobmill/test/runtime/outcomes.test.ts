@@ -1,4 +1,4 @@
-/** Every way a handler can end, and what becomes of the job then. The same on both stores. */
+/** Every way in which a handler can end, and the resulting state of the job. Runs on both stores. */
 import { describe, expect } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
@@ -16,11 +16,11 @@ function revoked(): object {
 function unreadable(): Error {
   return Object.defineProperty(new Error('odd'), 'stack', { get: explode })
 }
-/** What people reject with is not always an error. */
+/** Handlers can reject with a value that is not an Error. */
 const rejecting = (reason: unknown) => (): Promise<never> => {
   throw reason
 }
-/** Settles, and throws then. */
+/** A thenable that resolves and then throws. */
 class Thenable {
   // oxlint-disable-next-line unicorn/no-thenable -- that is what this is about
   then(resolve: (value: string) => void): never {

@@ -1,4 +1,4 @@
-/** N1: an option in code counts unless an operator overrode it. On both stores. */
+/** N1: an option in code counts unless an operator overrode it. Runs on both stores. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type Logger, type Mill, type MillOptions } from '../../src/index.ts'
@@ -12,7 +12,7 @@ const quick = defineJob({ kind: 'quick', run: () => null })
 
 type Code = Pick<MillOptions, 'queues' | 'limits' | 'schedules'>
 
-/** A process of a release of the application: started, looked at, and stopped. */
+/** Starts a process with the options of one release, inspects it, and stops it. */
 async function deploy<T = void>(
   { store, platform }: { readonly store: TestMill; readonly platform: TestMill['platform'] },
   code: Code,
@@ -34,7 +34,10 @@ async function deploy<T = void>(
 const smtpOf = async (mill: Mill): Promise<unknown> =>
   (await mill.limits.list()).find(({ name }) => name === 'smtp')?.settings
 
-/** Every option of a queue and of a limit: what one release says, what the next says, and the field that shows it. */
+/**
+ * For every option of a queue and of a limit: its value in one release and in the next, and the field that
+ * shows it.
+ */
 const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>, unknown])[] = [
   ...(
     [
@@ -140,7 +143,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       { ...one, what: 'schedule', name: 'nightly', option: 'when', value: '@hourly', code: '@daily' },
     ])
     const when = new Date(since).toISOString()
-    // The burst of the limit follows the overridden rate: it is neither an override nor the code of another release.
+    // The burst of the limit follows the overridden rate, so it counts neither as an override nor as drift.
     expect(lines?.filter((line) => line.startsWith('limit smtp'))).toHaveLength(1)
     expect(lines).toContain(
       `queue mail: workers is 8 (override by ci, ${when}), code says 5. Run "jobmill overrides reset queue mail workers" to use the value in code.`,
@@ -168,7 +171,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     const left = async (): Promise<string[]> =>
       (await store.overrides()).map(({ what, option }) => `${what} ${option}`)
     await override()
-    // Without a name of the caller's own it is the process.
+    // When the caller passes no name, the override records the process.
     expect((await store.overrides())[0]?.by).toBe(store.instance.label ?? 'application')
     const reset = await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain.done' })
     expect(reset).toMatchObject([{ option: 'retain.done', value: '1d', code: '7d' }])
@@ -225,7 +228,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       expect(await mill.schedules.history('often')).toHaveLength(3)
       expect(await mill.drift()).toEqual([])
     })
-    // A process whose code does not define it has nothing to say of the deletion.
+    // A process whose code does not define the schedule reports no drift for its deletion.
     await store.schedules.delete('often')
     await deploy(at, {}, async (mill) => expect(await mill.drift()).toEqual([]))
     expect(await store.resetOverrides()).toMatchObject([{ ...deleted, by: 'application' }])
@@ -257,7 +260,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       ])
       expect(await old.overrides()).toEqual([])
     })
-    // A process that does not declare the queue changes nothing of it.
+    // A process that does not declare the queue leaves its settings unchanged.
     await deploy(at, {}, async (mill) => mill.serve('mail'))
     expect((await store.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 3 })
   })

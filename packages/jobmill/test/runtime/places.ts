@@ -1,4 +1,7 @@
-/** A new database of each kind, which any number of stores and mills of a test can use, on the clock of that test. */
+/**
+ * A new database of each kind. Any number of stores and mills of a test can use it, on the clock of that
+ * test.
+ */
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
@@ -19,24 +22,24 @@ import {
 type Options = Omit<TestMillOptions<Store>, 'store'>
 
 export interface Place {
-  /** Another store on the database, as another process would have it. */
+  /** Another store on the database, as another process would open it. */
   readonly store: (clock: Pick<TestPlatform, 'now'>) => Store
-  /** Another connection of the user's, with a table of its own unless one is named. */
+  /** Another connection of the application, with a new table unless one is named. */
   readonly connect: (table?: string) => Promise<Client>
-  /** A mill on a store of its own; ended with the test. */
+  /** A mill on its own store; stopped at the end of the test. */
   readonly mill: (options?: Options) => Promise<TestMill>
 }
 
-/** A connection of the user's, with a table of theirs. */
+/** A database connection of the application, with its own table. */
 export interface Client {
   readonly table: string
-  /** What is passed as `tx`. */
+  /** The value to pass as `tx`. */
   readonly tx: unknown
   readonly begin: () => Promise<void>
   readonly insert: (name: string) => Promise<void>
   readonly commit: () => Promise<void>
   readonly rollBack: () => Promise<void>
-  /** What this connection sees in the table. */
+  /** The rows of the table that this connection sees. */
   readonly names: () => Promise<string[]>
 }
 
@@ -73,7 +76,7 @@ export const places: readonly Places[] = [
     create() {
       const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'runtime')
-      // Without the notifier of others: it rings in real time, and these tests move their own.
+      // Without the PostgreSQL notifier: it works in real time, and these tests use a fake clock.
       return place(
         ({ now }) => postgres(url, { schema, clock: now, notifier: false }),
         (table) => postgresClient(url, schema, table),
@@ -86,7 +89,7 @@ export interface FaultyMill extends TestMill {
   readonly store: Store & Faults
 }
 
-/** A mill whose store fails as the test plans it. */
+/** A mill whose store fails as the test plans. */
 export async function faultyMill(at: Place, options: Options = {}): Promise<FaultyMill> {
   const mill = (await testMill<Store & Faults>({
     ...options,

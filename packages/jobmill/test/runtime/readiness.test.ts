@@ -1,4 +1,4 @@
-/** Whether a process can do its work, and what is wrong elsewhere. */
+/** Readiness: whether a process can do its work, and which problems exist in other processes. */
 import { describe, expect, onTestFinished } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, JobmillError } from '../../src/index.ts'

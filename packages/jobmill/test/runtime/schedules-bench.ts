@@ -1,4 +1,4 @@
-/** Schedules on both stores: two handles as two processes have them, and a clock that can be set back. */
+/** Schedules on both stores: two handles that act as two processes, and a clock that can be set back. */
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
@@ -37,16 +37,16 @@ interface Process {
   readonly store: ReturnType<typeof faultyStore<Store>>
   readonly schedules: Schedules
   readonly serve: () => Promise<ServedSchedules>
-  /** As a process with these schedules in its code does when it starts. */
+  /** Registers these schedules, as a process does at its start for those in its code. */
   readonly deploy: (...schedules: readonly ScheduleOptions[]) => Promise<void>
-  /** How often `wake` was called. */
+  /** The number of calls of `wake`. */
   readonly woken: () => number
 }
 
 export interface Bench {
   readonly clock: { readonly now: () => number; readonly set: (iso: string) => void }
   readonly process: (jobs?: readonly AnyJob[]) => Promise<Process>
-  /** The planned instants of the jobs that there are, in their order. */
+  /** The planned instants of all existing jobs, in order. */
   readonly planned: (store: Store) => Promise<string[]>
 }
 

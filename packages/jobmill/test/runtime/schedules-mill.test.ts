@@ -1,4 +1,4 @@
-// P12: schedules of whole mills, that plan, serve and run by themselves.
+// P12: schedules in whole mills, which plan ticks, enqueue their jobs and run them.
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
@@ -8,7 +8,7 @@ import { type Subject, subjects } from './stores.ts'
 
 const iso = (at: number): string => new Date(at).toISOString().slice(11, 19)
 
-/** Keeps the planned instants of the jobs that ran, and when that was. */
+/** Records the planned instants of the jobs that ran, and when they ran. */
 function recorder(failures = 0) {
   const ran: { readonly planned: string; readonly at: string; readonly payload: unknown }[] = []
   const job = defineJob({
@@ -69,7 +69,8 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
         schedules: [{ name: 'often', job, when: '*/10 * * * * *', overlap: 'skip' }],
       })
       await mill.clock.advance('50s')
-      // The one of second 10 is tried at 10 and 35, and is in the way of all that comes between; the one of 40 is tried at 40 and 65.
+      // The job of second 10 runs at 10 and 35, and the ticks in between are skipped. The job of second 40
+      // runs at 40 and 65.
       expect(planned()).toEqual(['00:00:10'])
       expect((await mill.schedules.history('often')).map(({ outcome }) => outcome)).toEqual([
         'skipped',

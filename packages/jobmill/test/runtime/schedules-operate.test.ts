@@ -1,4 +1,4 @@
-// P12: what code says, what an operator changed, and everything that can be seen and done at run time.
+// P12: schedules in code, changes by an operator, and every read and operation at run time.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineJob } from '../../src/job/definition.ts'
@@ -205,7 +205,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await schedules.nextRuns('hourly')).toHaveLength(10)
       expect(iso(await schedules.nextRuns('hourly', 2))).toEqual(['2026-02-01T00:50', '2026-02-01T01:10'])
       await serve()
-      // Overdue: it is still the next one.
+      // An overdue tick is still the next one.
       clock.set('2026-02-01T01:00:00Z')
       expect(iso(await schedules.nextRuns('hourly', 2))).toEqual(['2026-02-01T00:50', '2026-02-01T01:10'])
       expect(iso(await schedules.nextRuns({ when: '0 9 * * *', zone: 'Europe/Paris' }, 1))).toEqual([
@@ -246,7 +246,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
         nextAt: null,
         error: expect.stringContaining('has 4 fields') as string,
       })
-      // A change repairs it.
+      // Changing the schedule repairs it.
       await one.schedules.change('hourly', { when: '30 * * * *' })
       expect(await one.serve()).toMatchObject({ failed: 0 })
       expect(await one.schedules.get('hourly')).toMatchObject({ error: null, paused: false })

@@ -1,4 +1,4 @@
-// P12: schedules fire once per planned instant, whoever serves, whatever is lost and however the clock moves.
+// P12: each planned instant fires once, across several processes, lost replies and clock changes.
 import { describe, expect, test } from 'vitest'
 import type { Transition } from '../../src/store/finish.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -7,7 +7,7 @@ import { allJobs, benches } from './schedules-bench.ts'
 
 const hourly = { name: 'hourly', job: 'work', when: '0 * * * *' } as const
 
-/** The job that is ready is run, and ends as the test says. */
+/** Claims the ready job and ends it with the given transition. */
 async function runOne(store: Store, transition: Transition, queue = 'queue-of-work'): Promise<string | null> {
   const instance = anInstance({ queues: [queue] })
   await store.register(instance)
@@ -41,7 +41,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
         { length: 12 },
         (__, n) => `2026-02-01T${String(n + 1).padStart(2, '0')}:00:00Z`,
       )
-      // Of the one that does not overlap only the first, because nobody runs it.
+      // The schedule that does not overlap enqueues only its first job, because no worker runs it.
       expect(await planned(one.store)).toEqual(['2026-02-01T01:00:00Z', ...instants, ...instants].toSorted())
       for (const { name } of await one.schedules.list())
         expect((await one.schedules.history(name)).map((tick) => tick.at)).toEqual(
@@ -105,7 +105,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await one.serve()).toMatchObject({ fired: 0 })
       clock.set('2026-02-01T01:00:05Z')
       expect(await one.serve()).toMatchObject({ fired: 0 })
-      // Planned anew from a clock that is behind: the instant comes again, and is not served again.
+      // Replanning from a clock that is behind plans the same instant again, but does not fire it again.
       clock.set('2026-02-01T00:10:00Z')
       await one.schedules.pause('hourly')
       await one.schedules.resume('hourly')
@@ -243,7 +243,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await hour(1)).toMatchObject({ fired: 1 })
       const [first] = await allJobs(one.store)
       expect(await hour(2)).toMatchObject({ fired: 0, skipped: 1 })
-      // It fails, and is due again much later: it still holds its place.
+      // The job fails and is due again much later, so it still blocks the next ticks.
       expect(await runOne(one.store, { to: 'scheduled', delayMs: 10 * 3_600_000, refund: false })).toBe(
         first?.id,
       )
@@ -254,7 +254,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await runOne(one.store, { to: 'done', result: null })).toBe(first?.id)
       expect(await hour(4)).toMatchObject({ fired: 1, skipped: 0 })
       expect(await planned(one.store)).toEqual(['2026-02-01T01:00:00Z', '2026-02-01T04:00:00Z'])
-      // One that died is no obstacle.
+      // A dead job does not block the next ticks.
       await runOne(one.store, { to: 'dead' })
       expect(await hour(5)).toMatchObject({ fired: 1 })
       expect((await one.schedules.history('hourly')).map(({ outcome }) => outcome)).toEqual([

@@ -1,4 +1,4 @@
-/** Live settings and shares under races, and what the heartbeat asks for. On both stores. */
+/** Live settings and worker shares under races, and what the heartbeat reads. Runs on both stores. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
@@ -8,7 +8,7 @@ import { happened, lent, subjects } from './stores.ts'
 
 const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
-/** The faults of the store of the mill that is made with `around`. */
+/** Gives access to the faults of the store that a mill created with `around` uses. */
 function faults(): { around: (store: Store) => Store; plan: Faults } {
   const made: (Store & Faults)[] = []
   const around = (store: Store): Store => {
@@ -84,7 +84,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
       run: () => null,
     })
     let asked = 0
-    // At enqueue it answers, and before the run it does not.
+    // The validation resolves at enqueue and hangs before the run.
     function answers(value: unknown): Promise<{ value: unknown }> {
       asked += 1
       return asked === 1 ? Promise.resolve({ value }) : new Promise(() => {})
@@ -106,7 +106,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     const id = platform.id()
     const first = await own.enqueue(job, 1, { id })
     await platform.advance('2s')
-    // By another, so that this one does not know.
+    // Delete the job through the other mill, so that this one does not notice.
     expect(await mill.delete(id)).toMatchObject({ verdict: 'changed' })
     const again = await own.enqueue(job, 2, { id, delay: '1h' })
     const late = rejection(() => again.result({ timeout: '5s' }))

@@ -10,7 +10,7 @@ type Options = Omit<TestMillOptions<Store>, 'store'>
 
 export interface Subject {
   readonly name: 'sqlite' | 'postgres'
-  /** A mill on a new database; stopped when the test is over. `around` may stand between the mill and its store. */
+  /** A mill on a new database; stopped at the end of the test. `around` can wrap the store of the mill. */
   readonly mill: (options?: Options, around?: (store: Store) => Store) => Promise<TestMill>
 }
 
@@ -45,17 +45,17 @@ export const subjects: readonly Subject[] = [
   },
 ]
 
-/** Its store for a mill beside it, which must not close it. */
+/** The store of this mill for a second mill, which must not close it. */
 export function lent({ store }: TestMill): Store {
   return { ...store, close: () => Promise.resolve() }
 }
 
-/** The types of what happened to one job, in order. */
+/** The types of the lifecycle events of one job, in order. */
 export function happened(mill: TestMill, id: string): string[] {
   return mill.events.flatMap((event) => ('id' in event && event.id === id ? [event.type] : []))
 }
 
-/** How its attempts ended, in order: outcome and error. */
+/** How the attempts of a job ended, in order: outcome and error. */
 export async function attempts(mill: TestMill, id: string): Promise<(readonly [string, string | null])[]> {
   return (await mill.history(id)).map(({ outcome, error }) => [outcome, error] as const)
 }

@@ -1,4 +1,4 @@
-/** Throttled: the queue cools down for all, the job loses nothing. On both stores. */
+/** Throttled: the queue cools down for all instances, and the job spends no attempt. Runs on both stores. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, Throttled } from '../../src/index.ts'
@@ -7,7 +7,7 @@ import { happened, subjects } from './stores.ts'
 const eventsOf = (mill: { events: readonly { type: string }[] }, type: string): unknown[] =>
   mill.events.filter((event) => event.type === type)
 
-/** Throttles as long as `refuse` says. */
+/** A job that throws Throttled while `refuse` is set. */
 function limited() {
   const upstream = { refuse: true, calls: 0, retryAfter: undefined as string | undefined }
   const job = defineJob({
@@ -36,7 +36,7 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
     const next = await mill.enqueue(job, null)
     upstream.refuse = false
-    // While it was drained, the clock may have gone on.
+    // drain() may have advanced the clock.
     const queues = await mill.queues()
     const leftMs = queues.find(({ name }) => name === 'upstream')?.coolingMs ?? 0
     await mill.clock.advance(leftMs - 1)
@@ -70,7 +70,7 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     await mill.drain()
     const cooling = async (): Promise<object | undefined> =>
       (await mill.queues()).find(({ name }) => name === 'upstream')
-    // Five workers were refused: that is one event.
+    // Five refused workers count as one throttle.
     expect(upstream.calls).toBe(5)
     expect(await cooling()).toMatchObject({ coolingMs: 10_000, throttles: 1 })
     await mill.clock.advance(10_000)
@@ -81,7 +81,7 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     await mill.clock.advance(20_000)
     await mill.drain()
     expect(upstream.calls).toBe(15)
-    // Success proves nothing; two minutes of quiet do.
+    // A success does not reset the backoff; two minutes without a throttle do.
     upstream.refuse = true
     await mill.clock.advance('2m')
     await mill.enqueue(job, null)

@@ -1,4 +1,5 @@
-// Jobs enqueued in a transaction of the user's: there with the user's own rows, or never; found by the heartbeat, or at once after a wake.
+// Jobs enqueued in a transaction of the application exist only if it commits. A mill finds them at the next
+// heartbeat, or at once after a wake().
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
@@ -9,12 +10,12 @@ import { faultyMill, type Place, places } from './places.ts'
 
 const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
 
-/** A mill that hears no notifier: what it finds, it finds by looking. */
+/** A mill that receives no notifications, so it finds jobs only by polling. */
 async function deafMill(at: Place) {
   const mill = await faultyMill(at, { jobs: [echo], start: false })
   mill.store.hold('wait')
   await mill.start()
-  // Has looked, and found nothing: it looks again with the next heartbeat.
+  // The mill has polled an empty queue, so it polls again at the next heartbeat.
   await mill.platform.advance('1s')
   return mill
 }
@@ -86,7 +87,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     await user.begin()
     const job = await mill.enqueue(echo, 42, { tx: user.tx })
     const result = job.result()
-    // Asked for, and not there: that is no reason to give up.
+    // A lookup that does not find the job yet must not end the wait for its result.
     await mill.store.results([job.id])
     await user.commit()
     await mill.clock.advance('1s')
@@ -104,14 +105,14 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
   })
 })
 
-/** Of what rejects; null when it does not. */
+/** The error code of a rejection; null when the call resolves. */
 const rejectionCode = (call: Promise<unknown>): Promise<string | null> =>
   call.then(
     () => null,
     (error: unknown) => (isJobmillError(error) ? error.code : String(error)),
   )
 
-/** A mill in real time, and a handle on the same file. */
+/** A mill in real time, and a database handle on the same file. */
 async function scene() {
   const path = freshFile()
   const mill = jobmill({ store: sqlite(path), jobs: [echo], log: 'silent' })

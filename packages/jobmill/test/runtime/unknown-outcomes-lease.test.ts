@@ -1,4 +1,5 @@
-// An instance that cannot renew: it gives up what it has without being told, takes nothing, and comes back by itself.
+// An instance that cannot renew its leases: it stops its jobs at the end of the lease, claims nothing, and
+// recovers on its own.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type EventType, isInterruption, type JobContext } from '../../src/index.ts'
@@ -7,7 +8,7 @@ import { faultyMill, places } from './places.ts'
 
 const FOREVER = { times: Number.POSITIVE_INFINITY }
 
-/** Its first run waits for its signal, the next ones return at once; `why` tells what the signal said. */
+/** The first run waits for its signal, later runs return at once. `why` records the reason of the signal. */
 function patient(kind: string) {
   const why: unknown[] = []
   let runs = 0
@@ -38,7 +39,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
   test('P2 what a claim brings that is answered when the lease is over is not begun, and goes back', async () => {
     const { job, runs } = patient('late')
     const mill = await faultyMill(at, { jobs: [job], route: () => 'late' })
-    // Not due at once, so that it is claimed and not handed over.
+    // A delayed job is claimed, not dispatched directly.
     const { id } = await mill.enqueue(job, null, { delay: '5s' })
     await mill.platform.advance('3s')
     const answer = mill.store.holdReply('claim')
@@ -68,7 +69,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     await mill.platform.advance('4s')
     expect(why).toEqual(['lease-lost'])
     expect(mill.events.filter(({ type }) => type === 'instance-lost')).toMatchObject([{ jobs: 1 }])
-    // Handed back, because nobody else has it, and not spent.
+    // The job is released without spending an attempt, because no other instance has claimed it.
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0, crashes: 0 })
     const claims = mill.store.calls('claim')
     const later = await mill.enqueue(job, null)
@@ -112,7 +113,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(count(mill, 'instance-back')).toBe(1)
     const [me] = (await mill.instances()).filter((one) => one.id === mill.instance.id)
     expect(me).toMatchObject({ state: 'alive' })
-    // D6: its process lived.
+    // D6: the process was alive, so the crash does not count.
     expect(await mill.get(id)).toMatchObject({ state: 'done', crashes: 0 })
     const next = await mill.enqueue(stubborn, null)
     await mill.platform.advance('1s')

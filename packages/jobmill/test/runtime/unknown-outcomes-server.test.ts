@@ -1,4 +1,5 @@
-// A running mill on a PostgreSQL server that restarts, crashes and drops its connections, in real time: it goes on by itself.
+// A running mill on a PostgreSQL server that restarts, crashes and drops its connections. The mill recovers
+// on its own, in real time.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres-server.ts'
@@ -20,9 +21,9 @@ afterAll(() => server.stop())
 
 const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
 
-/** A mill that works. `well` resolves when every part of it that told of trouble has told that it is back. */
+/** A started mill. `well` resolves when every part that reported a failure has reported its recovery. */
 async function started(schema: string): Promise<{ readonly mill: Mill; readonly well: () => Promise<void> }> {
-  // Longer than a server takes to come back on a busy machine: nobody else would take its jobs.
+  // Longer than a server restart takes on a busy machine: no other instance would take over the jobs.
   const lease = '1m'
   const mill = jobmill({ store: postgres(server.url, { schema }), jobs: [echo], log: 'silent', lease })
   onTestFinished(async () => void (await mill.stop({ grace: 0 })))
@@ -39,7 +40,7 @@ async function started(schema: string): Promise<{ readonly mill: Mill; readonly 
   return { mill, well }
 }
 
-/** Enqueues one after the other until it is told to end; keeps those that were acknowledged. */
+/** Enqueues jobs one by one until the test stops it, and records those that were acknowledged. */
 function producer(mill: Mill) {
   const acknowledged: EnqueuedJob<number>[] = []
   const waiting = new Set<{ readonly count: number; readonly resolve: () => void }>()
@@ -57,7 +58,7 @@ function producer(mill: Mill) {
   }
   const producing = produce()
   return {
-    /** Resolves when so many more were acknowledged. */
+    /** Resolves after `count` more acknowledged jobs. */
     more: (count: number): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.add({ count: acknowledged.length + count, resolve })
@@ -98,14 +99,14 @@ describe('postgres: a mill at work', () => {
       const { mill, well } = await started(`mill_${name.replaceAll(/\W/g, '_').slice(0, 30)}`)
       const { more, end } = producer(mill)
       await more(50)
-      // The producer goes on meanwhile.
+      // The producer keeps enqueueing during the outage.
       await makeTrouble()
       await more(50)
       const jobs = await end()
       const results = await Promise.all(jobs.map((job) => job.result({ timeout: '45s' })))
       expect(results.every((result) => typeof result === 'number')).toBe(true)
       for (const { id } of jobs) expect(await mill.get(id)).toMatchObject({ state: 'done', crashes: 0 })
-      // New work needs nobody's help, and every part that had failed has said that it is back.
+      // New jobs run without intervention, and every part that failed has reported its recovery.
       expect(await (await mill.enqueue(echo, -1)).result({ timeout: '45s' })).toBe(-1)
       await well()
     },

@@ -1,4 +1,4 @@
-// A start that fails at any of its steps: undone as far as it got, and worth another try.
+// A start that fails at any of its steps: the mill undoes the completed steps, and a second start works.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
@@ -8,7 +8,7 @@ import { faultyMill, places } from './places.ts'
 
 const STEPS = ['open', 'declareQueues', 'queues', 'register'] as const satisfies readonly Verb[]
 
-/** A job whose service notes what is done to it. */
+/** A job whose service records the calls of its lifecycle. */
 function served() {
   const calls: string[] = []
   const job = defineJob({
@@ -36,7 +36,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
       expect(error.code).toBe(spoil === 'fail' ? 'STORE_UNAVAILABLE' : 'OUTCOME_UNKNOWN')
       await platform.settled()
       expect(platform.pendingTimers).toBe(0)
-      // Neither the store nor what the handlers need is left open.
+      // The failed start leaves neither the store nor the services of the handlers open.
       expect(store.calls('close')).toBe(store.calls('open'))
       expect(calls.at(-1)).toBe('stop')
       const claims = store.calls('claim')
@@ -84,7 +84,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     await rejection(() => mill.start())
     expect(await mill.get(id)).toMatchObject({ state: 'ready' })
     expect((await mill.enqueue(job, 2)).outcome).toBe('enqueued')
-    // Not even opened again.
+    // The mill does not open the store again.
     expect(mill.store.calls('open')).toBe(1)
     await mill.start()
     await mill.drain()

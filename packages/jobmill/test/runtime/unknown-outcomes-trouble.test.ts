@@ -1,4 +1,5 @@
-// Verbs that fail for a while: the runtime goes on by itself, tells of it once, and loses nothing meanwhile.
+// Store methods that fail for a while: the runtime retries on its own, reports the outage once, and loses
+// nothing.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
@@ -8,7 +9,7 @@ import { faultyMill, type FaultyMill, places } from './places.ts'
 const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
 const FOREVER = { times: Number.POSITIVE_INFINITY }
 
-/** What was told of parts that fail and come back, in order. */
+/** The reported failures and recoveries of one part, in order. */
 const trouble = ({ events }: TestMill, part: string): string[] =>
   told(events).filter((line) => line.endsWith(` ${part}`))
 
@@ -25,12 +26,12 @@ interface Trouble {
   readonly verb: Verb
   readonly part: string
   readonly forMs: number
-  /** What needs the verb. */
+  /** An action that needs the verb. */
   readonly meanwhile: (mill: FaultyMill) => Promise<unknown>
 }
 
 const TROUBLES: readonly Trouble[] = [
-  // With a key it is not handed over as it is written, and has to be claimed.
+  // A job with a dedupe key is never dispatched directly, so the mill has to claim it.
   {
     verb: 'claim',
     part: 'claim',
@@ -38,7 +39,7 @@ const TROUBLES: readonly Trouble[] = [
     meanwhile: (mill) => mill.enqueue(echo, 1, { dedupeKey: 'claimed' }),
   },
   { verb: 'finish', part: 'finish', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
-  // Less than a lease: more is another story.
+  // Shorter than the lease: unknown-outcomes-lease.test.ts covers longer outages.
   { verb: 'renew', part: 'heartbeat', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
   { verb: 'stage', part: 'stage', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
   {
@@ -57,7 +58,7 @@ const TROUBLES: readonly Trouble[] = [
 describe.each(places)('trouble on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   const at = create()
-  // Minutes of heartbeats are many statements: what needs no store is seen on the quick one.
+  // Minutes of heartbeats need many statements, so the long outages run only on SQLite, the faster store.
   const troubles = TROUBLES.filter(({ forMs }) => name === 'sqlite' || forMs < 60_000)
 
   test.each(troubles)(
@@ -112,7 +113,7 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
       payloads.map((payload) => ({ payload })),
     )
     await mill.platform.advance('12s')
-    // Four unwritten outcomes still let it claim for two workers, six do not.
+    // With two workers, four unwritten outcomes still allow a claim, and six do not.
     expect(ran).toEqual(payloads.slice(0, 6))
     const claims = mill.store.calls('claim')
     await mill.platform.advance('9s')

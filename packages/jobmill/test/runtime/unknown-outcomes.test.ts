@@ -1,4 +1,5 @@
-// Replies that get lost: what was written is found out and mended, never guessed, and nothing happens twice.
+// Lost replies: the runtime reads what was written and repairs the difference. It never guesses, and nothing
+// happens twice.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type EventType, type JobContext, type MillEvent } from '../../src/index.ts'
@@ -23,7 +24,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     store.loseReply('enqueue', { times: 3 })
     const plain = mill.enqueue(echo, 1)
     await platform.advance('1s')
-    // The first send goes through and its reply is lost, the next two do not even get there.
+    // The store executes the first call and its reply is lost; the next two calls do not reach the store.
     store.hold('enqueue').release()
     store.fail('enqueue', { times: 2 })
     store.loseReply('enqueue')
@@ -54,7 +55,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     const { store, platform } = mill
     await platform.settled()
     store.loseReply('claim')
-    // With a key they are not handed over as they are written, and have to be claimed.
+    // Jobs with a dedupe key are never dispatched directly, so the mill has to claim them.
     const jobs = await mill.enqueueMany(
       echo,
       [1, 2, 3].map((payload) => ({ payload, dedupeKey: `claimed ${payload}` })),
@@ -78,7 +79,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     const signal = await entered
     await mill.platform.advance('35s')
     expect([signal.aborted, told(mill, 'leases-found')]).toEqual([false, []])
-    // One that ends just while the database is asked is no lost one either.
+    // A job that ends during the lookup must not count as a lost claim either.
     const asked = mill.store.holdReply('held')
     await mill.platform.advance('10s')
     await asked.reached
@@ -106,7 +107,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     await mill.platform.advance('2s')
     expect(await result).toBe('result')
     expect(await mill.history(job.id)).toMatchObject([{ outcome: 'returned' }])
-    // Told once too, when it was known.
+    // The event is emitted once too, after the outcome is known to be written.
     expect(told(mill, 'finished').filter((event) => 'id' in event && event.id === job.id)).toHaveLength(1)
     expect((await mill.list({ queue: 'finished', kind: 'echo' })).jobs).toMatchObject([{ state: 'done' }])
     expect(told(mill, 'started')).toHaveLength(2)

@@ -1,4 +1,4 @@
-// Whom a ring wakes: as many workers as there are jobs, on whichever instance has room for them.
+// Which instances a notification wakes: as many workers as there are jobs, on instances with free workers.
 import { describe, expect, test } from 'vitest'
 import type { Member } from '../../src/runtime/queue-watch.ts'
 import { wakeUps } from '../../src/runtime/wake-ups.ts'
@@ -10,7 +10,7 @@ interface Place {
   readonly kinds?: readonly string[]
 }
 
-/** Instances that hear each other's rings, each with ten workers and some of them free. */
+/** Instances that receive each other's notifications, each with ten workers, of which some are free. */
 function cluster(places: Readonly<Record<string, Place>>) {
   const platform = testPlatform()
   const woken: string[] = []
@@ -28,7 +28,7 @@ function cluster(places: Readonly<Record<string, Place>>) {
         kinds,
         members: () => members,
         slots: { room: () => (room > 0 ? [{ queue: 'mail', room }] : []) },
-        // Without room it costs nothing to be woken.
+        // An instance without free workers ignores the wake-up, so do not count it.
         wake: () => void (room > 0 && woken.push(me)),
         store: {
           forward(wakeUp) {

@@ -1,4 +1,4 @@
-/** Why a job is not running: every reason, when it is there and when it is not. On both stores. */
+/** Why a job is not running: each reason, when it applies and when it does not. Runs on both stores. */
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, REASONS, Throttled } from '../../src/index.ts'
@@ -134,7 +134,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     const running = await mill.enqueue(job, 'hold')
     await mill.platform.settled()
-    // Nobody has this kind, so it stands in nobody's way.
+    // No process has a handler for this kind, so the job blocks no other job.
     await mill.enqueue('b', '', { priority: -1 })
     const next = await mill.enqueue(job, '')
     expect((await mill.why(next.id))?.reasons).toEqual([
@@ -143,7 +143,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const last = await mill.enqueue(job, '')
     expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])
     expect((await mill.why(last.id))?.reasons[1]?.says).toBe('1 ready job is ahead of it in queue default')
-    // As long as nobody has heard of it.
+    // The change is written directly to the store, so no instance has applied it yet.
     await mill.store.changeQueue('default', { settings: { workers: 3 }, coolMs: null })
     await mill.store.assign([{ instance: mill.instance.id, queue: 'default', workers: 3 }])
     expect(await reasons(mill, next.id)).toEqual(['next'])

@@ -1,11 +1,14 @@
-/** Workers per queue follow the live settings, by not claiming. Order, priorities and turns. On both stores. */
+/**
+ * The workers of a queue follow the live settings by claiming less. Also covers priorities, order keys and
+ * events. Runs on both stores.
+ */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
 
-/** Jobs that go on until the test lets them end, one by one. */
+/** Jobs that run until the test ends them, one by one. */
 function holding() {
   const running = new Map<number, { end: () => void; signal: AbortSignal }>()
   const order: number[] = []
@@ -123,7 +126,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await mill.clock.advance('2s')
     await mill.enqueueMany(job, many(1, 9))
     await mill.platform.settled()
-    // Half of five: two and three, one of them to each.
+    // Five workers for two instances: one gets two, the other three.
     expect([2, 3]).toContain(running.size)
     await end(mill, running, ...running.keys())
     await end(mill, running, ...running.keys())
