@@ -5,28 +5,28 @@ const SQLSTATES = 'packages/jobmill/test/unit/sqlstates.test.ts'
 
 export const ANSWERS: readonly TestedMutant[] = [
   {
-    name: 'postgres: an answer that nobody listed counts as an error in the data',
+    name: 'postgres: an unlisted error code counts as a data error',
     file: 'store-postgres/sqlstates.ts',
     find: "return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'",
     replace: "return 'data'",
     test: { file: SQLSTATES, name: 'every answer is one of ours' },
   },
   {
-    name: 'postgres: a session that the server ended counts as rolled back',
+    name: 'postgres: a session that the server terminated counts as rolled back',
     file: 'store-postgres/sqlstates.ts',
     find: "if (severity !== 'ERROR' || UNKNOWN_CODES.has(code)) return 'unknown'",
     replace: '',
     test: { file: SQLSTATES, name: 'the outcome is unknown when the session ends' },
   },
   {
-    name: 'postgres: a connection in an unknown state is used again',
+    name: 'postgres: a connection in an unknown state is reused',
     file: 'store-postgres/errors.ts',
     find: "return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)",
     replace: 'return code.length > 0',
     test: { file: SQLSTATES, name: 'a connection is used again only after an answer' },
   },
   {
-    name: 'sqlite: a code that nobody listed comes out as an error of the driver',
+    name: 'sqlite: an unlisted error code is thrown as a driver error',
     file: 'store-sqlite/errors.ts',
     find: "if (code === '') return undefined",
     replace: 'if (!Object.hasOwn(MEANING, code)) return undefined',

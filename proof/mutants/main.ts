@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: puts each fault into a copy of the sources, and has the simulator or a test look for it. Ends with 1 when one was not found.
- * `--only TEXT` for those whose name has this text in it.
+ * `npm run mutants`: puts each fault into a copy of the sources, and runs the simulator or a test to find it.
+ * Exits with 1 when a fault was not found. `--only TEXT` selects the faults whose name contains this text.
  */
 import { parseArgs } from 'node:util'
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts'
@@ -14,7 +14,7 @@ import { TESTED } from './tested.ts'
 
 const SEEDS = 500
 
-/** What found it; null when nothing did. */
+/** The rule and the seed that found the fault; null when the simulator did not find it. */
 function simulated(mutant: Mutant): Promise<string | null> {
   return withCopy(mutant, async (folder) => {
     const args = ['--import', './test/support/jobmill-sources.ts', 'proof/simulate/main.ts', '--until-broken']

@@ -1,6 +1,6 @@
 /**
- * A deliberate fault that violates one guarantee in one place. A proof that does not find it says nothing about
- * that guarantee. `find` occurs once in its file, and is replaced.
+ * A deliberate fault that violates one guarantee in one place. A proof that does not find it says nothing
+ * about that guarantee. `find` occurs once in its file, and is replaced.
  */
 export interface Mutant {
   readonly name: string

@@ -3,7 +3,7 @@ import type { TestedMutant } from './mutant.ts'
 
 export const PROCESSES: readonly TestedMutant[] = [
   {
-    name: 'a crash is forgiven although a handler blocked its process',
+    name: 'a process does not report that a handler blocked it',
     file: 'runtime/engine.ts',
     find: 'await register(stoodStill)',
     replace: 'await register(stoodStill && false)',
@@ -13,7 +13,7 @@ export const PROCESSES: readonly TestedMutant[] = [
     },
   },
   {
-    name: 'a heartbeat that failed is ignored by the reaper',
+    name: 'the reaper ignores a failed heartbeat',
     file: 'work/contact.ts',
     find: 'failed: () => void (since = null),',
     replace: 'failed() {},',

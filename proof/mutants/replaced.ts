@@ -5,28 +5,28 @@ const TESTS = 'packages/jobmill/test'
 
 export const REPLACED: readonly TestedMutant[] = [
   {
-    name: 'postgres: a quick enqueue that trusts cached ids',
+    name: 'postgres: the fast path of enqueue does not check cached ids',
     file: 'store-postgres/fragments.ts',
     find: 'EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid)',
     replace: '${version}::uuid IS NOT NULL',
     test: { file: `${TESTS}/postgres/names.test.ts`, name: 'ids are swapped' },
   },
   {
-    name: 'postgres: an enqueue that trusts cached ids',
+    name: 'postgres: enqueue does not check cached ids',
     file: 'store-postgres/fragments.ts',
     find: `WHERE v.version = (SELECT (p ->> 'names')::uuid FROM given) LIMIT 1`,
     replace: 'LIMIT 1',
     test: { file: `${TESTS}/postgres/names.test.ts`, name: 'ids are swapped' },
   },
   {
-    name: 'postgres: a name that is added without a new version',
+    name: 'postgres: a new name does not change the version of the names',
     file: 'store-postgres/schema/names.ts',
     find: 'IF EXISTS (SELECT FROM added) THEN',
     replace: 'IF false THEN',
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },
   },
   {
-    name: 'postgres: a started process that does not compare the rows of names',
+    name: 'postgres: a started process does not compare the rows of queues and kinds',
     file: 'store-postgres/names.ts',
     find: 'if (rows !== current.rows) load()',
     replace: "if (rows === 'never') load()",
@@ -36,14 +36,14 @@ export const REPLACED: readonly TestedMutant[] = [
     },
   },
   {
-    name: 'postgres: an instance that comes back without what its code declares',
+    name: 'postgres: an instance that registers again does not declare its limits, queues and schedules',
     file: 'runtime/engine.ts',
     find: 'register: registerAgain,',
     replace: 'register,',
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'all tables are truncated' },
   },
   {
-    name: 'postgres: tables that stay missing',
+    name: 'postgres: missing tables are not created again',
     file: 'store-postgres/recovery.ts',
     find: `if (!MISSING.has(codeOf(error) ?? '')) throw error`,
     replace: 'if (error !== undefined) throw error',

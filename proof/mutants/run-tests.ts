@@ -41,7 +41,8 @@ export async function tested(mutant: TestedMutant, url: string): Promise<string 
 async function reportOf(folder: string, file: string, names: string, url: string): Promise<Report> {
   const json = path.join(folder, 'report.json')
   const args = ['node_modules/vitest/vitest.mjs', 'run', file, '-t', names, '--reporter', 'json']
-  // One server for all of them; the older one has nothing to add here. In full: no test leaves its turn to the other store.
+  // One server is enough: these faults do not depend on its version. `JOBMILL_LONG=all` runs every test, in
+  // full and on both stores.
   const servers = { TEST_DATABASE_URL: url, TEST_DATABASE_URL_OLD: url, JOBMILL_LONG: 'all' }
   const { output } = await run(folder, [...args, '--outputFile', json], servers)
   try {
