@@ -45,7 +45,7 @@ export function checkWords(file, text) {
   // The texts of a test are its data; its comments are prose. Names in backticks and paths of modules
   // are not.
   const prose = withoutCode(text, TESTS.test(file) ? withTexts : code).replaceAll(
-    /`[^`\n]*`|\.{1,2}\/[\w./-]+\.tsx?/g,
+    /`[^`\n]*`|[\w./-]*\/[\w.-]+\.tsx?/g,
     ' ',
   )
   return [

@@ -16,6 +16,7 @@ const steps = {
   'page types': ['tsc', '-p', 'packages/dashboard'],
   'page tests': ['tsc', '-p', 'packages/dashboard/test'],
   imports: ['node', 'scripts/check-imports.mjs'],
+  words: ['node', 'scripts/check-words.mjs'],
   unused: ['knip', '--no-progress'],
   // These read the packages in their published form, so they come after the build.
   package: ['publint', '--strict', library],

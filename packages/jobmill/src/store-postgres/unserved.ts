@@ -4,8 +4,8 @@ import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
 /**
- * Reads the front of the primary key of `ready` for each queue, up to a literal cap. Jobs without a worker stay
- * there while the rest moves past. Then compares each kind found with the live instances. One snapshot,
+ * Reads the front of the primary key of `ready` for each queue, up to a literal cap. Jobs without a worker
+ * stay there while the rest moves past. Then compares each kind found with the live instances. One snapshot,
  * no locks.
  */
 const UNSERVED_KINDS = `
