@@ -28,7 +28,7 @@ mission('limits', (at, test) => {
     await drawer.getByText('one second’s worth (2)').waitFor()
     await at.expectAccessible(page)
     await create.click()
-    await drawer.getByText('a limit with this name exists').waitFor()
+    await drawer.getByText('a limit with this name already exists').waitFor()
     await drawer.getByLabel('Name').fill('sms')
     await create.click()
     await rowOf(page, 'sms').getByText('120 per 1 min, burst 2').waitFor()

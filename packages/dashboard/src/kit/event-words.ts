@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'leases-found': ({ jobs }) => `Returned ${plural(many(jobs), 'job')} whose claim got no response`,
   'instance-lost': ({ jobs, blocked }) =>
     `Process ${blocked === true ? 'stalled' : 'could not renew its leases in time'}; asked ${plural(many(jobs), 'running job')} to stop`,
-  'instance-back': () => 'Lost process is back',
+  'instance-back': () => 'Lost process reconnected',
   'store-failing': ({ part, error }) => `Can't reach the database (${text(part)}): ${firstLine(error)}`,
   'store-back': ({ part }) => `Database is back (${text(part)})`,
   'duty-failing': ({ duty, error }) => `Duty ${text(duty)} failed: ${firstLine(error)}`,

@@ -12,7 +12,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/
  */
 export function checkName(value: unknown, field: string): string {
   if (typeof value !== 'string' || value === '') {
-    throw new JobmillError('NAME_INVALID', 'must be a name', {
+    throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
       field,
       value: quote(value),
       fix: 'Pass a string such as "email.send"',

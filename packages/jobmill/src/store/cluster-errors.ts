@@ -64,7 +64,7 @@ export function limitInUse(name: string, queue: string): JobmillError {
 }
 
 export function limitExists(name: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'a limit with this name exists', {
+  return new JobmillError('OPTION_CONFLICT', 'a limit with this name already exists', {
     field: 'name',
     value: quote(name),
     fix: 'Change it with mill.limits.change, or delete it first',

@@ -1,5 +1,5 @@
 /**
- * Serves schedules: plans what is due, and sends ticks until nothing is. Safe in two processes at once,
+ * Serves schedules: plans what is due, and sends ticks until nothing is due. Safe in two processes at once,
  * because a tick is accepted once. A schedule that fails is recorded, stays unchanged, and does not stop the
  * others.
  */

@@ -7,8 +7,8 @@ export interface Contact {
   /** A heartbeat sent at this instant was answered. */
   answered(sentAt: number): void
   /**
-   * A heartbeat failed. Other instances may be worse off: an outage too short to notice here can cost them
-   * one heartbeat, and the next outage another.
+   * A heartbeat failed, so the count restarts: other instances may have missed heartbeats that this one did
+   * not.
    */
   failed(): void
   /**
@@ -36,7 +36,7 @@ export function contact({ monotonic, leaseMs, longestGapMs }: ContactOptions): C
     failed: () => void (since = null),
     get isSteady() {
       const now = monotonic()
-      // A process that stalled has missed everything since, whatever it received before.
+      // A process that stalled may not have seen an outage during the stall.
       return since !== null && now - since >= leaseMs && now - lastSentAt <= longestGapMs
     },
   }

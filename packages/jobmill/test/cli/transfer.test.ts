@@ -183,7 +183,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     await nothing.store.close()
     await sqlite(nothing.url.replace('sqlite:', '')).tools.drop()
     await expect(ran('--from', source.url, '--to', nothing.url, '--verify-only')).rejects.toThrow(
-      'has nothing to compare with',
+      'has no Jobmill tables to compare',
     )
     expect(existsSync(absent)).toBe(false)
   })

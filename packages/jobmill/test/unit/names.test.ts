@@ -24,7 +24,7 @@ describe('a name', () => {
 
   test('reads well when refused', () => {
     expect(refusal(() => checkName('', 'kind')).message).toBe(
-      'kind: must be a name (got ""). Pass a string such as "email.send".',
+      'kind: must be a non-empty string (got ""). Pass a string such as "email.send".',
     )
     expect(refusal(() => checkName('x'.repeat(129), 'kind')).message).toBe(
       `kind: has 129 characters, more than 128 (got "${'x'.repeat(40)}…"). Shorten it.`,

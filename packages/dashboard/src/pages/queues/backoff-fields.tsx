@@ -12,8 +12,13 @@ interface Props {
 }
 
 const FIELDS = [
-  ['backoffBaseMs', 'backoff.base', 'Initial backoff', 'Grows each time the queue is throttled again.'],
-  ['backoffMaxMs', 'backoff.max', 'Maximum backoff', 'Upper bound of the growth.'],
+  [
+    'backoffBaseMs',
+    'backoff.base',
+    'Initial backoff',
+    'Doubles after each failure, and each time the queue is throttled again.',
+  ],
+  ['backoffMaxMs', 'backoff.max', 'Maximum backoff', 'The backoff never exceeds this.'],
 ] as const
 
 export function BackoffFields({ draft, wrong, overrides, set }: Props) {
@@ -22,7 +27,7 @@ export function BackoffFields({ draft, wrong, overrides, set }: Props) {
       <legend className="mb-2 font-semibold">Backoff</legend>
       <div>
         <Check
-          label="Back off when throttled"
+          label="Back off after failures and throttling"
           checked={draft.backoffEnabled}
           onChange={(event) => set({ backoffEnabled: event.target.checked })}
         />

@@ -80,7 +80,9 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
           <Field
             label="Limit"
             error={wrong.limit}
-            hint={<Overridden override={overrides.get('limit')}>Each job takes one token.</Overridden>}
+            hint={
+              <Overridden override={overrides.get('limit')}>Each job takes one token or permit.</Overridden>
+            }
           >
             {(ids) => (
               <Select {...ids} value={draft.limit} onChange={(event) => set({ limit: event.target.value })}>

@@ -14,7 +14,7 @@ export function NextRuns({ runs, zone, isPaused = false }: Props) {
   const clock = clockOf(zone)
   return (
     <>
-      {isPaused && <p className="mb-2 text-ready">Paused. Runs after a resume:</p>}
+      {isPaused && <p className="mb-2 text-ready">Paused. Next runs once resumed:</p>}
       <ol className="divide-y divide-line">
         {runs.map((at) => (
           <li key={at} className="flex flex-wrap justify-between gap-x-3 py-1.5">

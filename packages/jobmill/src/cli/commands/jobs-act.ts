@@ -69,7 +69,7 @@ const ID = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
 export const jobsRetry = command({
   act: 'retry',
-  says: 'retry dead and cancelled jobs from attempt 0; their history is kept',
+  says: 'retry dead and cancelled jobs with all attempts again; their history is kept',
   examples: [
     `jobmill jobs retry ${ID}`,
     'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',
@@ -97,6 +97,6 @@ export const jobsRunNow = command({
 
 export const jobsDelete = command({
   act: 'delete',
-  says: 'delete jobs and their history; cancel running jobs first',
+  says: 'delete jobs and their history; running jobs must be cancelled first',
   examples: [`jobmill jobs delete ${ID}`, 'jobmill jobs delete --state done --before 30d --yes'],
 })

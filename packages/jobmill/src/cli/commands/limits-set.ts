@@ -18,7 +18,7 @@ export const limitsSet: Command = {
     burst: {
       type: 'string',
       takes: 'N',
-      says: 'how many may run at once after a pause (default: one second of the rate, at least 1)',
+      says: 'how many may be acquired at once after an idle period (default: one second of the rate, at least 1)',
     },
     'per-key': { type: 'boolean', says: 'apply the rate to each key separately; only for a new limit' },
     concurrency: { type: 'string', takes: 'N', says: 'maximum at the same time, instead of a rate' },

@@ -39,7 +39,7 @@ export const schedulesResume: Command = {
 export const schedulesTrigger: Command = {
   words: 'schedules trigger',
   ...ONE,
-  says: 'enqueue a job of a schedule now, even if it is paused; its plan is unchanged',
+  says: 'enqueue a job of a schedule now, even if it is paused; its next run is unchanged',
   examples: [
     'jobmill schedules trigger weekly-report',
     'jobmill schedules trigger weekly-report --json | jq -r .job',

@@ -30,7 +30,7 @@ export const transferCommand: Command = {
   words: 'transfer',
   says: 'copy everything from one database to another, such as SQLite to PostgreSQL; stop all processes first',
   options: {
-    from: { type: 'string', takes: 'URL', says: 'source database (default: as for every command)' },
+    from: { type: 'string', takes: 'URL', says: 'source database (default: the database of the config)' },
     to: {
       type: 'string',
       takes: 'URL',

@@ -1,5 +1,5 @@
 /**
- * `jobmill work`: runs workers and duties until a signal. Serves no API, but probes and metrics with
+ * `jobmill work`: runs workers and duties until SIGINT or SIGTERM. Serves no API, but probes and metrics with
  * `--port`.
  */
 import type { ProbeOptions } from '../../http/probes.ts'
@@ -13,7 +13,7 @@ export const work: Command = {
   words: 'work',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'run the jobs of a config until a signal; a second signal skips the grace period',
+  says: 'run the jobs of a config until SIGINT or SIGTERM; a second signal skips the grace period',
   options: {
     queues: {
       type: 'string',

@@ -15,8 +15,12 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
     takes: 'N',
     says: 'workers across all processes; unset: each process uses its own number',
   },
-  backoff: { type: 'string', takes: 'on|off', says: 'wait before retrying failed attempts' },
-  'backoff-base': { type: 'string', takes: 'DURATION', says: 'shortest wait' },
+  backoff: { type: 'string', takes: 'on|off', says: 'wait before retries and after throttling' },
+  'backoff-base': {
+    type: 'string',
+    takes: 'DURATION',
+    says: 'upper bound of the first wait; doubles after each failure',
+  },
   'backoff-max': { type: 'string', takes: 'DURATION', says: 'longest wait' },
   ...Object.fromEntries(
     ENDED.flatMap((state): [string, Option][] => [

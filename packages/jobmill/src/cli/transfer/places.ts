@@ -93,7 +93,7 @@ export function checkTarget(
   if (!isLook || (isThere && pending.length === 0)) return
   throw new JobmillError(
     'TRANSFER_REFUSED',
-    isThere ? `${name} has pending migrations` : `${name} has nothing to compare with`,
+    isThere ? `${name} has pending migrations` : `${name} has no Jobmill tables to compare`,
     { fix: isThere ? 'Run jobmill db migrate on it' : 'Omit --verify-only to transfer to it' },
   )
 }

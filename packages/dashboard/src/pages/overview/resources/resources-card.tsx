@@ -18,7 +18,9 @@ export function ResourcesCard() {
         </LinkButton>
       }
     >
-      <p className="-mt-2 mb-3 text-xs text-soft">Last 15 minutes at most, sampled while this tab is open</p>
+      <p className="-mt-2 mb-3 text-xs text-soft">
+        Up to the last 15 minutes, sampled while this tab is open
+      </p>
       <Shown read={read}>
         {(samples) => (
           <ul className="grid grid-cols-2 gap-x-5 gap-y-4 sm:grid-cols-3 lg:grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))]">

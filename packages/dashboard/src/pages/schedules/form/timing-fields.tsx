@@ -40,7 +40,11 @@ export function TimingFields({ draft, change, wrong }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="Overlap" error={wrong.overlap} hint="When the previous job still waits or runs.">
+      <Field
+        label="Overlap"
+        error={wrong.overlap}
+        hint="What to do while the previous job is waiting or running."
+      >
         {(ids) => (
           <Select {...ids} value={draft.overlap} onChange={(event) => change('overlap', event.target.value)}>
             <option value="allow">Enqueue anyway</option>
