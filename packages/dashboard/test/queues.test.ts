@@ -99,7 +99,7 @@ mission('queues', (at, test) => {
     await drawer.getByText('Value in code: 2.').waitFor()
     await drawer.getByLabel('Workers').fill('')
     await drawer.getByLabel('Limit').selectOption('none')
-    await drawer.getByLabel('Back off when throttled').uncheck()
+    await drawer.getByLabel('Back off after failures and throttling').uncheck()
     await drawer.getByLabel('Max dead jobs').fill('')
     await save.click()
     await drawer.waitFor({ state: 'detached' })

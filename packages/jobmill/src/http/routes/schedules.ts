@@ -94,7 +94,7 @@ const resume = route('operator', 'schedules.resume', {
 const trigger = route('operator', 'schedules.trigger', {
   method: 'post',
   path: '/schedules/{name}/trigger',
-  summary: 'Enqueue a job of a schedule now; its plan is unchanged',
+  summary: 'Enqueue a job of a schedule now; its next run is unchanged',
   request: { params: byName },
   responses: { 200: json(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job') },
 })
