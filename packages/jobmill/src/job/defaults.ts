@@ -42,7 +42,7 @@ export const DEFAULTS = Object.freeze({
   /** Workers per instance for a queue that sets no number. */
   workers: 10,
   /** How often an instance checks for jobs, cancels and changed settings without a notification. */
-  pulseEveryMs: 640,
+  heartbeatEveryMs: 640,
   /** How often an instance compares its running jobs with the leases in the database. */
   compareEveryMs: 10 * SECOND,
   /** How long an attempt of `commandJob` and `workerPool` may take. */

@@ -197,7 +197,7 @@ export function engine(given: EngineOptions): Engine {
     },
     leaseMs,
     renewEveryMs,
-    everyMs: Math.min(DEFAULTS.pulseEveryMs, renewEveryMs),
+    everyMs: Math.min(DEFAULTS.heartbeatEveryMs, renewEveryMs),
     platform,
     ...trouble('heartbeat', emit),
   })

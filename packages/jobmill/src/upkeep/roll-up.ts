@@ -10,7 +10,7 @@ export async function rollUpAll(
 ): Promise<Counts> {
   return {
     counters: await untilDone((limit) => store.fold(limit), signal),
-    figures: await untilDone((limit) => store.rollUp(limit), signal),
+    metrics: await untilDone((limit) => store.rollUp(limit), signal),
   }
 }
 

@@ -20,12 +20,12 @@ const whole = (numbers: readonly number[] | null): number | null =>
   numbers === null ? null : Math.round(sum(numbers))
 
 export function Figures() {
-  const figures = useMetrics()
+  const metrics = useMetrics()
   return (
     <section aria-label="Current metrics, compared with an hour ago">
       <div className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
-        {figures.map((figure) => (
-          <Metric key={figure.name} {...figure} />
+        {metrics.map((metric) => (
+          <Metric key={metric.name} {...metric} />
         ))}
       </div>
     </section>
