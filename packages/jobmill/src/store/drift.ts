@@ -8,23 +8,23 @@ import { broken, type Diagnostic, warning, ok } from './admin.ts'
 export type Parts = ReadonlyMap<string, string>
 
 /** Instructions for restoring an object. */
-export interface Mending {
+export interface SchemaFixes {
   readonly missing: (part: string, made: string) => string
   readonly other: (part: string, made: string) => string
   /** For a column that no migration created. */
   readonly foreign: (part: string) => string
 }
 
-export function driftDiagnostics(expected: Parts, found: Parts, mend: Mending): Diagnostic[] {
+export function driftDiagnostics(expected: Parts, found: Parts, fixes: SchemaFixes): Diagnostic[] {
   const diagnostics = [
     ...missingParts(expected, found).map(([part, made]) =>
-      broken(checkOf(part), `the ${part} is missing`, mend.missing(part, made)),
+      broken(checkOf(part), `the ${part} is missing`, fixes.missing(part, made)),
     ),
     ...otherParts(expected, found).map(([part, made]) =>
-      broken(checkOf(part), `the ${part} differs from its migration`, mend.other(part, made)),
+      broken(checkOf(part), `the ${part} differs from its migration`, fixes.other(part, made)),
     ),
     ...foreignColumns(expected, found).map((part) =>
-      warning(checkOf(part), `the ${part} does not belong to Jobmill`, mend.foreign(part)),
+      warning(checkOf(part), `the ${part} does not belong to Jobmill`, fixes.foreign(part)),
     ),
   ]
   const isWell = (check: string): boolean => diagnostics.every((one) => one.check !== check)

@@ -158,7 +158,7 @@ describe('settling', () => {
     expect(task).toHaveBeenCalledOnce()
   })
 
-  test('does not wait for somebody who waits at the notifier', async () => {
+  test('does not wait for a caller of wait()', async () => {
     const platform = testPlatform()
     const store = platform.track(await openStore(platform))
     const waiting = store.wait({ queues: ['default'], timeoutMs: 60_000 })

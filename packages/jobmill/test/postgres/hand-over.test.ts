@@ -88,7 +88,7 @@ async function processOf(store: Store, schema: string) {
     admin.on('notification', ({ payload = '' }) => resolve((JSON.parse(payload) as { from: string }).from))
   })
   await admin.query(`LISTEN "jobmill ${schema}"`)
-  store.notify(['whoever'])
+  store.notify(['unused'])
   const [row] = (await admin.query<{ value: string }>(`SELECT value FROM ${schema}.secret`)).rows
   const process = await notified
   return { admin, process, channel: channelOf(process, row?.value ?? '') }

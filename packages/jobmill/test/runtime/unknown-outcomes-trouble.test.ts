@@ -27,7 +27,7 @@ interface Trouble {
   readonly part: string
   readonly forMs: number
   /** An action that needs the verb. */
-  readonly meanwhile: (mill: FaultyMill) => Promise<unknown>
+  readonly call: (mill: FaultyMill) => Promise<unknown>
 }
 
 const TROUBLES: readonly Trouble[] = [
@@ -36,23 +36,23 @@ const TROUBLES: readonly Trouble[] = [
     verb: 'claim',
     part: 'claim',
     forMs: 8_000,
-    meanwhile: (mill) => mill.enqueue(echo, 1, { dedupeKey: 'claimed' }),
+    call: (mill) => mill.enqueue(echo, 1, { dedupeKey: 'claimed' }),
   },
-  { verb: 'finish', part: 'finish', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'finish', part: 'finish', forMs: 8_000, call: (mill) => mill.enqueue(echo, 1) },
   // Shorter than the lease: unknown-outcomes-lease.test.ts covers longer outages.
-  { verb: 'renew', part: 'heartbeat', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
-  { verb: 'stage', part: 'stage', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
+  { verb: 'renew', part: 'heartbeat', forMs: 6_000, call: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'stage', part: 'stage', forMs: 8_000, call: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
   {
     verb: 'queues',
     part: 'settings',
     forMs: 8_000,
-    async meanwhile(mill) {
+    async call(mill) {
       await mill.changeQueue(mill.queuesServed[0] ?? '', { workers: 3 })
       await mill.enqueue(echo, 1)
     },
   },
-  { verb: 'held', part: 'compare', forMs: 181_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
-  { verb: 'retain', part: 'retain', forMs: 345_000, meanwhile: async () => {} },
+  { verb: 'held', part: 'compare', forMs: 181_000, call: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'retain', part: 'retain', forMs: 345_000, call: async () => {} },
 ]
 
 describe.each(places)('trouble on $name', ({ name, create }) => {
@@ -63,11 +63,11 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
 
   test.each(troubles)(
     'P16 $verb that fails for a while: told once, made again until it works, told once, and all is done',
-    async ({ verb, part, forMs, meanwhile }) => {
+    async ({ verb, part, forMs, call }) => {
       const mill = await faultyMill(at, { jobs: [echo], route: () => `trouble-${verb}` })
       await mill.platform.settled()
       mill.store.fail(verb, FOREVER)
-      await meanwhile(mill)
+      await call(mill)
       await mill.platform.advance(forMs)
       expect(trouble(mill, part)).toEqual([`failing ${part}`])
       expect(mill.store.calls(verb)).toBeGreaterThan(2)

@@ -1,7 +1,7 @@
 /**
  * Checks that tables, columns, functions and indexes match the migrations, and that all indexes are valid.
  */
-import { driftDiagnostics, type Mending, nameOf, tableOf } from '../../store/drift.ts'
+import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/drift.ts'
 import { broken, type Diagnostic } from '../../store/admin.ts'
 import { invalidIndexes, partsIn } from './catalog.ts'
 import type { Look } from './reach.ts'
@@ -12,7 +12,7 @@ function concurrently(statement: string): string {
   return statement.replace(/^CREATE (UNIQUE )?INDEX /, 'CREATE $1INDEX CONCURRENTLY ')
 }
 
-function repairs(sql: (text: string) => string): Mending {
+function repairs(sql: (text: string) => string): SchemaFixes {
   const table = (part: string): string => sql(`jobmill.${tableOf(part)}`)
   return {
     missing(part, made) {

@@ -1,12 +1,12 @@
 /** Checks that tables, columns and indexes match the migrations. */
-import { driftDiagnostics, type Mending, nameOf, tableOf } from '../../store/drift.ts'
+import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/drift.ts'
 import type { Diagnostic } from '../../store/admin.ts'
 import type { SqliteHandle } from '../handle.ts'
 import { afterMigrations, partsIn } from './parts.ts'
 
 const RESTORE = 'Restore a backup from before the change: SQLite cannot alter a column in place'
 
-const MENDING: Mending = {
+const FIXES: SchemaFixes = {
   missing(part, made) {
     if (part.startsWith('index ')) return `Recreate it: ${made}`
     if (part.startsWith('column ') && !made.includes('PRIMARY KEY'))
@@ -20,5 +20,5 @@ const MENDING: Mending = {
 }
 
 export function drift(handle: SqliteHandle): Diagnostic[] {
-  return driftDiagnostics(afterMigrations(partsIn), partsIn(handle), MENDING)
+  return driftDiagnostics(afterMigrations(partsIn), partsIn(handle), FIXES)
 }
