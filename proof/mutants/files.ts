@@ -48,6 +48,13 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: DELETED, name: 'comes and goes by stop' },
   },
   {
+    name: 'sqlite: the file is reopened while another process copies the log',
+    file: 'store-sqlite/reopen.ts',
+    find: 'if (busy !== 0 || checkpointed < log)',
+    replace: 'if (checkpointed < log)',
+    test: { file: DELETED, name: 'while another connection is copying the log' },
+  },
+  {
     name: 'sqlite: a transaction on a replaced file is accepted',
     file: 'store-sqlite/tx.ts',
     find: 'if (historyOf(sql) !== history)',

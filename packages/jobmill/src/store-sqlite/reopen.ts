@@ -114,11 +114,13 @@ function closeChangedLog(
  * still need earlier pages.
  */
 function copyLog(path: string, connection: Connection): void {
-  const { log, checkpointed } = statementsOf(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
+  const { busy, log, checkpointed } = statementsOf(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
+    readonly busy: number
     readonly log: number
     readonly checkpointed: number
   }
-  if (checkpointed < log) throw fileChanged(path, 'held')
+  // While another process is copying, both numbers are -1.
+  if (busy !== 0 || checkpointed < log) throw fileChanged(path, 'held')
 }
 
 /**

@@ -2,9 +2,11 @@
  * The -wal and -shm files are deleted while real processes have them open. SQLite shares its index between
  * the connections of one process, so the effect shows only between processes.
  */
-import { copyFileSync, rmSync, truncateSync } from 'node:fs'
+import { once } from 'node:events'
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { aJob } from '../../src/testing/factories.ts'
@@ -61,6 +63,24 @@ function lostFrom(file: string, ids: readonly string[]): string[] {
   } finally {
     database.close()
   }
+}
+
+/** Copies the log into the file, and holds the lock for that until the open write transaction has ended. */
+function copyingLog(file: string): { readonly ended: Promise<unknown> } {
+  const worker = new Worker(
+    `const { workerData } = require('node:worker_threads')
+     const database = new (require('better-sqlite3'))(workerData, { timeout: 60_000 })
+     database.pragma('wal_checkpoint(FULL)')
+     database.close()`,
+    { eval: true, workerData: file },
+  )
+  return { ended: once(worker, 'exit') }
+}
+
+/** SQLite locks byte 121 of the -shm file while it copies the log, and byte 120 while it writes. */
+function isCopying(file: string): boolean {
+  const { ino } = statSync(`${file}-shm`)
+  return new RegExp(` WRITE .*:${ino} 12[01] 121$`, 'm').test(readFileSync('/proc/locks', 'utf8'))
 }
 
 const twice = async (enqueue: () => Promise<string>): Promise<string[]> => [await enqueue(), await enqueue()]
@@ -124,6 +144,25 @@ describe('D3 P1 logs that are deleted', () => {
     // The idle process still uses the old index.
     expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
     await idle.kill()
+    ids.push(await one.enqueued())
+    await one.stop()
+    expect(lostFrom(file, ids)).toEqual([])
+  })
+
+  test('both, while another connection is copying the log: refused until it has ended', async () => {
+    const file = freshFile()
+    const one = await enqueuer(file)
+    const ids = await twice(one.enqueued)
+    const writer = new Database(file)
+    writer.exec('BEGIN IMMEDIATE')
+    const copier = copyingLog(file)
+    await vi.waitFor(() => expect(isCopying(file)).toBe(true), 10_000)
+    for (const log of LOGS.both) rmSync(`${file}${log}`)
+    expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+    expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+    writer.exec('ROLLBACK')
+    await copier.ended
+    writer.close()
     ids.push(await one.enqueued())
     await one.stop()
     expect(lostFrom(file, ids)).toEqual([])
