@@ -5,6 +5,7 @@ import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
 import { checkObject, checkObjectKeys, nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
+import { ENQUEUE_OPTIONS, ITEM_OPTIONS } from '../job/prepare-jobs.ts'
 import type { Tracing } from '../job/tracing.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
@@ -85,8 +86,13 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const checkedKinds = new Set<string>()
   const unnotified = new Set<string>()
   const mintId = (): string => platform.id()
-  const one = { mintId, payloadLimitBytes, placeOf: () => 'job' }
-  const each = { mintId, payloadLimitBytes, placeOf: (index: number) => `items[${index}]` }
+  const one = { mintId, payloadLimitBytes, placeOf: () => 'job', listedOptions: ENQUEUE_OPTIONS }
+  const each = {
+    mintId,
+    payloadLimitBytes,
+    placeOf: (index: number) => `items[${index}]`,
+    listedOptions: ITEM_OPTIONS,
+  }
 
   function prepare(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
     return prepareAtOnce(target, items, many ? each : one, tools)

@@ -130,22 +130,24 @@ const BRAND = Symbol.for('jobmill.error')
 
 export class JobmillError extends Error {
   readonly code: ErrorCode
-  readonly field: string | undefined
-  readonly value: string | undefined
-  readonly fix: string | undefined
-  readonly index: number | undefined
+  // `declare`, so that a printed error shows only the fields that it has.
+  declare readonly field: string | undefined
+  declare readonly value: string | undefined
+  declare readonly fix: string | undefined
+  declare readonly index: number | undefined
   /** For OPTIONS_INVALID: each of the form `{ level, code, option, message }`. */
-  readonly problems: readonly object[] | undefined
+  declare readonly problems: readonly object[] | undefined
 
   constructor(code: ErrorCode, what: string, details: ErrorDetails = {}) {
     super(sentence(what, details), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'JobmillError'
     this.code = code
-    this.field = details.field
-    this.value = details.value
-    this.fix = details.fix
-    this.index = details.index
-    this.problems = details.problems
+    const { field, value, fix, index, problems } = details
+    if (field !== undefined) this.field = field
+    if (value !== undefined) this.value = value
+    if (fix !== undefined) this.fix = fix
+    if (index !== undefined) this.index = index
+    if (problems !== undefined) this.problems = problems
     Object.defineProperty(this, BRAND, { value: true })
   }
 
@@ -210,7 +212,7 @@ export function rephrase(error: JobmillError, words: OtherWords): JobmillError {
   })
   alsoNaming(told, also.map(nameOf))
   // The sentence already contains the value, so the constructor must not append it again.
-  return Object.defineProperty(told, 'value', { value, enumerable: true })
+  return value === undefined ? told : Object.defineProperty(told, 'value', { value, enumerable: true })
 }
 
 const same = (text: string): string => text
@@ -218,7 +220,7 @@ const same = (text: string): string => text
 /** Further fields that a sentence names, each as `; field: `, in order. */
 const ALSO_NAMED = new WeakMap<JobmillError, readonly string[]>()
 
-/** For a sentence about several fields: `retold` translates all of their names. */
+/** For a sentence about several fields: `rephrase` translates all of their names. */
 export function alsoNaming(error: JobmillError, fields: readonly string[]): JobmillError {
   if (fields.length > 0) ALSO_NAMED.set(error, fields)
   return error

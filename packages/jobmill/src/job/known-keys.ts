@@ -11,10 +11,16 @@ export function checkObject(value: unknown, field: string, example: string): ass
   })
 }
 
-export function checkObjectKeys(value: unknown, field: string, known: readonly string[]): void {
+/** `listed` has the names that the error lists and suggests, where they differ from the checked keys. */
+export function checkObjectKeys(
+  value: unknown,
+  field: string,
+  known: readonly string[],
+  listed: readonly string[] = known,
+): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    checkObject(value, field, `an object with some of ${known.join(', ')}`)
-  for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, field, known)
+    checkObject(value, field, `an object with some of ${listed.join(', ')}`)
+  for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, field, listed)
 }
 
 /** One error for each unknown key. */
@@ -22,26 +28,48 @@ export function unknownKeys(value: object, field: string, known: readonly string
   return Object.keys(value).flatMap((key) => (known.includes(key) ? [] : [unknownKey(key, field, known)]))
 }
 
-/** The names that other libraries use for these options. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  attempts: 'maxAttempts',
-  concurrency: 'workers',
-  cron: 'when',
-  handler: 'run',
-  perform: 'run',
-  process: 'run',
-  retries: 'maxAttempts',
-  schema: 'payload',
+/** Option names of other libraries, and the options that do the same here. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  attempts: ['maxAttempts'],
+  concurrency: ['workers'],
+  cron: ['when'],
+  deduplication: ['dedupe'],
+  expireInSeconds: ['timeout'],
+  group: ['orderKey'],
+  handler: ['run'],
+  idempotencyKey: ['dedupeKey'],
+  jobId: ['id'],
+  jobKey: ['dedupeKey'],
+  jobKeyMode: ['dedupe'],
+  maxRetries: ['maxAttempts'],
+  perform: ['run'],
+  process: ['run'],
+  queueName: ['queue', 'orderKey'],
+  retries: ['maxAttempts'],
+  retryLimit: ['maxAttempts'],
+  runIn: ['delay'],
+  scheduleIn: ['delay'],
+  scheduledAt: ['runAt'],
+  schema: ['payload'],
+  singletonKey: ['dedupeKey'],
+  startAfter: ['delay', 'runAt'],
+  unique: ['dedupe'],
+  uniqueKey: ['dedupeKey'],
 }
 
 function unknownKey(key: string, field: string, known: readonly string[]): JobmillError {
-  const same = Object.hasOwn(ELSEWHERE, key) ? (ELSEWHERE[key] ?? '') : ''
-  const near = known.includes(same) ? same : nearest(key, known)
+  const same = Object.hasOwn(ELSEWHERE, key) ? (ELSEWHERE[key] ?? []) : []
+  const near = same.filter((one) => known.includes(one))
+  const typo = near.length === 0 ? nearest(key, known) : undefined
+  if (typo !== undefined) near.push(typo)
   return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
     field: pathOf(field, key),
     // Shows the key and never its value, which may be a password.
     value: quote(key),
-    fix: near === undefined ? `Use one of: ${known.join(', ')}` : `Did you mean "${near}"?`,
+    fix:
+      near.length === 0
+        ? `Use one of: ${known.join(', ')}`
+        : `Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`,
   })
 }
 

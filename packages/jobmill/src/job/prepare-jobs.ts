@@ -68,14 +68,14 @@ export interface PrepareOptions {
   readonly payloadLimitBytes?: number
   /** The name of the job at an index in errors (default `jobs[0]`). */
   readonly placeOf?: (index: number) => string
+  /** The options that an error about an unknown option lists (default: the fields of `JobRequest`). */
+  readonly listedOptions?: readonly string[]
   /** The index of the first of these jobs in its call (default 0), and the ids of the jobs before it. */
   readonly from?: number
   readonly seen?: Set<string>
 }
 
-const JOB_KEYS = [
-  'kind',
-  'payload',
+const OPTION_KEYS = [
   'id',
   'queue',
   'priority',
@@ -88,6 +88,12 @@ const JOB_KEYS = [
   'dedupe',
   'orderKey',
 ] as const satisfies readonly (keyof JobRequest)[]
+const JOB_KEYS = ['kind', 'payload', ...OPTION_KEYS] as const satisfies readonly (keyof JobRequest)[]
+
+/** What callers of `enqueue` pass as options, and of `enqueueMany` as items. */
+export const ENQUEUE_OPTIONS: readonly string[] = [...OPTION_KEYS, 'dedupeKey', 'tx']
+export const ITEM_OPTIONS: readonly string[] = ['payload', ...OPTION_KEYS, 'dedupeKey']
+
 const DEDUPE_KEYS = [
   'key',
   'scope',
@@ -109,6 +115,7 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
   }
   checkJobsPerCall(requests)
   const { mintId, from = 0, payloadLimitBytes = DEFAULTS.payloadLimitBytes, placeOf = placeInJobs } = options
+  const { listedOptions = JOB_KEYS } = options
   checkWhole(payloadLimitBytes, 'payloadLimitBytes', PAYLOAD_LIMIT)
   const jobs: NewJob[] = []
   const seen = options.seen ?? (requests.length > 1 ? new Set<string>() : null)
@@ -116,7 +123,9 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
   for (let at = 0; at < requests.length; at += 1) {
     const index = from + at
     try {
-      const job = prepareJob(requests[at] as JobRequest, placeOf(index), mintId, payloadLimitBytes)
+      const request = requests[at] as JobRequest
+      checkObjectKeys(request, placeOf(index), JOB_KEYS, listedOptions)
+      const job = prepareJob(request, placeOf(index), mintId, payloadLimitBytes)
       if (seen?.has(job.id) === true) throw repeated(job.id, placeOf(index))
       seen?.add(job.id)
       jobs.push(job)
@@ -158,7 +167,6 @@ function prepareJob(
   mintId: () => string,
   payloadLimitBytes: number,
 ): NewJob {
-  checkObjectKeys(request, at, JOB_KEYS)
   const kind = checkName(request.kind, `${at}.kind`)
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
   return {

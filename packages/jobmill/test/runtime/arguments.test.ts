@@ -219,4 +219,42 @@ describe('arguments', () => {
     ).toEqual([])
     await mill.stop()
   })
+
+  test('an unknown option of enqueue is refused with the options that callers pass', async () => {
+    const mill = await testMill({ serve: ['default'] })
+    const options =
+      'id, queue, priority, maxAttempts, delay, runAt, timeout, tags, metadata, dedupe, orderKey, dedupeKey'
+    const refused = { code: 'OPTION_UNKNOWN' }
+    await expect(mill.enqueue('k', 1, { colour: 1 } as never)).rejects.toMatchObject({
+      ...refused,
+      message: `job.colour: is not an option (got "colour"). Use one of: ${options}, tx.`,
+    })
+    const items = [{ payload: 1 }, { payload: 2, colour: 1 } as never]
+    await expect(mill.enqueueMany('k', items)).rejects.toMatchObject({
+      ...refused,
+      index: 1,
+      message: `items[1].colour: is not an option (got "colour"). Use one of: payload, ${options}.`,
+    })
+    await mill.stop()
+  })
+
+  test.each([
+    ['jobId', '"id"'],
+    ['uniqueKey', '"dedupeKey"'],
+    ['jobKey', '"dedupeKey"'],
+    ['singletonKey', '"dedupeKey"'],
+    ['dedupKey', '"dedupeKey"'],
+    ['startAfter', '"delay" or "runAt"'],
+    ['runIn', '"delay"'],
+    ['attempts', '"maxAttempts"'],
+    ['retryLimit', '"maxAttempts"'],
+    ['retries', '"maxAttempts"'],
+  ])('enqueue with %s suggests %s', async (option, near) => {
+    const mill = await testMill({ serve: ['default'] })
+    await expect(mill.enqueue('k', 1, { [option]: 1 } as never)).rejects.toMatchObject({
+      code: 'OPTION_UNKNOWN',
+      fix: `Did you mean ${near}?`,
+    })
+    await mill.stop()
+  })
 })

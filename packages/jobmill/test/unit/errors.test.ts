@@ -1,6 +1,15 @@
 /** The one error class: how its message reads, what it shows of a value, and who recognises it. */
+import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { ERRORS, type ErrorCode, isJobmillError, JobmillError, pathOf, quote } from '../../src/job/errors.ts'
+import {
+  ERRORS,
+  type ErrorCode,
+  isJobmillError,
+  JobmillError,
+  pathOf,
+  quote,
+  rephrase,
+} from '../../src/job/errors.ts'
 
 const ending = (fix: string): string =>
   new JobmillError('OPTION_UNKNOWN', 'is not an option', { fix }).message
@@ -51,6 +60,15 @@ test('an error carries its details as fields', () => {
 
 test('an error without a cause has no such property', () => {
   expect('cause' in new JobmillError('ID_INVALID', 'x')).toBe(false)
+})
+
+test('an error has no property for a detail that it was not given, so none is printed as undefined', () => {
+  const error = new JobmillError('ID_INVALID', 'x', { field: 'id' })
+  expect(Object.keys(error).toSorted()).toEqual(['code', 'field', 'name'])
+  expect(inspect(error)).not.toContain('undefined')
+  const rephrased = rephrase(error, { field: () => '--id' })
+  expect(rephrased.message).toBe('--id: x.')
+  expect(inspect(rephrased)).not.toContain('undefined')
 })
 
 test('exactly the troubles that may pass are retryable', () => {
