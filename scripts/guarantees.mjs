@@ -9,20 +9,17 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const stores = ['sqlite', 'postgres']
 
 /**
- * @typedef {{ number: string, title: string, comesWith: string }} Guarantee
+ * @typedef {{ number: string, title: string }} Guarantee
  * @typedef {{ fullName: string, ancestorTitles: string[], status: string }} Test
  * @typedef {{ table: string, problems: string[], notes: string[] }} Verdict
  */
 
 /** @param {string} markdown @returns {Guarantee[]} */
 export function readGuarantees(markdown) {
-  return [...markdown.matchAll(/^\|\s*(P\d+)\s*\|([^|\n]*)\|([^|\n]*)\|\s*$/gm)].map(
-    ([, number = '', title = '', comesWith = '']) => ({
-      number,
-      title: title.trim(),
-      comesWith: comesWith.trim(),
-    }),
-  )
+  return [...markdown.matchAll(/^\|\s*(P\d+)\s*\|([^|\n]*)\|\s*$/gm)].map(([, number = '', title = '']) => ({
+    number,
+    title: title.trim(),
+  }))
 }
 
 /** @param {Guarantee[]} guarantees @param {Test[]} tests @returns {Verdict} */
@@ -30,7 +27,7 @@ export function judge(guarantees, tests) {
   const problems = []
   const notes = []
   const rows = []
-  for (const { number, title, comesWith } of guarantees) {
+  for (const { number, title } of guarantees) {
     const own = tests.filter(({ fullName }) => new RegExp(String.raw`\b${number}\b`).test(fullName))
     for (const test of own) if (test.status === 'failed') problems.push(`${number} failed: ${test.fullName}`)
     // The oracle is the reference that stores are compared with; it is not a store.
@@ -40,12 +37,10 @@ export function judge(guarantees, tests) {
     const cells = stores.map((store) => {
       const passed = own.filter((test) => test.status === 'passed' && isOn(store, test)).length
       if (passed > 0) return String(passed)
-      if (comesWith !== '') return '–'
       problems.push(`${number} has no passing test on ${store}`)
       return ''
     })
-    const when = comesWith === '' ? '' : ` (comes with ${comesWith})`
-    rows.push(`| ${number} ${title}${when} | ${cells.join(' | ')} |`)
+    rows.push(`| ${number} ${title} | ${cells.join(' | ')} |`)
   }
   const head = [`| guarantee | ${stores.join(' | ')} |`, `|---|${stores.map(() => '---:|').join('')}`]
   return { table: [...head, ...rows].join('\n'), problems, notes }
