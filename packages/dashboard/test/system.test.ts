@@ -13,7 +13,7 @@ mission('workers and the system', (at, test) => {
     const running = page.getByRole('region', { name: /^Running on/ })
     await running.getByText('holds in slow').waitFor()
     await page.getByText('alive').waitFor()
-    await page.getByRole('meter', { name: /^Slots of/ }).waitFor()
+    await page.getByRole('meter', { name: /^Workers of/ }).waitFor()
     await expect.poll(() => page.getByRole('meter').getAttribute('aria-valuenow')).toBe('1')
     await page.getByRole('link', { name: 'rebalance' }).waitFor()
     await at.expectAccessible(page)

@@ -1,4 +1,4 @@
-/** A running process. */
+/** A worker process. */
 import type { ReactNode } from 'react'
 import { encodeName } from '../../api/client.ts'
 import type { JobSummary } from '../../api/types/job.ts'
@@ -38,7 +38,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
           <span className="max-w-72 truncate" title={label ?? id}>
             {name}
           </span>
-          {isHere && <span className="text-xs font-normal text-soft">serving this page</span>}
+          {isHere && <span className="text-xs font-normal text-soft">serving this dashboard</span>}
         </span>
       }
       tools={<Heartbeat instance={instance} />}
@@ -56,7 +56,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             <Fact name="Uptime">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
             <Fact name="Workers">
               <Meter
-                label={`Slots of ${name}`}
+                label={`Workers of ${name}`}
                 used={running.length}
                 of={workers}
                 unit="busy"

@@ -1,4 +1,4 @@
-/** Workers page: processes, their jobs and resource usage, and jobs without a worker. */
+/** Workers page: worker processes (instances), their jobs and resource usage, and jobs without a worker. */
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Workers } from '../../api/types/mill.ts'
@@ -28,7 +28,7 @@ export function WorkersPage() {
 function Note(workers: Workers) {
   const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
   const alive = workers.instances.filter(({ state }) => state === 'alive')
-  return `${plural(alive.length, 'process', 'processes')} with ${plural(workersOf(queues, workers), 'worker slot')}`
+  return `${plural(alive.length, 'worker process', 'worker processes')} with ${plural(workersOf(queues, workers), 'worker')}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
@@ -51,7 +51,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
       />
       {current.length === 0 ? (
         <Card>
-          <Empty title="No processes running">
+          <Empty title="No worker processes">
             Start one with <code className="font-mono">jobmill work</code>, or call{' '}
             <code className="font-mono">mill.start()</code> in your program.
           </Empty>

@@ -1,4 +1,4 @@
-/** `jobmill workers`: lists instances, their running jobs, and the leader of each duty. */
+/** `jobmill workers`: lists worker processes (instances), their running jobs, and the leader of each duty. */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { Slot } from '../../store/duty.ts'
@@ -33,7 +33,7 @@ interface InstanceView extends InstanceRecord {
 
 export const workers: Command = {
   words: 'workers',
-  says: 'list instances with their state, jobs and workers, and the leader of each duty',
+  says: 'list worker processes (instances) with their jobs and workers, and the leader of each duty',
   examples: [
     'jobmill workers',
     `jobmill workers --json | jq '.instances[] | select(.state == "alive").label'`,
