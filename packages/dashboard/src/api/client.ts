@@ -43,7 +43,7 @@ interface ProblemBody {
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** The address of an API route. Undefined and empty values are omitted; lists are repeated. */
+/** The URL of an API route. Undefined and empty values are omitted; lists are repeated. */
 export function addressOf(path: string, query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) {
@@ -92,5 +92,5 @@ function isJson({ headers }: Response): boolean {
   return headers.get('content-type')?.includes('json') === true
 }
 
-/** Encodes a name for use in an address. */
+/** Encodes a name for use in a URL. */
 export const encodeName = encodeURIComponent

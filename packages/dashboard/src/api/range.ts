@@ -1,6 +1,6 @@
 /**
  * The time range of the charts: a preset that ends now, or a range that was zoomed to. It is part of the
- * address so that links can be shared.
+ * URL so that links can be shared.
  */
 import { useSearchParams } from 'wouter'
 import { serverNow } from './clock.ts'
@@ -74,7 +74,7 @@ export function useRange(otherwise: Preset = '1h'): Ranging {
     range: rangeOf(search, otherwise),
     choose: (preset) => write({ range: preset, from: null, to: null }),
     zoom(from, to) {
-      // Keep the preset in the address, so that resetting the zoom can return to it.
+      // Keep the preset in the URL, so that resetting the zoom can return to it.
       const wider = Math.max(0, SHORTEST_MS - (to - from)) / 2
       write({ from: String(Math.floor(from - wider)), to: String(Math.ceil(to + wider)) })
     },

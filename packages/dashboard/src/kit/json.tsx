@@ -1,5 +1,5 @@
 /**
- * JSON viewer. Deep or long parts are folded, so a large value costs no more than its visible part. Values
+ * JSON viewer. Deep or long parts are collapsed, so a large value costs no more than its visible part. Values
  * redacted by the server are marked as hidden.
  */
 import { Download } from 'lucide-react'
@@ -14,7 +14,7 @@ const LONGEST_TEXT = 2_000
 const HIDDEN = '(hidden)'
 
 export function Json({ value, name }: { readonly value: unknown; readonly name: string }) {
-  // Computed once, so that a refresh does not fold what the user has opened.
+  // Computed once, so that a refresh does not collapse what the user has expanded.
   const [open] = useState(() => openDepth(value))
   return (
     <div className="relative overflow-x-auto rounded-lg bg-sunk p-3 font-mono text-xs leading-5">
@@ -104,7 +104,7 @@ function Many({ value, left }: { readonly value: object; readonly left: number }
     <span>
       <button
         type="button"
-        aria-label="Fold"
+        aria-label="Collapse"
         className="text-soft hover:text-text"
         onClick={() => setOpen(false)}
       >

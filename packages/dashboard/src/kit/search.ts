@@ -1,4 +1,4 @@
-/** One query parameter of the address, so that the current view can be shared. */
+/** One query parameter of the URL, so that the current view can be shared. */
 import { useSearchParams } from 'wouter'
 
 /** Null removes it. Changes replace the history entry, so Back does not step through them. */

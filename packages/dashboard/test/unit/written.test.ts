@@ -140,7 +140,7 @@ test('shows the shape of an error, and links to its jobs', () => {
     { text: 'user ', varies: false },
     { text: 'number', varies: true },
     { text: ' at ', varies: false },
-    { text: 'e-mail', varies: true },
+    { text: 'email', varies: true },
     { text: ': <x>', varies: false },
   ])
   expect(jobsAddress({ kind: 'a/b', text: 'said 5' }, 'dead')).toBe(

@@ -1,4 +1,4 @@
-/** The address of the job list for an error group. */
+/** The URL of the job list for an error group. */
 import type { ErrorGroup, State } from '../../api/types/job.ts'
 
 export function jobsAddress({ kind, text }: Pick<ErrorGroup, 'kind' | 'text'>, state?: State): string {

@@ -2,8 +2,8 @@
 const NAMES: Readonly<Record<string, string>> = {
   '<n>': 'number',
   '<text>': 'text',
-  '<email>': 'e-mail',
-  '<url>': 'address',
+  '<email>': 'email',
+  '<url>': 'URL',
   '<path>': 'path',
 }
 

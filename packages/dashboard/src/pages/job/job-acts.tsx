@@ -75,7 +75,7 @@ function DeleteDialog({ job, close }: { readonly job: Job; readonly close: () =>
       </p>
       <p className="text-soft">
         {job.endedAt === null
-          ? 'The job has not completed; its work will not be done.'
+          ? 'The job has not run to completion and will not run again. This cannot be undone.'
           : 'This cannot be undone.'}
       </p>
     </Confirm>

@@ -1,4 +1,4 @@
-/** The data of a job, in tabs. The selected tab is part of the address. */
+/** The data of a job, in tabs. The selected tab is part of the URL. */
 import type { ReactNode } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { Inspected, Job } from '../../api/types/job.ts'

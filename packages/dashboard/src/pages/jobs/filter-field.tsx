@@ -14,7 +14,7 @@ interface Props {
   readonly filter: Filter
   readonly choose: (filter: Filter) => void
   readonly known: Known
-  /** Problems of the filter in the address. */
+  /** Problems of the filter in the URL. */
   readonly wrong: readonly Wrong[]
 }
 

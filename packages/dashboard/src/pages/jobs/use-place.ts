@@ -1,5 +1,5 @@
 /**
- * The position in the job list. The filter is part of the address; the cursors of earlier pages are in the
+ * The position in the job list. The filter is part of the URL; the cursors of earlier pages are in the
  * history entry. So Back returns to the previous page, and from a job to its page. A new filter starts at the
  * first page.
  */
@@ -17,7 +17,7 @@ interface Step {
 
 export interface Place {
   readonly filter: Filter
-  /** Problems of the filter in the address. */
+  /** Problems of the filter in the URL. */
   readonly wrong: readonly Wrong[]
   /** Equal filters have equal keys. */
   readonly key: string

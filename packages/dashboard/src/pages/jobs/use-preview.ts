@@ -18,7 +18,7 @@ export function bodyOf(meant: Meant): FilterBody | { readonly ids: readonly stri
   return 'ids' in meant ? { ids: meant.ids } : toBody(meant.filter, meant.now)
 }
 
-/** Ids are part of the address, which must not become too long. */
+/** Ids are part of the URL, which must not become too long. */
 const AT_ONCE = 100
 
 export function usePreview(act: BulkAct, meant: Meant): Read<BulkPreview> {

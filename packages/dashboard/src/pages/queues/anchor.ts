@@ -1,4 +1,4 @@
-/** Scrolls to the queue named in the address (`#mail`), also when the queues load later. */
+/** Scrolls to the queue named in the URL (`#mail`), also when the queues load later. */
 import { useEffect, useState } from 'react'
 
 const anchored = (): string => {
@@ -9,7 +9,7 @@ const anchored = (): string => {
   }
 }
 
-/** The name in the address. */
+/** The name in the URL. */
 export function useAnchor(): string {
   const [name, setName] = useState(anchored)
   useEffect(() => {

@@ -34,7 +34,7 @@ const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ typ
 /** Schedules fire so often that they would hide other events. */
 const QUIET: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
 
-/** By the value in the address; empty for the default. */
+/** By the value in the URL; empty for the default. */
 export const CHOICES = [
   { key: '', name: 'all except schedule-fired', types: QUIET },
   { key: 'all', name: 'everything', types: [] },

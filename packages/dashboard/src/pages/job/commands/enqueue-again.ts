@@ -15,7 +15,7 @@ export interface Like {
   readonly orderKey: string | null
 }
 
-/** `api` is the address of the API, with a trailing slash. */
+/** `api` is the URL of the API, with a trailing slash. */
 export function asCurl(job: Like, api: string): string {
   const body = JSON.stringify({ kind: job.kind, payload: job.payload ?? null, ...optionsOf(job) })
   const isLong = isTooLong(body)

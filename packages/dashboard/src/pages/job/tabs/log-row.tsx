@@ -1,4 +1,4 @@
-/** One log line. Its fields follow the message; multi-line fields, such as a stack, are folded. */
+/** One log line. Its fields follow the message; multi-line fields, such as a stack, are collapsed. */
 import type { LogLine } from '../../../api/types/job.ts'
 import { classes } from '../../../kit/classes.ts'
 import { instant } from '../../../kit/format.ts'

@@ -1,4 +1,4 @@
-/** Converts a filter to and from the address of the Jobs page, with the parameter names of the API. */
+/** Converts a filter to and from the URL of the Jobs page, with the parameter names of the API. */
 import { LISTED_STATES } from '../../../api/types/job.ts'
 import type { Query } from '../../../api/client.ts'
 import { type Filter, MOST_PAYLOAD, MOST_TAGS, type Wrong } from './filter.ts'
