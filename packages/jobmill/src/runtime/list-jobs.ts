@@ -46,8 +46,8 @@ export interface CountOptions {
 
 export interface Listing {
   /**
-   * One state in its own order, all states newest first, several states one after the other in the given
-   * order.
+   * Without `state`: newest first. With several states: one state after the other, as listed. The order
+   * within a state: scheduled by due time, ready in claim order, running by start, ended newest first.
    */
   list(filter?: ListFilter, page?: ListRequest): Promise<ListPage>
   /** The number of jobs that match. A filter of only queues and states is answered without reading jobs. */

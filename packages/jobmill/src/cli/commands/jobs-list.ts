@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 50
 
 export const jobsList: Command = {
   words: 'jobs list',
-  says: 'list jobs; one state in its own order, otherwise the latest first',
+  says: 'list jobs, newest first; with --state, one state after the other, each in its own order',
   options: {
     ...FILTERS,
     limit: { type: 'string', takes: 'N', says: `maximum number of jobs (default ${DEFAULT_LIMIT})` },
