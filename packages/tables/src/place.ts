@@ -1,4 +1,4 @@
-/** Parses a database address. Jobs and application tables share the same address format. */
+/** Parses a database URL or file name. Jobs and application tables share the same format. */
 import { JobmillError, type Store } from 'jobmill'
 
 export type Place =
@@ -41,7 +41,7 @@ export async function storeAt(
 
 function unknown(): JobmillError {
   // The value is left out because it may contain a password.
-  return new JobmillError('OPTION_INVALID', 'must be a database address', {
+  return new JobmillError('OPTION_INVALID', 'must be a database URL or a SQLite file', {
     field: 'database',
     fix: 'Use postgres://user@host/database or a file path',
   })

@@ -235,7 +235,7 @@ test('an unreachable database is reported with a reason and a fix', async () => 
   const nowhere = await opened('postgres://127.0.0.1:1/x')
   await expect(nowhere.tables.open()).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
-    fix: 'Check the address, and that the server is running',
+    fix: 'Check the database URL, and that the server is running',
   })
   await nowhere.tables.close()
   const file = freshFile()

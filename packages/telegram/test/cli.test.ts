@@ -90,7 +90,7 @@ test('check reports the bots or all problems, and creates nothing', async () => 
   expect(wrong.err).toContain(
     'warning BOT_ECHO_TOKN: is set, but no bot uses it\n        Did you mean BOT_ECHO_TOKEN?',
   )
-  expect(wrong.err).toContain('error   DATABASE_URL: must be a database address')
+  expect(wrong.err).toContain('error   DATABASE_URL: must be a database URL or a SQLite file')
   expect(wrong.err).toContain('error   JOBMILL_TOKENS_FILE: names /nowhere, which cannot be read (ENOENT)')
   expect(wrong.err).not.toContain('hidden')
   expect((await type(['check'], { ADMIN_LISTEN: '', TELEGRAM_CONFIG: '/nowhere.yaml' })).err).toContain(
@@ -212,7 +212,7 @@ test('an address in use, an unreachable database and a rejected token are report
     expect(await type(args, away)).toMatchObject({
       code: 4,
       err: expect.stringMatching(
-        /^error {3}the database cannot be reached: .*Check the address.*\n$/,
+        /^error {3}the database cannot be reached: .*Check the database URL.*\n$/,
       ) as string,
     })
   const refused = await type(['bots'], { BOT_ECHO_TOKEN: '4711:nobody-knows-this-one' })

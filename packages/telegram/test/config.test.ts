@@ -286,7 +286,7 @@ bots:
         'listen (line 5): must have a port of at most 65535 (got 99999)',
         'admin (line 6): must be an address (got a list)',
         'publicUrl (line 7): must be a URL (got "x")',
-        'store (line 8): must be a database address',
+        'store (line 8): must be a database URL or a SQLite file',
         'allowedUsers (line 9): must contain only user ids',
       ]),
     )

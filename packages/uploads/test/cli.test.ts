@@ -56,7 +56,7 @@ test('a typo gets a suggestion and exit code 2', async () => {
       /^error {3}--admin-bind: refusing to serve Mission Control .* Set JOBMILL_TOKENS/,
     ],
     [['start', '--admin-port', '8788'], /^error {3}--admin-port: port 8788 is already used by the mailboxes/],
-    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a database address/],
+    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a database URL or a SQLite file/],
     [
       ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
       /^error {3}--quota-bytes: must be a size \(got "lots"\)/,
@@ -191,7 +191,7 @@ test('a missing database is reported with the place that names it', async () => 
 test('an unreachable database or a port in use is one line with the fix', async () => {
   const { folder, env } = place()
   const away = text(
-    /^error {3}the database cannot be reached: [^\n]*Check the address, and that the server is running\.\n$/,
+    /^error {3}the database cannot be reached: [^\n]*Check the database URL, and that the server is running\.\n$/,
   )
   const commands = [['check'], ['start'], ['sweep'], ['mailboxes', 'list'], ['mailboxes', 'add', 'x']]
   const all = await Promise.all(commands.map((args) => type(args, { ...env, ...AWAY })))

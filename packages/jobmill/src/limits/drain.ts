@@ -100,8 +100,9 @@ function retryAfterMs(retryAfter: unknown): number {
 
 /** A concurrency limit has no unused tokens to drop. */
 function withoutTime(name: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', `is required: limit "${name}" is a concurrency limit`, {
+  return new JobmillError('OPTION_INVALID', `is required to drain the concurrency limit "${name}"`, {
     field: 'options.retryAfter',
-    fix: "Pass how long to grant nothing, such as { retryAfter: '30s' }",
+    value: 'undefined',
+    fix: "Pass how long the limit grants no permits, such as { retryAfter: '30s' }",
   })
 }

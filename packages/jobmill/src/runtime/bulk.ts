@@ -147,15 +147,15 @@ export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): read
   if (asked === undefined) return states
   const wrong = asked.find((one) => !states.includes(storedState(one)))
   if (wrong === undefined) return asked
-  throw new JobmillError(
-    'OPTION_INVALID',
-    `is not a state that ${act} applies to${fingerprint === undefined ? '' : ' by fingerprint'}`,
-    {
-      field: 'filter.state',
-      value: quote(wrong),
-      fix: `Use ${states.join(', ')}, or omit it`,
-    },
-  )
+  const what =
+    fingerprint === undefined
+      ? `${act} does not apply to jobs in this state`
+      : `${act} with a fingerprint does not apply to jobs in this state`
+  throw new JobmillError('OPTION_INVALID', what, {
+    field: 'filter.state',
+    value: quote(wrong),
+    fix: `Pass ${states.join(', ')}, or omit state for all of these`,
+  })
 }
 
 /** Whether the queue counts give the answer, so that no job has to be read. */

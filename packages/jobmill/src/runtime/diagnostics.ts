@@ -128,6 +128,6 @@ function notifier(duties: readonly DutyView[]): MillDiagnostic[] {
   const failures = duties.find(({ name }) => name === 'listen')?.here?.failures ?? 0
   if (failures === 0) return []
   const says = `this process cannot listen for notifications (${failures} failures in a row) and polls instead`
-  const fix = 'Set the notifier option to the address of the server itself instead of a pooler, or to false'
+  const fix = 'Set the notifier option to the URL of the server itself, not of the pooler, or to false'
   return [about(warning('notifier', says, fix), 'duty', 'listen')]
 }

@@ -63,10 +63,10 @@ async function withCompletion(
 function checkOpen(attempt: Attempt): void {
   checkLive(attempt)
   if (!attempt.completedInTx) return
-  throw new JobmillError('ATTEMPT_ENDED', 'cannot be used after the job was completed', {
+  throw new JobmillError('ATTEMPT_ENDED', 'has no effect after complete(tx)', {
     field: 'withCompletion',
     value: 'true',
-    fix: 'Enqueue it before complete(tx), or with the same tx',
+    fix: 'Call enqueue before complete(tx), or pass tx instead of withCompletion',
   })
 }
 

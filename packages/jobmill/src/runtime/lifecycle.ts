@@ -238,10 +238,10 @@ function refusedInside(): Promise<never> {
   const refused = Promise.reject(
     new JobmillError(
       'HANDLER_INVALID',
-      'stop() waits for running jobs, so a handler that awaits it waits for itself',
+      'must not be awaited inside a handler, because it waits for running handlers to end',
       {
         field: 'stop',
-        fix: 'Call void mill.stop() and return from the handler. The mill is stopping',
+        fix: 'Call void mill.stop() and return from the handler. The mill is already stopping',
       },
     ),
   )

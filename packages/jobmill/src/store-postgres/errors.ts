@@ -16,13 +16,13 @@ const SEND_AGAIN = 'Send the same call again: ids and tokens make that safe'
 const SAID: readonly (readonly [RegExp, string, string])[] = [
   [
     /password must be a (?:non-empty )?string/i,
-    'the server requires a password, but the address has none',
-    'Check the user and password in the address. Write # and @ in a password as %23 and %40',
+    'the server requires a password, but the database URL has none',
+    'Add the password to the database URL. Write # and @ in a password as %23 and %40',
   ],
   [
     /does not support SSL/i,
     'the server does not support TLS',
-    'Remove sslmode from the address, or enable TLS on the server',
+    'Remove sslmode from the database URL, or enable TLS on the server',
   ],
 ]
 
@@ -103,7 +103,7 @@ function unreachable(error: unknown, why: string): JobmillError {
   const known = meaningAtLogin(codeOf(error) ?? '')
   if (known !== undefined) return meant(known, error, why)
   return new JobmillError('STORE_UNAVAILABLE', `the database cannot be reached: ${why}`, {
-    fix: 'Check the address, and that the server is running',
+    fix: 'Check the database URL, and that the server is running',
     cause: error,
   })
 }

@@ -65,7 +65,7 @@ const CONNECT_MS = 5_000
 function cannotListen(cause: unknown): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', 'cannot listen for new jobs, falling back to polling', {
     field: 'notifier',
-    fix: 'Check that the server is running. Behind a pooler, set notifier to the address of the server itself, or to false',
+    fix: 'Check that the server is running. Behind a pooler, set notifier to the URL of the server itself, or to false',
     cause,
   })
 }

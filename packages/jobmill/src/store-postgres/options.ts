@@ -38,7 +38,7 @@ export interface PostgresOptions {
   /** How long a statement may take before its outcome counts as unknown. Default 30 s. */
   readonly deadline?: Duration
   /**
-   * The address for LISTEN: a direct URL if the main one points to a pooler, or false to rely on polling.
+   * The URL for LISTEN: a direct one if the main URL points to a pooler, or false to rely on polling.
    * Default: the main URL.
    */
   readonly notifier?: string | false

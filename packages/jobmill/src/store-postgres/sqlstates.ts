@@ -53,7 +53,8 @@ export function endsConnection(code: string): boolean {
   return code.startsWith('25')
 }
 
-const CHECK_USER = 'Check the user and password in the address. Write # and @ in a password as %23 and %40'
+const CHECK_USER =
+  'Check the user and password in the database URL. Write # and @ in a password as %23 and %40'
 const CHECK_TABLES =
   'Restore the Jobmill schema from a backup. Run `jobmill db doctor` to see what is missing'
 
@@ -79,7 +80,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '28P01': refused('the server refused the password', CHECK_USER),
   '3D000': refused(
     'the database does not exist',
-    'Create it with jobmill db create, or change the name in the address',
+    'Create it with jobmill db create, or fix the name in the database URL',
   ),
   '3F000': unavailable('the schema is missing', CHECK_TABLES),
   '40': busy('the database rolled the transaction back'),

@@ -214,7 +214,7 @@ describe('jobs on sqlite', () => {
     [['delete', '--yes'], 'jobs delete: no jobs selected'],
     [['delete', UNKNOWN, '--state', 'done'], '--state: cannot be combined with job ids'],
     [['retry', UNKNOWN, '--dry-run'], '--dry-run: cannot be combined with job ids'],
-    [['retry', '--state', 'done', '--yes'], 'is not a state that retry applies to (got "done")'],
+    [['retry', '--state', 'done', '--yes'], 'retry does not apply to jobs in this state (got "done")'],
     [['list', '--state', 'ded'], '--state: is not an allowed value (got "ded")'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
     [

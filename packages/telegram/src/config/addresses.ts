@@ -96,7 +96,7 @@ export function databaseOf(root: Section, env: Env, found: Problems): string | n
     placeOf(value)
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(place, 'must be a database address', error.fix ?? '')
+    found.error(place, 'must be a database URL or a SQLite file', error.fix ?? '')
   }
   return value
 }

@@ -93,7 +93,7 @@ export interface SourcesConfig {
 export interface GatewayConfig {
   readonly bots: readonly BotConfig[]
   /**
-   * The database address. Null for no database: only synchronous bots work, and nothing survives a restart.
+   * The database URL or file. Null for none: only synchronous bots work, and nothing survives a restart.
    */
   readonly database: string | null
   /** The URL by which Telegram reaches the gateway, without a path. Null: the operator sets the webhooks. */

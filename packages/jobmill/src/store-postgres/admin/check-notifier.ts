@@ -36,7 +36,7 @@ export async function notifier({
       warning(
         'notifier',
         'a pooler drops notifications (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
-        'Set the option notifier to the address of the server itself, or to false',
+        'Set the option notifier to the URL of the server itself, or to false',
       ),
     ]
   } catch (error) {
@@ -45,7 +45,7 @@ export async function notifier({
       warning(
         'notifier',
         `cannot listen for new jobs, falling back to polling: ${why}`,
-        'Check the option notifier. Behind a pooler, set it to the address of the server itself, or to false',
+        'Check the option notifier. Behind a pooler, set it to the URL of the server itself, or to false',
       ),
     ]
   } finally {

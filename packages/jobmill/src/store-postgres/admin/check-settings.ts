@@ -73,6 +73,6 @@ function statementToTurnOn({ name, source, role, database }: Setting): string {
   if (source === 'user') return `ALTER ROLE ${ofRole} RESET ${name}`
   if (source === 'database user') return `ALTER ROLE ${ofRole} IN DATABASE ${ofDatabase} RESET ${name}`
   if (source === 'command line') return `start the server without ${name}=off`
-  if (source === 'client') return `remove ${name} from the database address or from PGOPTIONS`
+  if (source === 'client') return `remove ${name} from the database URL or from PGOPTIONS`
   return `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`
 }

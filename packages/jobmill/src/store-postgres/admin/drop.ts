@@ -107,8 +107,8 @@ async function dropParts(
   } catch (error) {
     if (codeOf(error) !== '2BP01') throw error
     const detail = error instanceof Error && 'detail' in error ? String(error.detail) : String(error)
-    throw new JobmillError('STORE_REFUSED', `other objects depend on Jobmill: ${detail}`, {
-      fix: 'Drop those objects first, if they are not needed',
+    throw new JobmillError('STORE_REFUSED', `other database objects depend on Jobmill: ${detail}`, {
+      fix: 'Drop these objects first, then run the command again',
       cause: error,
     })
   }
