@@ -18,7 +18,7 @@ export async function storeAt(url: string): Promise<ToolStore<never>> {
     return postgres(...addressOf(url))
   }
   if (/^[a-z][a-z+.-]+:\/\//i.test(url)) {
-    // The message omits the address, which may contain a password.
+    // The message omits the URL, which may contain a password.
     throw new JobmillError('OPTION_INVALID', 'is not a supported database URL', {
       field: '--db',
       fix: 'Pass postgres://user@host/database or sqlite:jobs.db',
@@ -28,7 +28,7 @@ export async function storeAt(url: string): Promise<ToolStore<never>> {
   return sqlite(url.replace(/^sqlite:/, ''))
 }
 
-/** Removes `?schema=` from the address: it is an option of Jobmill, not of the driver. */
+/** Removes `?schema=` from the URL: it is an option of Jobmill, not of the driver. */
 function addressOf(url: string): [url: string, options: { readonly schema?: string }] {
   const schema = URL.canParse(url) ? new URL(url).searchParams.get('schema') : null
   if (schema === null) return [url, {}]

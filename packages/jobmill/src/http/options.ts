@@ -56,7 +56,7 @@ export interface HttpOptions {
   readonly maxStreams?: number
   /** Requests per second for each caller name, in this process (default 1,000). */
   readonly requestsPerSecond?: number
-  /** Requests per second for each address of anonymous callers (default 20). */
+  /** Requests per second for each IP address of anonymous callers (default 20). */
   readonly anonymousPerSecond?: number
   /** Receives internal errors, whose details callers do not see (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void

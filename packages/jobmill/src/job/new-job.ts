@@ -24,13 +24,13 @@ export interface NewJob {
   /** Jobs of one queue that share this key run one at a time, in order (FIFO). */
   readonly orderKey: string | null
   /**
-   * Enters the order queue before all waiting jobs, but after other `first` jobs: for work that must run
-   * before the queue continues.
+   * Puts the job at the front of its order queue, behind earlier `first` jobs. For work that must run before
+   * the waiting jobs with the same key.
    */
   readonly first?: boolean
 }
 
-/** Offset that puts places of `first` jobs before all others. Both rise, but never overlap. */
+/** Subtracted from the positions of `first` jobs, so that they sort before all other positions. */
 export const FIRST_PLACES = 2 ** 52
 
 export const DEDUPE_SCOPES = ['global', 'queue', 'kind'] as const

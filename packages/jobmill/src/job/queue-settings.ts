@@ -46,8 +46,8 @@ export interface QueueChange {
   readonly paused?: boolean
   readonly backoff?: { readonly enabled?: boolean; readonly base?: Duration; readonly max?: Duration }
   /**
-   * How long ended jobs are kept, or also how many of them: `{ done: '7d', dead: { for: 'forever', most:
-   * 10_000 } }`.
+   * How long ended jobs are kept, and optionally at most how many:
+   * `{ done: '7d', dead: { for: 'forever', most: 10_000 } }`.
    */
   readonly retain?: { readonly done?: Retention; readonly cancelled?: Retention; readonly dead?: Retention }
   /** The name of a limit that each job of this queue acquires from before it is claimed; null for none. */
@@ -56,9 +56,7 @@ export interface QueueChange {
   readonly coolFor?: Duration
 }
 
-/**
- * A duration or `'forever'`, optionally with a number of newest jobs to keep. `most: null` for any number.
- */
+/** A duration or `'forever'`. With `most`, only that many of the newest jobs are kept; null removes it. */
 export type Retention = Duration | { readonly for?: Duration; readonly most?: number | null }
 
 export interface QueuePatch {

@@ -54,8 +54,8 @@ export function processMetrics({ platform, timings, dropped }: ProcessMetricsOpt
     const before = running.get(resolution)
     const merged = before?.bucketAt === bucketAt ? mergeData(before.data, data) : data
     running.set(resolution, { bucketAt, data: merged })
-    // The middle of the 10 s bucket: clocks that differ by seconds then hit the same buckets. In another
-    // bucket the sample would overwrite the value there.
+    // Dates the sample to the middle of its 10 s bucket. The database then puts it into the same bucket even
+    // if its clock differs by a few seconds; in the wrong bucket it would overwrite another sample.
     const at = platform.monotonic() - (wall % every) + every / 2
     waiting.set(`${resolution} ${bucketAt}`, { resolution, at, data: merged })
     for (const [oldest] of waiting) {
@@ -79,7 +79,7 @@ export function processMetrics({ platform, timings, dropped }: ProcessMetricsOpt
     },
     isDue() {
       const wall = platform.now()
-      // In the second half of each 10 s: once per bucket, whenever the passes run.
+      // Due once per 10 s bucket, in its second half: passes do not run at exact times.
       return gauges !== null && wall % every >= every / 2 && wall - (wall % every) !== sampledAt
     },
     sample() {

@@ -61,16 +61,16 @@ function checkAlone(rest: object): void {
 }
 
 /**
- * Whether the filter selects bulk actions themselves. Otherwise they are skipped: cancelling all jobs would
- * cancel the bulk action halfway.
+ * Whether the filter names bulk actions. Other filters skip them, because a bulk action that cancels all jobs
+ * would otherwise cancel itself halfway.
  */
 export function isAboutActs({ kind, queue }: Pick<BulkFilter, 'kind' | 'queue'>): boolean {
   return namesOf(kind)?.includes(BULK_KIND) === true || namesOf(queue)?.includes(BULK_QUEUE) === true
 }
 
 /**
- * Yields one page at a time, however many rows a page has to scan. Jobs that the action removes from the list
- * are behind the cursor by then.
+ * Yields the matching jobs page by page. The caller may change the jobs of a page before it asks for the next
+ * one: the cursor is then past them, so no job is skipped or returned twice.
  */
 export async function* findJobs(
   store: Store,

@@ -113,7 +113,7 @@ function isProbe(path: string): boolean {
   return path === '/healthz' || path === '/readyz'
 }
 
-/** Anonymous callers share a low rate per address, because they can only guess tokens. */
+/** Anonymous callers share a low rate per IP address, because they can only guess tokens. */
 function limitRate({ requestsPerSecond, anonymousPerSecond, now }: AccessOptions): MiddlewareHandler<Env> {
   const known = pace({ perSecond: requestsPerSecond, now })
   const probes = pace({ perSecond: requestsPerSecond, now })

@@ -21,8 +21,8 @@ import { counter, type Family, type Labels, type Sample } from './text.ts'
 /** The metric functions of a mill. */
 export interface CustomMetrics {
   /**
-   * A counter that only increases, such as `webhooks_total`. All series start at zero, unless a label is
-   * open.
+   * A counter, such as `webhooks_total`. Every series starts at 0. If the values of a label are not known in
+   * advance, a series appears with its first increment.
    */
   readonly counter: <const L extends CustomMetricLabels = never>(options: CounterOptions<L>) => OwnCounter<L>
   /** A gauge, read at each scrape within 5 s. A failed read leaves it out of that scrape. */

@@ -10,8 +10,8 @@ export interface CustomMetricOptions<L extends CustomMetricLabels = CustomMetric
   /** The help text. */
   readonly help: string
   /**
-   * By name: all values, or `true` when they are not known in advance. An open label adds a series on first
-   * use, at most 1,000.
+   * For each label name, the list of its values, or `true` if the values are not known in advance. Each new
+   * value then adds a series when it is first used, up to 1,000 series.
    */
   readonly labels?: L
 }
