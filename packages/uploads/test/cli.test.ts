@@ -119,7 +119,7 @@ test('check shows the effective settings, checks everything, and creates nothing
   expect(wrong).toEqual({
     code: 2,
     out: '',
-    err: 'error   /nowhere.yaml: file does not exist. Pass another with --config\n',
+    err: 'error   /nowhere.yaml: file does not exist. Pass an existing file with --config\n',
   })
   const all = await type(['check'], { ...env, UPLOADS_ADMIN_BIND: '0.0.0.0' })
   const more = await type(['check'], {

@@ -144,7 +144,7 @@ job: { kind: file.received, queue: files }
     ])
     expect(problemsOf(fileOf('- 1'))[0]).toContain('must be a list of settings')
     expect(problemsOf('nowhere.yaml')).toEqual([
-      'nowhere.yaml: file does not exist. Pass another with --config',
+      'nowhere.yaml: file does not exist. Pass an existing file with --config',
     ])
   })
 })

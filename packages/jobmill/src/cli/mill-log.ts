@@ -20,9 +20,10 @@ export async function logFor(given: Given, config: MillOptions): Promise<NonNull
   const how = given.text('log')
   const level = given.text('level')
   if (how !== undefined && how !== 'text' && how !== 'json')
-    throw new JobmillError('OPTION_INVALID', 'must be text or json', {
+    throw new JobmillError('OPTION_INVALID', 'is not a log format', {
       field: '--log',
       value: quote(how),
+      fix: 'Pass text or json',
     })
   if (level !== undefined && !LEVELS.includes(level))
     throw new JobmillError('OPTION_INVALID', 'is not a log level', {

@@ -194,7 +194,8 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
 }
 
 function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
-  if (job === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no answer')
+  if (job === undefined)
+    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', { fix: 'Repeat the call' })
   return job as EnqueuedJob<never>
 }
 

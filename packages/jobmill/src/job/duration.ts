@@ -97,7 +97,7 @@ export function instantAt(value: unknown, field: string): number {
   if (typeof value === 'number' && at >= SECONDS_FROM && at < SECONDS_BEFORE) {
     throw new JobmillError(
       'INSTANT_INVALID',
-      'is a day before 1974 in milliseconds, so it is probably in seconds',
+      'is before 1974 when read as milliseconds, so it is probably in seconds',
       {
         field,
         value: quote(value),

@@ -39,7 +39,7 @@ export function checkWait(draw: number | WaitingDraw = 1): {
   throw new JobmillError('DURATION_INVALID', 'must not be longer than a second', {
     field: 'options.wait',
     value: quote(wait),
-    fix: 'Omit it: after a second the job waits without a worker',
+    fix: 'Omit it: after a second the job waits without occupying a worker',
   })
 }
 

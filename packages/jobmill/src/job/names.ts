@@ -47,7 +47,7 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
     throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
       field,
       value: quote(value),
-      fix: 'Omit it when there is none',
+      fix: 'Pass a non-empty string, or omit it',
     })
   }
   if (value.length > mostChars) {

@@ -24,7 +24,10 @@ export function batcher<Item, Reply>(
       const replies = await send(batch.map(({ item }) => item))
       batch.forEach(({ resolve, reject }, at) => {
         const reply = replies[at]
-        if (reply === undefined) reject(new JobmillError('OUTCOME_UNKNOWN', 'the store returned no answer'))
+        if (reply === undefined)
+          reject(
+            new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', { fix: 'Repeat the call' }),
+          )
         else resolve(reply)
       })
     } catch (error) {

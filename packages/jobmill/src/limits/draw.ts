@@ -19,7 +19,7 @@ export interface DrawTools {
   readonly platform: Platform
 }
 
-/** 0: granted. Otherwise nothing was acquired, and the caller should come back after this many ms. */
+/** 0: granted. Otherwise nothing was acquired, and the caller should retry after this many ms. */
 export type Draw = (request: AcquireRequest, options: AskOptions) => Promise<number>
 
 /** A waiter that wakes this much later than its instant would collide with the next one. */
@@ -87,7 +87,7 @@ async function refusal(
     `limit "${request.limit}" grants permits only to holders with a valid lease`,
     {
       value: request.holder,
-      fix: 'Stop: another process may be running the job',
+      fix: 'Stop the handler: another process may be running the job',
     },
   )
 }

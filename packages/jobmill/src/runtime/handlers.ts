@@ -1,7 +1,7 @@
 /** The handlers of a mill: one for every job, and one for every `onDead`. */
 import type { DeadContext, JobContext } from '../job/context.ts'
 import type { AnyJob } from '../job/definition.ts'
-import { JobmillError } from '../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { onDeadKind } from '../job/on-dead.ts'
 import { Dead } from '../job/thrown.ts'
 import type { ReadSide } from '../store/store.ts'
@@ -21,7 +21,11 @@ export function handlersOf(
 export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string): Handler {
   const handler = handlers.get(kind)
   if (handler !== undefined) return handler
-  throw new JobmillError('OPTION_INVALID', `no handler for kind ${kind}`)
+  throw new JobmillError('OPTION_INVALID', 'has no handler in this process', {
+    field: 'kind',
+    value: quote(kind),
+    fix: 'Add the job definition to the jobs of jobmill()',
+  })
 }
 
 /** Runs as an ordinary job: retried when it fails, and enqueued once for each dead job. */

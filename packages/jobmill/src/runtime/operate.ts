@@ -138,7 +138,8 @@ function cancelReason(options: CancelOptions | string): string {
 }
 
 export function one<T>([answer]: readonly T[]): T {
-  if (answer === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+  if (answer === undefined)
+    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', { fix: 'Repeat the call' })
   return answer
 }
 

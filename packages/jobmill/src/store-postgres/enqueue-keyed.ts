@@ -104,7 +104,9 @@ export async function enqueueKeyed(
       open = await oneLook(context, query, open, { replies, counts })
     }
     if (open.length > 0)
-      throw new JobmillError('STORE_BUSY', 'the holder of a dedupe key changed too often to be read')
+      throw new JobmillError('STORE_BUSY', 'the holder of a dedupe key changed too often to be read', {
+        fix: 'Repeat the call',
+      })
   }
   follow(leaders, followers, replies)
   return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })

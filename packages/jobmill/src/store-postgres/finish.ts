@@ -82,7 +82,7 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
   } catch (error) {
     // Some finishes are written and some are not. A repeated call finds out which.
     if (rest.length === items.length) throw error
-    throw new JobmillError('OUTCOME_UNKNOWN', 'not all of the finishes could be written', {
+    throw new JobmillError('OUTCOME_UNKNOWN', 'not all outcomes could be written', {
       fix: 'Send the same call again: ids and tokens make that safe',
       cause: error,
     })
@@ -191,9 +191,9 @@ function refusedReply(item: Finish): Finished {
 }
 
 /**
- * The attempt record does not say where the job went if it did not end the job, or if the job was retried
- * since. The job went where the finish asked, with two exceptions. A cancel may have been carried out, which
- * the recorded outcome shows. A finish as done would be recorded as such.
+ * The attempt record has no next state if the attempt did not end the job, or if the job was retried since.
+ * The job then has the state that the finish requested, with two exceptions: the recorded outcome shows a
+ * cancel that was applied, and a finish as done is recorded as done.
  */
 function acceptedBefore(item: Finish, row: Row): Finished {
   if (row['is_gone'] === true) return done(item)

@@ -84,6 +84,8 @@ async function untilSettled(
     open = open.filter((id) => !settled.has(id))
   }
   if (open.length > 0)
-    throw new JobmillError('STORE_BUSY', `job ${open[0] ?? ''} changed its state too often to be updated`)
+    throw new JobmillError('STORE_BUSY', `job ${open[0] ?? ''} changed its state too often to be updated`, {
+      fix: 'Repeat the call',
+    })
   return settled
 }

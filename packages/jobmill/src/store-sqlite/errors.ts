@@ -166,7 +166,7 @@ export function commitError(error: unknown): unknown {
   if (isKnown) return storeError(error)
   const what = code === 'SQLITE_IOERR' ? 'the disk' : 'SQLite'
   return new JobmillError('OUTCOME_UNKNOWN', `${what} failed while a transaction was committed (${code})`, {
-    fix: 'Check the disk, then repeat the same call to find out',
+    fix: 'Check the disk, then repeat the same call',
     cause: error,
   })
 }

@@ -153,7 +153,7 @@ function clearLogs(path: string, { connection, files }: Live): void {
   if (busy !== 0) {
     throw new JobmillError('STORE_UNAVAILABLE', 'the file was replaced while other programs were using it', {
       field: path,
-      fix: 'Stop the programs that use it, or retry after they end',
+      fix: 'Stop the programs that use the file, then retry',
     })
   }
   for (const log of logs) rmSync(log, { force: true })

@@ -58,7 +58,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
     throw new JobmillError('OPTION_INVALID', 'must be "full" or "relaxed"', {
       field: 'options.durability',
       value: quote(durability),
-      fix: 'Omit it for "full"',
+      fix: 'Pass one of the two, or omit it for "full"',
     })
   }
   return createSqliteStore({

@@ -22,7 +22,7 @@ export function limitUnknown(name: string): JobmillError {
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
     value: quote(name),
-    fix: 'Declare it first',
+    fix: 'Declare it in the limits of jobmill(), or create it with mill.limits.create',
   })
 }
 
@@ -31,7 +31,7 @@ export function wrongKey(name: string, perKey: boolean): JobmillError {
   return perKey
     ? new JobmillError('OPTION_CONFLICT', `is required: the limit ${quote(name)} has a budget per key`, {
         field: 'key',
-        fix: "Pass one, such as { key: 'chat:42' }",
+        fix: "Pass a key, such as { key: 'chat:42' }",
       })
     : new JobmillError('OPTION_CONFLICT', `is not allowed: the limit ${quote(name)} has a single budget`, {
         field: 'key',
@@ -59,7 +59,7 @@ export function limitInUse(name: string, queue: string): JobmillError {
   return new JobmillError('LIMIT_IN_USE', `is used by the queue ${quote(queue)}`, {
     field: 'limit',
     value: quote(name),
-    fix: 'Remove it from that queue first',
+    fix: 'Remove the limit from that queue first',
   })
 }
 

@@ -58,7 +58,7 @@ async function retainEach(
         new JobmillError('STORE_REFUSED', 'the ended jobs of this queue cannot be deleted', {
           field: 'queue',
           value: quote(name),
-          fix: 'Check the cause. The other queues are processed independently',
+          fix: 'Fix the cause of this error. Other queues are not affected',
           cause,
         }),
       )

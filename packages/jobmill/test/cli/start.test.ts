@@ -167,10 +167,10 @@ describe('jobmill start on sqlite', () => {
     const { folder } = config(QUICK)
     const cases = [
       [['--port', 'eighty'], '--port: is not a port'],
-      [['--no-api', '--no-work'], 'leaves nothing to run'],
+      [['--no-api', '--no-work'], '--no-api: cannot be combined with --no-work'],
       [['--tokens-file', 'nowhere'], '--tokens-file: cannot be read'],
       [['--requests-per-second', '0'], '--requests-per-second: must be a whole number'],
-      [['--log', 'xml'], '--log: must be text or json'],
+      [['--log', 'xml'], '--log: is not a log format (got "xml"). Pass text or json'],
       [['--level', 'loud'], '--level: is not a log level'],
       [['nowhere.ts'], 'file not found'],
     ] as const

@@ -92,7 +92,7 @@ export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigPr
   if (adminPort !== 0 && adminPort === port && adminBind === bind)
     problems.push({
       place: givenAt('adminPort') ?? givenAt('port') ?? 'adminPort',
-      message: `port ${port} is already used by the mailboxes. Pass another with --admin-port`,
+      message: `port ${port} is already used by the mailboxes. Pass another port with --admin-port`,
     })
   return problems
 }

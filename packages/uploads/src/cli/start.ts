@@ -86,7 +86,7 @@ function ofAdmin(error: unknown): never {
   throw new JobmillError('OPTION_INVALID', 'Mission Control cannot listen on this address', {
     field,
     ...(value !== undefined && { value }),
-    fix: `Pass another with ${field}`,
+    fix: `Pass another address with ${field}`,
     cause,
   })
 }

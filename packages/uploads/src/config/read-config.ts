@@ -102,7 +102,7 @@ function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
   const placeOf = (): string => file
   if (!existsSync(file)) {
     if (named !== undefined)
-      problems.push({ place: named, message: 'file does not exist. Pass another with --config' })
+      problems.push({ place: named, message: 'file does not exist. Pass an existing file with --config' })
     return { values: {}, placeOf }
   }
   const lines = new LineCounter()

@@ -145,7 +145,7 @@ function givenId(given: unknown): string {
 }
 
 function exists(field: string, what: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', what, { field, fix: 'Pass another' })
+  return new JobmillError('OPTION_CONFLICT', what, { field, fix: `Pass another ${field}` })
 }
 
 function asMailbox(row: {
@@ -201,6 +201,6 @@ function whole(value: number | undefined, field: string, least: number): number 
   throw new JobmillError('NUMBER_INVALID', `must be a whole number of at least ${least}`, {
     field,
     value: quote(value),
-    fix: 'Omit it to use the limit of the inbox',
+    fix: `Pass at least ${least}, or omit it to use the limit of the inbox`,
   })
 }

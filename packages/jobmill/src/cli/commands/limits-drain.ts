@@ -8,12 +8,12 @@ export const limitsDrain: Command = {
   words: 'limits drain',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'block a limit in all processes for a while, such as after a 429',
+  says: 'empty a limit, so that it grants nothing for a while, for example after HTTP 429',
   options: {
     for: {
       type: 'string',
       takes: 'DURATION',
-      says: 'how long; without it, only the accumulated burst is dropped',
+      says: 'how long the limit grants nothing; without it, only the accumulated burst is dropped',
     },
     key: { type: 'string', takes: 'KEY', says: 'key to drain, for a limit per key' },
   },

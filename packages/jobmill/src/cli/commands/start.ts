@@ -57,7 +57,7 @@ export const start: Command = {
     const options = await millOptions(given, works)
     const api = given.has('no-api') ? null : await apiOptions(given, process.env)
     if (!works && api === null)
-      throw new JobmillError('OPTION_CONFLICT', 'leaves nothing to run together with --no-work', {
+      throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with --no-work: nothing would run', {
         field: '--no-api',
         fix: 'Omit --no-api or --no-work',
       })

@@ -46,7 +46,7 @@ const change = route('admin', 'limits.change', {
 const drain = route('operator', 'limits.drain', {
   method: 'post',
   path: '/limits/{name}/drain',
-  summary: 'Drain a limit: block it for a while',
+  summary: 'Drain a limit: it grants nothing for a while',
   request: {
     params: byName,
     ...optionalBody(
@@ -103,7 +103,11 @@ export const limitRoutes: Routes = (api, { mill }) => {
     const { name } = c.req.valid('param')
     const was = await before(name)
     if (!(await mill.limits.delete(name)))
-      throw new JobmillError('LIMIT_UNKNOWN', 'limit not found', { field: 'name', value: name })
+      throw new JobmillError('LIMIT_UNKNOWN', 'limit not found', {
+        field: 'name',
+        value: name,
+        fix: 'Use a name from GET /api/limits',
+      })
     note(c, { target: name, before: was?.settings })
     return c.body(null, 204)
   })

@@ -170,5 +170,9 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
 }
 
 function scheduleUnknown(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', { field: 'name', value: name })
+  return new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
+    field: 'name',
+    value: name,
+    fix: 'Use a name from GET /api/schedules',
+  })
 }

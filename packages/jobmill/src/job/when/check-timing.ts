@@ -28,6 +28,6 @@ export function checkTiming(timing: Timing, field: string): void {
   throw new JobmillError('SCHEDULE_INVALID', 'has no instant between start and end', {
     field: `${field}.when`,
     value: quote(timing.when),
-    fix: `Change the start, or the end ${end.toISOString()}`,
+    fix: `Change when, start, or end (${end.toISOString()})`,
   })
 }

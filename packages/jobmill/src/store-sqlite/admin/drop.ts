@@ -86,6 +86,6 @@ function checkUnused(others: readonly OtherRow[], ours: readonly string[]): void
   const needing = others.filter(({ sql }) => mentions.test(sql)).map(({ type, name }) => `${type} ${name}`)
   if (needing.length === 0) return
   throw new JobmillError('STORE_REFUSED', `Jobmill tables are used by the ${needing.join(', the ')}`, {
-    fix: 'Drop these first if they are not needed',
+    fix: 'Drop these objects first, then run the command again',
   })
 }
