@@ -17,7 +17,7 @@ export function auditChanges({ mill, redacted, failed }: AuditedOptions): Middle
     const who = c.get('who')
     if (isRead(c.req.method) || !c.res.ok || who === null) return
     const note = c.get('note')
-    // A route that forgets its note fails its first test, not in production.
+    // Fails in the first test of a route that sets no note, so never in production.
     if (note === undefined) throw new Error(`${c.req.method} ${c.req.path} did not record what it changed`)
     const { before = null, after = null, ...rest } = note
     const row = {

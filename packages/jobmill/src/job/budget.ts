@@ -64,12 +64,12 @@ function answerRate(
       state = { ...state, paidAt }
       return { outcome: 'granted', waitMs }
     }
-    // Its place is nearly due.
+    // The reserved time is close, so keep the reservation.
     const nearMs = 2 * Math.max(DEFAULTS.limitWaitMs, costMs)
     if (ask.hasPlace && waitMs <= nearMs) return later(waitMs - leadMs(ask, costMs), true)
     if (ask.waitUpToMs === 0) return later(waitMs, ask.hasPlace)
-    // Also for requests whose place a drain made worthless. They would otherwise all come back at the same
-    // time, again and again.
+    // Also reserves a new time for requests whose reservation a drain invalidated. Otherwise they would all
+    // retry at the same time, again and again.
     const placeAt = Math.max(state.reservedUntil, now + waitMs)
     const freeAt = Math.max(now, state.drainedUntil)
     const reservedUntil = placeAt + ask.amount * costMs
@@ -82,8 +82,8 @@ function answerRate(
 }
 
 /**
- * A request comes back slightly before its token, so that a late arrival wastes nothing. It comes back no
- * earlier than it is willing to wait.
+ * How long before its token a request retries, so that a late retry wastes no budget. At most as long as the
+ * request is willing to wait.
  */
 function leadMs(ask: Ask, costMs: number): number {
   return Math.min(DEFAULTS.limitWaitMs, ask.waitUpToMs, Math.max(LEAST_LEAD_MS, 2 * costMs))
@@ -103,8 +103,8 @@ function answerConcurrency(
       out += ask.amount
       return { outcome: 'granted', waitMs: 0 }
     }
-    // The release of a permit cannot be predicted, so waiting requests come back one after another, not all
-    // at once.
+    // The release of a permit cannot be predicted, so waiting requests retry one after another, not all at
+    // once.
     const placeAt = Math.max(state.reservedUntil, now + PERMIT_AGAIN_MS, state.drainedUntil) + PERMIT_APART_MS
     const inMs = Math.min(placeAt - now, Math.max(DEFAULTS.limitLineMs, state.drainedUntil - now))
     if (ask.waitUpToMs === 0) return later(inMs, false)

@@ -120,8 +120,8 @@ export function limitInside(
   }
 
   /**
-   * Jobs without a place in line come back after it ends, at random times so that they do not arrive
-   * together.
+   * Jobs without a reserved time retry after the last reservation, at random times, so that they do not
+   * retry together.
    */
   function spread(inMs: number): number {
     return inMs < DEFAULTS.limitLineMs ? inMs : Math.round(inMs * (1 + 2 * platform.random()))

@@ -42,7 +42,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
   const timesOf = (name: string): number => times.get(name) ?? others
   function count(name: string): void {
     last += 1
-    // Current waiters see this as a drain and ask again.
+    // Current waiters take this for a drain and send their requests again.
     if (times.size >= MOST_KNOWN) {
       times.clear()
       others = last

@@ -31,7 +31,8 @@ export interface Limits {
   readonly drain: DrainLimit
   readonly unknown: KnownLimits['unknown']
   /**
-   * The end of an attempt was written and its permits are free, so a waiter of this process can ask at once.
+   * The end of an attempt was written and its permits are free, so a waiter of this process can try at
+   * once.
    */
   readonly ended: (lease: Lease, queueLimit: string | null) => void
   /** Rejects waiters outside of handlers with this error. */

@@ -1,6 +1,6 @@
 /**
- * The lines in which callers of this process wait for permits of concurrency limits. Only the first caller of
- * each line polls the database. A release in this process wakes it at once.
+ * The queues in which callers of this process wait for permits of concurrency limits. Only the first caller
+ * of each queue polls the database. A release in this process wakes it at once.
  */
 import type { Platform } from '../platform/platform.ts'
 

@@ -95,7 +95,7 @@ export function observer(options: ObserverOptions): Observer {
   })
 
   /**
-   * A process that only enqueues has no duties. It writes a while after an event, on a timer that does not
+   * A process that only enqueues has no duties. It writes shortly after an event, on a timer that does not
    * keep it alive.
    */
   function passSoon(): void {

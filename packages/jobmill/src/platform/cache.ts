@@ -1,4 +1,4 @@
-/** Caches an expensive read whose answer may be slightly stale, however many callers ask. */
+/** Caches an expensive read whose result may be slightly stale, and shares it between callers. */
 import type { Platform } from './platform.ts'
 
 export function cache<T>(platform: Platform, forMs: number, read: () => Promise<T>): () => Promise<T> {

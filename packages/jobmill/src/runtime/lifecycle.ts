@@ -26,7 +26,7 @@ export interface LifecycleOptions {
   readonly limits: { readonly stop: (error: unknown) => void }
   /** Reports where the store differs from the options. */
   readonly differ: () => void
-  /** Measures this process from the start on and writes the remaining metrics at the end. */
+  /** Measures this process from its start, and writes the remaining metrics at its end. */
   readonly observer: {
     readonly start: () => void
     readonly rest: () => void

@@ -36,7 +36,7 @@ export function stopOnSignals(
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null
   const stop = (signal: NodeJS.Signals): void => {
     const at = systemPlatform.monotonic()
-    // npm forwards a Ctrl-C that its whole process group already received, so one arrives twice.
+    // npm forwards a Ctrl-C that the whole process group already received, so it arrives twice.
     if (first?.signal === signal && at - first.at < ECHO_MS) return
     first ??= { signal, at }
     heard += 1

@@ -27,7 +27,7 @@ export interface Context {
   readonly notifyAlong: (notifications: readonly Notification[]) => NotifyAlong | null
   /** Uses up an idle worker offer of another process for this job, if there is one. */
   readonly handOver: (job: NewJob) => HandOver | undefined
-  /** Features that this handle has seen, and asks for from then on. */
+  /** Features that this handle has seen in use. Its later statements include them. */
   readonly met: { limited: boolean }
   /** Scan cursors of claims. */
   readonly floors: Floors

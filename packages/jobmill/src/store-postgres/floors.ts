@@ -120,7 +120,7 @@ export function floors(): Floors {
   }
 }
 
-/** A full look that stopped early says nothing about the rows after it, so only its own cursors remain. */
+/** A full scan that stopped early knows nothing about the rows after it, so only its own cursors remain. */
 function raise(
   floors: ReadonlyMap<number, number>,
   { wasFull, upTo, lastSeq, lanes }: Seen,

@@ -93,7 +93,7 @@ export function logCheck(database: string): LogCheck {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         // SQLite rebuilds an index that it cannot read.
         if (!index.read(one, 0) || !isReadable(one) || isComplete()) return false
-        // A transaction of another process, or a reused descriptor number, is no damage.
+        // A transaction of another process, or a reused descriptor number, is not damage.
         if (index.read(other, 0) && other.equals(one) && log.isOpen() && index.isOpen()) return true
       }
       return false

@@ -11,7 +11,7 @@ const REMOVE = `DELETE FROM jobmill_slot WHERE instance_pk = ? AND queue_id = ?`
 const OF_INSTANCE = `SELECT queue_id, workers FROM jobmill_slot WHERE instance_pk = ?`
 const DROP = `DELETE FROM jobmill_slot WHERE instance_pk = ?`
 
-// One row per queue of each living instance: few enough to read them all. They are deleted when the instance
+// One row per queue of each live instance: few enough to read them all. They are deleted when the instance
 // ends.
 const ALL = `
   SELECT s.queue_id, i.id AS instance, s.workers
@@ -23,7 +23,7 @@ interface Change {
   readonly workers: number | null
 }
 
-/** The changes to write, for existing queues and living instances. */
+/** The changes to write, for existing queues and live instances. */
 export function differing(look: Look, slots: readonly SlotChange[]): Change[] {
   const { sql, names } = look
   return slots.flatMap(({ instance, queue, workers }) => {

@@ -1,11 +1,11 @@
-/** Kinds with ready jobs for which no living instance has a worker. */
+/** Kinds with ready jobs for which no live instance has a worker. */
 import { type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import { countReady, readyKinds } from './ready-lanes.ts'
 import type { Look } from './work.ts'
 
 const QUEUES = `SELECT id, name FROM jobmill_queue ORDER BY name`
 
-// The part of jobmill_instance_expiry after now: one row per living process.
+// The part of jobmill_instance_expiry after now: one row per live process.
 const ALIVE = `
   SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ?`
 

@@ -43,7 +43,7 @@ export interface StandBy {
   readonly instance: string
   readonly queue: string
   readonly kind: string
-  /** A number chosen by the offering instance. It comes back with the job. */
+  /** A number chosen by the offering instance. The dispatched job carries it. */
   readonly offer: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Splits the workers of queues with a cluster-wide total over the living instances that serve them, in
+ * Splits the workers of queues with a cluster-wide total over the live instances that serve them, in
  * proportion to their capacity. Only changes are written. Shrinking interrupts nothing: an instance with
  * fewer workers claims less.
  */

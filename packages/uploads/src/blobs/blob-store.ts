@@ -17,7 +17,7 @@ export interface BlobStore {
   readonly write: (id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   /** Rejects with `BlobMissing` before the first byte if the blob does not exist. */
   readonly read: (id: string, range: ByteRange) => Promise<AsyncIterable<Uint8Array>>
-  /** Returns whether anything existed, even a partial blob. Deleting a missing blob is no error. */
+  /** Returns whether anything existed, even a partial blob. Deleting a missing blob is not an error. */
   readonly delete: (id: string) => Promise<boolean>
   /**
    * Streams the ids of all uploads with blobs, partial ones included, in any order. There may be millions.

@@ -15,7 +15,7 @@ import { type Bounds, type Incoming, takeIn, type TakenIn } from './take-in.ts'
 
 export interface UploadRequest {
   readonly mailbox: string
-  /** The id of the token; null if the program itself or its `authenticate` vouches for the sender. */
+  /** The id of the token; null if the program itself or its `authenticate` identified the sender. */
   readonly token: string | null
   readonly limits: MailboxLimits
   /** Null for none. */

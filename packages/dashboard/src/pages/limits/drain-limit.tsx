@@ -1,4 +1,4 @@
-/** Drains a limit for a while, because an upstream service asked for it. */
+/** Drains a limit: empties it, and grants nothing for a while, as an upstream service asked for. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'

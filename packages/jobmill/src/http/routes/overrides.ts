@@ -41,7 +41,7 @@ const resetAll = route(
   { instead: byPath },
 )
 
-/** Advises the route for one thing: leaving its name out would reset everything. */
+/** The route that resets one thing, for the fix: a request without a name would reset everything. */
 function byPath({ what, name, option }: Readonly<Record<string, unknown>>): string {
   if (OVERRIDABLE.every((known) => known !== what) || typeof name !== 'string' || name === '')
     return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset'

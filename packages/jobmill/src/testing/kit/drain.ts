@@ -150,7 +150,8 @@ interface Budget {
 }
 
 /**
- * A chain of immediately ready jobs never settles, so starts count too. Jobs that existed at first are free.
+ * Job starts also use up the budget, because a chain of jobs that are ready at once never settles. `jobs` is
+ * the number of existing jobs, whose starts are allowed in addition to the rounds.
  */
 function budget(atWork: AtWork, { rounds, jobs }: { rounds: number; jobs: number }): Budget {
   const before = new Map(atWork.started)

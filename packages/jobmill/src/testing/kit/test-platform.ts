@@ -65,8 +65,8 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
   let firing = false
 
   /**
-   * Fires timers that are due without moving the clock: one per turn, so that what one starts comes before
-   * the next.
+   * Fires timers that are due without moving the clock: one per turn, so that the work that one starts
+   * runs before the next fires.
    */
   function fireDueSoon(): void {
     // While the clock is moving, the move fires it once everything before it has settled.

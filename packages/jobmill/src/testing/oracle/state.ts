@@ -121,7 +121,7 @@ export interface OracleLimit {
   settings: LimitSettings
   sources: LimitSources
   budget: BudgetState
-  /** Holders that were denied and go before new ones, with the time. */
+  /** Holders that were refused, with the time. They are served before new holders. */
   places: Map<string, number>
   /** By holder. */
   readonly permits: Map<string, Permit>
