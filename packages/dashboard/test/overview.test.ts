@@ -24,14 +24,14 @@ mission('the overview', (at, test) => {
     await cooling(page)
       .getByText(/Resumes in 5\d min/)
       .waitFor()
-    expect(await page.getByRole('button', { name: 'End cooldown' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'End cool-down' }).count()).toBe(0)
     await at.expectAccessible(page)
     await paused(page).getByRole('button', { name: 'Resume' }).click()
     await page.getByText('Resumed mail').waitFor()
     expect(await queue('mail')).toMatchObject({ paused: false })
 
     const whole = await at.open('/')
-    await cooling(whole).getByRole('button', { name: 'End cooldown' }).click()
+    await cooling(whole).getByRole('button', { name: 'End cool-down' }).click()
     await whole.getByText('Resumed slow').waitFor()
     expect(await queue('slow')).toMatchObject({ coolingMs: 0 })
     await whole

@@ -40,7 +40,7 @@ mission('queues', (at, test) => {
     await page.waitForURL('**/jobs?queue=many-12&state=ready')
   })
 
-  test.nightly('pauses with the number of waiting jobs, resumes, and ends a cooldown', async () => {
+  test.nightly('pauses with the number of waiting jobs, resumes, and ends a cool-down', async () => {
     await at.mill.enqueueMany(
       'nobodys',
       [1, 2, 3].map((payload) => ({ payload, queue: 'halted' })),
@@ -59,7 +59,7 @@ mission('queues', (at, test) => {
 
     await at.mill.changeQueue('halted', { coolFor: '1h' })
     await rowOf(page, 'halted').getByText('cooling down').waitFor()
-    await act(page, 'halted', 'End cooldown')
+    await act(page, 'halted', 'End cool-down')
     await rowOf(page, 'halted').getByText('active').waitFor()
     expect(await queueOf(at, 'halted')).toMatchObject({ coolingMs: 0 })
   })

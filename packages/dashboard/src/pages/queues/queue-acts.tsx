@@ -49,10 +49,10 @@ export function QueueActs({ queue }: { readonly queue: QueueAndCounts }) {
           <MenuItem
             icon={Snowflake}
             select={() =>
-              go(act({ method: 'PATCH', path, body: { coolFor: 0 }, done: `Ended cooldown of ${name}` }))
+              go(act({ method: 'PATCH', path, body: { coolFor: 0 }, done: `Ended cool-down of ${name}` }))
             }
           >
-            End cooldown
+            End cool-down
           </MenuItem>
         )}
         {may('admin') && (

@@ -5,7 +5,7 @@ import { Countdown } from '../../kit/time.tsx'
 
 interface Props {
   readonly settings: Queue
-  /** When the response arrived; the rest of the cooldown counts from then. */
+  /** When the response arrived; the rest of the cool-down counts from then. */
   readonly asOf: number
 }
 

@@ -9,7 +9,7 @@ const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.i
 const list = route('viewer', 'workers.list', {
   method: 'get',
   path: '/workers',
-  summary: 'List instances, their share of workers, and the duties',
+  summary: 'List worker processes (instances), their share of workers, and the duties',
   responses: {
     200: json(
       z.object({

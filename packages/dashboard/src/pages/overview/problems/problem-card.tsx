@@ -84,7 +84,7 @@ function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly 
           })
         }
       >
-        End cooldown
+        End cool-down
       </Button>
     )
   return null
