@@ -426,7 +426,7 @@ describe.skipIf(pooler === null)('examine on postgres behind PgBouncer', () => {
         check: 'notifier',
         level: 'warning',
         says: containing('a pooler drops notifications'),
-        fix: containing('the address of the server itself'),
+        fix: containing('the URL of the server itself'),
       },
     ])
     expect(await troubles({ notifier: server.url }, 60_000, pooler?.url)).toEqual([])

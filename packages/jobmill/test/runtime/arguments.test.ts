@@ -251,7 +251,7 @@ describe('arguments', () => {
     ['retries', '"maxAttempts"'],
   ])('enqueue with %s suggests %s', async (option, near) => {
     const mill = await testMill({ serve: ['default'] })
-    await expect(mill.enqueue('k', 1, { [option]: 1 } as never)).rejects.toMatchObject({
+    await expect(mill.enqueue('k', 1, { [option]: 1 })).rejects.toMatchObject({
       code: 'OPTION_UNKNOWN',
       fix: `Did you mean ${near}?`,
     })
