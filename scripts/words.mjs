@@ -47,6 +47,10 @@ export const AVOIDED = [
   ],
   [/\bstands? (?:in|at|on|there|here|for itself|still)\b/i, 'is in, or stops'],
   [/\blies (?:in|at|on|there|between|behind)\b/i, 'is in'],
+  [/\b(?:the|an) audit(?=[.,;:]| (?!log|entr|record|note)\w)/i, 'audit log'],
+  [/\bcooldowns?\b/i, 'cool-down'],
+  [/\bliving (?:instance|process|worker)/i, 'live'],
+  [/\bdatabase address\b/i, 'database URL'],
 ]
 
 /**

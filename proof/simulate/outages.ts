@@ -26,7 +26,7 @@ const APART_MS = [300, 2_000, 4_500, 9_000, 11_000, 25_000]
 const JOBS_MS = [2_000, 8_000, 15_000, 40_000]
 /** More than all outages and all jobs one after the other. */
 const END_MS = 900_000
-/** All living processes have reconnected by then. */
+/** All live processes have reconnected by then. */
 const REST_MS = 15_000
 
 /** The faults of such a history besides the outages. */
