@@ -292,7 +292,7 @@ describe('without a database', () => {
       store: 'none',
       log: {
         debug() {},
-        info: (line) => void lines.push(line),
+        info: (line) => void lines.push(`info ${line}`),
         warn() {},
         error: (line) => void lines.push(line),
       },
@@ -349,7 +349,7 @@ describe('without a database', () => {
     )
   })
 
-  test('expired rows are deleted there too, every five minutes', async () => {
+  test('A expired rows are deleted there too, every five minutes, and counted at info', async () => {
     const { sessions } = at.gateway
     await sessions.open(88, ['*'], 0)
     const rows = () => sessions.close(88)
@@ -361,6 +361,10 @@ describe('without a database', () => {
       await expect.poll(() => waiting.has(300_000)).toBe(true)
       expect([pass, await rows()]).toEqual([pass, false])
     }
+    // A pass that deletes nothing logs nothing.
+    expect(lines.filter((line) => line.includes('deleted expired rows'))).toEqual([
+      expect.stringMatching(/^info .*\bsessions 1\b/),
+    ])
   })
 
   test('login works too', async () => {

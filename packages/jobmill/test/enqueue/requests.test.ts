@@ -89,7 +89,7 @@ describe('the schema of a kind', () => {
     }
   })
 
-  test('sees the payload as the handler will: after its way through JSON', () => {
+  test('N9 sees the payload as the handler will: after its way through JSON', () => {
     const dated = defineJob({ kind: 'dated', payload: z.object({ at: z.string() }), run: () => {} })
     expect(requests(dated as Target, { payload: { at: new Date(0) } })).toHaveLength(1)
     // @ts-expect-error the compiler refuses it too: a schema never sees a Date
@@ -97,7 +97,7 @@ describe('the schema of a kind', () => {
     expect(refusal(() => requests(wants, { payload: { at: new Date(0) } }))).toMatchObject({
       code: 'PAYLOAD_INVALID',
       field: 'items[0].payload.at',
-      // N9: for a payload with a Date, zod alone says "expected date, received string".
+      // For a payload with a Date, zod alone says "expected date, received string".
       fix: expect.stringContaining('z.iso.datetime() or z.coerce.date()') as string,
     })
   })

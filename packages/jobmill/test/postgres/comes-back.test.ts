@@ -309,11 +309,16 @@ describe('postgres: connection settings', () => {
         const lines = `SELECT unnest(string_to_array(${pg.escapeLiteral(text)}, E'\\n'))`
         await client.query(`COPY (${lines}) TO PROGRAM 'cat > ${name} && chmod 600 ${name}'`)
       }
+      // A role that the server accepts only over TLS.
+      await client.query('CREATE ROLE secure LOGIN SUPERUSER')
+      const hba = join(server.data, 'pg_hba.conf')
+      writeFileSync(hba, `hostnossl all secure 127.0.0.1/32 reject\n${readFileSync(hba, 'utf8')}`)
       await client.query('ALTER SYSTEM SET ssl = on')
       await client.query('SELECT pg_reload_conf()')
     })
     rmSync(folder, { recursive: true })
-    const store = postgres({ connection: { ...CONNECTION, port: server.port }, ssl: { ca }, schema: 'tls' })
+    const connection = { ...CONNECTION, port: server.port, user: 'secure' }
+    const store = postgres({ connection, ssl: { ca }, schema: 'tls' })
     await eventually(() => store.open())
     await store.enqueue([aJob()])
     const { rows } = await asAdmin((client) =>
@@ -325,6 +330,8 @@ describe('postgres: connection settings', () => {
       { application_name: 'jobmill notifier', ssl: true },
     ])
     expect((await store.tools.schema()).isThere).toBe(true)
+    const checks = await store.tools.diagnose()
+    expect(checks.find(({ check }) => check === 'notifier')).toMatchObject({ level: 'ok' })
     await store.close()
     // No authority has signed this certificate.
     const other = postgres({ connection: { ...CONNECTION, port: server.port }, ssl: true })

@@ -7,6 +7,7 @@ import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import type { Store } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
+import { aClaim, anInstance } from '../../src/testing/factories.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { happened, lent, subjects } from './stores.ts'
@@ -46,6 +47,24 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
       code: 'MILL_STOPPED',
     })
     expect(mill.stop()).toBe(mill.stop())
+  })
+
+  test('A a new process claims at once, and reaps only after one lease of contact', async () => {
+    const mill = await create({ jobs: [quick], serve: ['default'], start: false })
+    const held = await mill.enqueue(quick, null)
+    const crashed = anInstance()
+    await mill.store.register(crashed)
+    const [lease] = await mill.store.claim(aClaim(crashed.id, { kinds: [quick.kind] }))
+    expect(lease?.id).toBe(held.id)
+    await mill.clock.advance('1m')
+    // A job with a dedupe key is never dispatched directly, so the mill has to claim it.
+    const next = await mill.enqueue(quick, null, { dedupeKey: 'claimed' })
+    await mill.start()
+    await mill.clock.advance('8s')
+    expect(happened(mill, next.id)).toContain('finished')
+    expect(await mill.get(held.id)).toMatchObject({ state: 'running', crashes: 0 })
+    await mill.clock.advance('8s')
+    expect(await mill.get(held.id)).toMatchObject({ state: 'done', crashes: 1 })
   })
 
   test('stopping while it starts waits for the start', async () => {

@@ -1,4 +1,5 @@
 // Valid expressions, and refusals with the position of the error and a fix.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Calendar, parseWhen, tidyWhen } from '../../src/job/when/parse-when.ts'
 import { checkZone } from '../../src/job/when/zone-clock.ts'
@@ -48,6 +49,24 @@ describe('fields', () => {
     ['0 0 * * SUN-TUE', 'weekday', [0, 1, 2]],
   ] as const)('%s names the %ss', (text, field, values) => {
     expect(calendar(text)[field].values).toEqual(values)
+  })
+
+  test('A docs/learn/schedules.md says how weekday numbers, both day fields and years differ from other crons', () => {
+    const page = readFileSync(new URL('../../../../docs/learn/schedules.md', import.meta.url), 'utf8')
+    const [, list = ''] = /^Coming from another cron, check three things:\n\n([^]*?)\n\n/m.exec(page) ?? []
+    const said = new Map(
+      list
+        .replaceAll(/\n {2}/g, ' ')
+        .split('\n')
+        .map((line) => line.slice('- **'.length).split('.** ') as [string, string]),
+    )
+    expect([...said.keys()]).toEqual(['Weekday numbers', 'Both day fields set', 'Years'])
+    expect(said.get('Weekday numbers')).toMatch(/^Sunday is 0 or 7, .* the Rust crate `cron`, Sunday is 1\./)
+    for (const sunday of ['0', '7', 'SUN']) expect(calendar(`0 0 * * ${sunday}`).weekday.values).toEqual([0])
+    expect(said.get('Both day fields set')).toMatch(/^Either is enough, .* `cron`, both must match\.$/)
+    expect(calendar('0 0 13 * FRI').eitherDay).toBe(true)
+    expect(said.get('Years')).toMatch(/^A seventh field is refused\./)
+    expect(refused('0 0 9 * * MON 2027')).toContain('has a seventh field')
   })
 
   test('A a year is refused by its name, with what to do instead', () => {
