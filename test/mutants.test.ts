@@ -5,16 +5,17 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { sourceOf } from '../proof/mutants/copy.ts'
 import { SIMULATED } from '../proof/mutants/simulated.ts'
 import { TESTED } from '../proof/mutants/tested.ts'
 
 const root = path.join(import.meta.dirname, '..')
 const all = [...SIMULATED, ...TESTED]
 
-test.each(all)('$name: its source line occurs once in $file', ({ file, find, replace }) => {
-  const source = readFileSync(path.join(root, 'packages/jobmill/src', file), 'utf8')
-  expect(source.split(find)).toHaveLength(2)
-  expect(replace).not.toBe(find)
+test.each(all)('$name: its source line occurs once in $file', (mutant) => {
+  const source = readFileSync(path.join(root, sourceOf(mutant)), 'utf8')
+  expect(source.split(mutant.find)).toHaveLength(2)
+  expect(mutant.replace).not.toBe(mutant.find)
 })
 
 test('docs/internals/reliability.md lists every mutant with the test that finds it', () => {

@@ -15,9 +15,11 @@ const COPIED = [
   // Tests also bundle child programs from these.
   'packages/tables/src',
   'packages/telegram/src',
-  'packages/telegram/test/support',
+  'packages/telegram/test',
   'packages/uploads/src',
   'packages/uploads/test',
+  // Tests compare these pages with the code.
+  'docs/reference',
   'proof',
   'test',
   'package.json',
@@ -30,11 +32,16 @@ export async function withCopy<T>(mutant: Mutant | null, use: (folder: string) =
   try {
     for (const one of COPIED) cpSync(path.join(root, one), path.join(folder, one), { recursive: true })
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
-    if (mutant !== null) change(path.join(folder, 'packages/jobmill/src', mutant.file), mutant)
+    if (mutant !== null) change(path.join(folder, sourceOf(mutant)), mutant)
     return await use(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The path of its source file in the repository. */
+export function sourceOf({ package: name = 'jobmill', file }: Mutant): string {
+  return path.join('packages', name, 'src', file)
 }
 
 function change(target: string, { file, find, replace }: Mutant): void {

@@ -4,7 +4,9 @@
  */
 export interface Mutant {
   readonly name: string
-  /** Under packages/jobmill/src. */
+  /** Its folder under packages (default jobmill). */
+  readonly package?: 'jobmill' | 'telegram' | 'uploads'
+  /** Under the src folder of its package. */
   readonly file: string
   readonly find: string
   readonly replace: string

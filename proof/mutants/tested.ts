@@ -1,6 +1,7 @@
-/** Faults outside the reach of the simulator, mostly on PostgreSQL. One test must find each. */
+/** Faults outside the reach of the simulator. One test must find each. */
 import { ACCESS } from './access.ts'
 import { ANSWERS } from './answers.ts'
+import { AUDIT } from './audit.ts'
 import { FILES } from './files.ts'
 import type { TestedMutant } from './mutant.ts'
 import { OUTCOMES } from './outcomes.ts'
@@ -15,6 +16,7 @@ const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
 export const TESTED: readonly TestedMutant[] = [
   ...ACCESS,
   ...ANSWERS,
+  ...AUDIT,
   ...FILES,
   ...OUTCOMES,
   ...OVERRIDES,
