@@ -57,7 +57,7 @@ function run(token: number, startedAt: number, endedAt: number, worker: number):
     worker,
     id: 'a',
     n: 1,
-    line: null,
+    orderKey: null,
     token,
     attempt: 1,
     startedAt,

@@ -122,7 +122,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
       'reports each planted fault with its message',
       async () => {
         const folder = ownTemporaryFolder()
-        const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end']
+        const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-order', 'silent-end']
         const { code, said } = await start([...store, ...small], folder, lies).ended
         expect(said).toMatch(/^\d guarantees were violated:$/m)
         expect(code).toBe(1)
@@ -164,7 +164,7 @@ test('a ledger with an incomplete last line is read up to it, and later from the
   reader.read()
   const { write, close } = ledgerWriter(file)
   onTestFinished(close)
-  write({ what: 'start', id: 'a', token: 1, attempt: 1, n: 0, line: null })
+  write({ what: 'start', id: 'a', token: 1, attempt: 1, n: 0, orderKey: null })
   appendFileSync(file, '{"what":"end","id":"a","tok')
   reader.read()
   expect(reader.open()).toMatchObject([{ id: 'a', token: 1, how: null }])
@@ -178,12 +178,12 @@ test('a ledger with an incomplete last line is read up to it, and later from the
 })
 
 function sent(id: string, n: number, more: Partial<Sent> = {}): Sent {
-  return { n, id, line: null, sentAt: n, answeredAt: n + 0.5, answer: 'acknowledged', ...more }
+  return { n, id, orderKey: null, sentAt: n, answeredAt: n + 0.5, answer: 'acknowledged', ...more }
 }
 
 function run(id: string, token: number, startedAt: number, more: Partial<Run> = {}): Run {
   const ended = { endedAt: startedAt + 10, how: 'returned', toldAt: startedAt + 11 } as const
-  return { worker: 1, id, n: 0, line: null, token, attempt: 1, startedAt, ...ended, ...more }
+  return { worker: 1, id, n: 0, orderKey: null, token, attempt: 1, startedAt, ...ended, ...more }
 }
 
 describe('the judge', () => {
@@ -195,8 +195,8 @@ describe('the judge', () => {
       sent('a', 1),
       sent('b', 2),
       sent('c', 3),
-      sent('d', 4, { line: 'x' }),
-      sent('e', 5, { line: 'x' }),
+      sent('d', 4, { orderKey: 'x' }),
+      sent('e', 5, { orderKey: 'x' }),
     ],
     stored: new Map(['a', 'b', 'c', 'd', 'e'].map((id, at) => [id, { state: 'done', n: at + 1 }])),
     countedDone: 5,
@@ -206,9 +206,9 @@ describe('the judge', () => {
       run('b', 8, 9_000),
       run('c', 3, 80, { worker: 2, ...untold }),
       run('c', 9, 9_001),
-      run('d', 4, 90, { line: 'x', how: 'failed' }),
-      run('d', 5, 200, { line: 'x', attempt: 2 }),
-      run('e', 6, 211, { line: 'x' }),
+      run('d', 4, 90, { orderKey: 'x', how: 'failed' }),
+      run('d', 5, 200, { orderKey: 'x', attempt: 2 }),
+      run('e', 6, 211, { orderKey: 'x' }),
     ],
     deaths: [{ worker: 2, at: 100 }],
     losses: [],
@@ -254,12 +254,12 @@ describe('the judge', () => {
     ['a finished job of a dead process', also(run('b', 20, 9_500)), /^run twice: 1 job, run again .* \(b\)/],
     [
       'a failed attempt made again',
-      also(run('d', 4.5, 150, { line: 'x', how: 'failed' })),
+      also(run('d', 4.5, 150, { orderKey: 'x', how: 'failed' })),
       /^run twice: .* \(d\)/,
     ],
     [
       'two jobs of one order key at once',
-      also(run('f', 7, 215, { line: 'x' })),
+      also(run('f', 7, 215, { orderKey: 'x' })),
       /^order broken: 1 job, .* \(f\)/,
     ],
     [

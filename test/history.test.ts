@@ -37,7 +37,7 @@ const started = (job: string, token: number): What => ({
   heldUpMs: 0,
 })
 /** Leased, with its handler called. */
-const begun = (job: string, token: number): What[] => [claimed(job, token), started(job, token)]
+const claimedAndStarted = (job: string, token: number): What[] => [claimed(job, token), started(job, token)]
 const effect = (job: string, token: number, awakeMs = 1_000): What => ({
   what: 'effect',
   job,
@@ -142,7 +142,7 @@ describe('the checker of histories', () => {
   })
 
   test('does not report a done job that retention has removed', () => {
-    const before = [written('a'), acknowledged('a'), ...begun('a', 1), done('a', 1)]
+    const before = [written('a'), acknowledged('a'), ...claimedAndStarted('a', 1), done('a', 1)]
     expect(rulesOf(keeps(1), ...before, look({}))).toEqual([])
     expect(rulesOf(keeps(2), ...before, look({}))).toEqual(['lost'])
     expect(rulesOf(keeps(0), written('a'), acknowledged('a'), look({}))).toEqual(['lost'])
@@ -155,7 +155,7 @@ describe('the checker of histories', () => {
     expect(
       rulesOf(
         written('a'),
-        ...begun('a', 1),
+        ...claimedAndStarted('a', 1),
         done('a', 1),
         { what: 'restarted' },
         look({ a: 'ready' }, false),
@@ -165,7 +165,7 @@ describe('the checker of histories', () => {
   })
 
   test('accepts a job that is written again after retention removed it', () => {
-    const twice = [written('a'), ...begun('a', 1), done('a', 1), written('a')]
+    const twice = [written('a'), ...claimedAndStarted('a', 1), done('a', 1), written('a')]
     const ends: readonly What[] = [asked('a'), { what: 'withdrawn', job: 'a' }, look({ a: 'cancelled' })]
     expect(rulesOf(keeps(1), ...twice, ...ends)).toEqual([])
     expect(rulesOf(keeps(100), ...twice, ...ends)).toEqual(['forgotten'])
@@ -178,10 +178,12 @@ describe('the checker of histories', () => {
   })
 
   test('finds a finish that was accepted after its lease had ended', () => {
-    const before = [written('a'), ...begun('a', 1), takenBack('a')]
+    const before = [written('a'), ...claimedAndStarted('a', 1), takenBack('a')]
     expect(rulesOf(...before, done('a', 1))).toEqual(['stale finish'])
     expect(rulesOf(...before, claimed('a', 2), done('a', 1))).toEqual(['stale finish'])
-    expect(rulesOf(...before, ...begun('a', 2), done('a', 2), done('a', 2))).toEqual(['stale finish'])
+    expect(rulesOf(...before, ...claimedAndStarted('a', 2), done('a', 2), done('a', 2))).toEqual([
+      'stale finish',
+    ])
   })
 
   test('finds a token that is not higher than those before', () => {
@@ -192,7 +194,7 @@ describe('the checker of histories', () => {
   })
 
   test('finds a handler that is called twice under one lease, and a finish without a handler call', () => {
-    expect(rulesOf(written('a'), ...begun('a', 1), started('a', 1))).toEqual(['started twice'])
+    expect(rulesOf(written('a'), ...claimedAndStarted('a', 1), started('a', 1))).toEqual(['started twice'])
     expect(rulesOf(written('a'), claimed('a', 1), done('a', 1))).toEqual(['done unrun'])
   })
 
@@ -212,16 +214,18 @@ describe('the checker of histories', () => {
   })
 
   test('finds a job that is leased before the previous one of its order key has ended', () => {
-    const line = [
+    const sameKey = [
       written('a', { orderKey: 'x', isReady: false }),
       written('b', { orderKey: 'x', isReady: false }),
     ]
-    expect(rulesOf(...line, ...begun('a', 1), claimed('b', 2))).toEqual(['line'])
-    expect(rulesOf(...line, ...begun('a', 1), takenBack('a'), claimed('b', 2))).toEqual(['line'])
-    expect(rulesOf(...line, ...begun('a', 1), done('a', 1), claimed('b', 2))).toEqual([])
-    expect(rulesOf(...line, ...begun('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])
+    expect(rulesOf(...sameKey, ...claimedAndStarted('a', 1), claimed('b', 2))).toEqual(['order key'])
+    expect(rulesOf(...sameKey, ...claimedAndStarted('a', 1), takenBack('a'), claimed('b', 2))).toEqual([
+      'order key',
+    ])
+    expect(rulesOf(...sameKey, ...claimedAndStarted('a', 1), done('a', 1), claimed('b', 2))).toEqual([])
+    expect(rulesOf(...sameKey, ...claimedAndStarted('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])
     const other = written('c', { orderKey: 'x', queue: 'other', isReady: false })
-    expect(rulesOf(...line, other, ...begun('a', 1), claimed('c', 2))).toEqual([])
+    expect(rulesOf(...sameKey, other, ...claimedAndStarted('a', 1), claimed('c', 2))).toEqual([])
   })
 
   test('finds a job that was reaped before the lease of its instance had expired', () => {
@@ -269,7 +273,7 @@ describe('the checker of histories', () => {
   })
 
   test('finds a job that is released after its finish, or leased again when it is done', () => {
-    const before = [written('a'), ...begun('a', 1)]
+    const before = [written('a'), ...claimedAndStarted('a', 1)]
     const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
     expect(rulesOf(...before, handedBack)).toEqual([])
     expect(rulesOf(...before, ended('a', 1), handedBack)).toEqual(['repeated'])
@@ -305,7 +309,7 @@ describe('the checker of histories', () => {
   test('finds an attempt that continues after it was released', () => {
     const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
     const waits = Array.from({ length: 60 }, (): What => promised(0))
-    const before = [written('a'), ...begun('a', 1), handedBack, claimed('a', 2)]
+    const before = [written('a'), ...claimedAndStarted('a', 1), handedBack, claimed('a', 2)]
     expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['continues'])
     expect(rulesOf(...before, ...waits, effect('a', 2))).toEqual([])
   })
@@ -324,8 +328,8 @@ describe('the checker of histories', () => {
 
   test('finds two jobs with one dedupe key, also while the key is held after the end of the first', () => {
     expect(rulesOf(keyed('a'), keyed('b'))).toEqual(['key'])
-    expect(rulesOf(keyed('a'), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual([])
-    expect(rulesOf(keyed('a', 10), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
+    expect(rulesOf(keyed('a'), ...claimedAndStarted('a', 1), done('a', 1), keyed('b'))).toEqual([])
+    expect(rulesOf(keyed('a', 10), ...claimedAndStarted('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
     expect(rulesOf(keyed('a'), { what: 'withdrawn', job: 'a' }, keyed('b'))).toEqual([])
     const withdrawn = { what: 'withdrawn', job: 'a' } as const
     expect(rulesOf(keyed('a', 10), withdrawn, keyed('b'))).toEqual([])
@@ -363,7 +367,7 @@ describe('the checker of histories', () => {
     const [only] = checkHistory(history(written('a'), claimed('a', 1), claimed('a', 2)))
     expect(only).toEqual({
       rule: 'two leases',
-      told: 'a was leased under 2 while 1 was its lease',
+      message: 'a was leased under 2 while 1 was its lease',
       entry: 2,
     })
   })

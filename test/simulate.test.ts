@@ -19,7 +19,7 @@ excuse('mill', 'abort listener')
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Seeds that found a bug, for as long as they reproduce it. */
-const FOUND: readonly (readonly [number, string])[] = [
+const BUG_SEEDS: readonly (readonly [number, string])[] = [
   [171, 'the undoing of a start that failed came late, and took the jobs of the start after it'],
   [98, 'a claim was answered when its process woke up, long after its lease, and what it brought was begun'],
 ]
@@ -70,7 +70,7 @@ async function simulateMany(seeds: number): Promise<Summary> {
 }
 
 const describeViolations = ({ seed, violations }: Simulated): string[] =>
-  violations.map(({ rule, told }) => `seed ${seed}: ${rule}: ${told}`)
+  violations.map(({ rule, message }) => `seed ${seed}: ${rule}: ${message}`)
 
 /** Jobs recovered from a process that had really died. */
 function realCrashes(history: Simulated['history']): number {
@@ -87,7 +87,7 @@ describe('simulated histories', () => {
     expect(ABOUT.filter((what) => (happened[what] ?? 0) < SEEDS / 4)).toEqual([])
   }, 300_000)
 
-  test.each(FOUND)('P2 P3 seed %i: %s', async (seed) => {
+  test.each(BUG_SEEDS)('P2 P3 seed %i: %s', async (seed) => {
     expect(describeViolations(await simulate(seed))).toEqual([])
   })
 

@@ -13,14 +13,14 @@ const LATE_MS = 20_000
 export async function caughtUp(mill: Mill, signal: AbortSignal): Promise<number> {
   const until = nowMs() + LATE_MS
   for (;;) {
-    const schedule = await found(mill)
+    const schedule = await findSchedule(mill)
     const now = Date.now()
     if ((schedule?.nextAt ?? 0) > now || nowMs() > until) return now
     await sleep(100, undefined, { signal })
   }
 }
 
-async function found(mill: Mill): Promise<ScheduleView | null> {
+async function findSchedule(mill: Mill): Promise<ScheduleView | null> {
   try {
     return await mill.schedules.get(BEATS)
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Sent } from '../cluster/stream.ts'
 import type { Entry } from '../history/entry.ts'
 import { beatJobs, ticks } from './beats.ts'
 
-export interface Seen {
+export interface Observations {
   readonly mill: Mill
   readonly sent: readonly Sent[]
   readonly runs: readonly Run[]
@@ -40,8 +40,8 @@ function corrected(ms: number, firstAt: number): number {
   return byMs < -HOUR_MS / 2 ? ms + HOUR_MS : ms
 }
 
-export async function historyOf(seen: Seen): Promise<Entry[]> {
-  const { sent, runs, offsetMs } = seen
+export async function historyOf(observations: Observations): Promise<Entry[]> {
+  const { sent, runs, offsetMs } = observations
   const at = (ms: number): number => Math.floor(ms + offsetMs)
   const placed: Placed[] = []
   for (const { id, answer, answeredAt } of sent)
@@ -55,7 +55,7 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
       entry: {
         what: 'started',
         ...by,
-        heldUpMs: heldUpFor(seen.stillnesses, worker, startedAt),
+        heldUpMs: heldUpFor(observations.stillnesses, worker, startedAt),
         at: at(startedAt),
       },
       token,
@@ -63,21 +63,21 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
     })
     // An interrupted run did nothing more.
     if (endedAt === null || how === 'stopped') continue
-    const awakeMs = awakeFor(seen.stillnesses, worker, endedAt)
+    const awakeMs = awakeFor(observations.stillnesses, worker, endedAt)
     placed.push({ entry: { what: 'effect', ...by, awakeMs, at: at(endedAt) }, token, rank: 3 })
   }
-  placed.push(...(await attempts(seen, startOf)))
+  placed.push(...(await attempts(observations, startOf)))
   const inOrder = placed
     .toSorted((a, b) => a.entry.at - b.entry.at || a.token - b.token || a.rank - b.rank)
     .map(({ entry }) => entry)
   const endAt = inOrder.at(-1)?.at ?? 0
   const jobs = new Map<string, JobState>([
-    ...[...seen.stored].map(([id, { state }]) => [id, state] as const),
-    ...(await beatJobs(seen.mill)),
+    ...[...observations.stored].map(([id, { state }]) => [id, state] as const),
+    ...(await beatJobs(observations.mill)),
   ])
   return [
     ...inOrder,
-    ...(await ticks(seen.mill, seen.plannedUntil, endAt)),
+    ...(await ticks(observations.mill, observations.plannedUntil, endAt)),
     { what: 'look', jobs, isLast: true, at: endAt },
   ]
 }
@@ -101,7 +101,7 @@ function awakeFor(stillnesses: readonly Stillness[], worker: number, at: number)
 }
 
 async function attempts(
-  { mill, stored, sent, offsetMs }: Seen,
+  { mill, stored, sent, offsetMs }: Observations,
   startOf: ReadonlyMap<string, number>,
 ): Promise<Placed[]> {
   const placed: Placed[] = []

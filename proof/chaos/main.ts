@@ -23,7 +23,7 @@ async function main(options: Options): Promise<number> {
   console.log(`seed ${options.seed}`)
   const began = performance.now()
   /** The summary with the context of the run. */
-  const told = (summary: Summary): object => ({
+  const withContext = (summary: Summary): object => ({
     ...summary,
     about: {
       at: new Date().toISOString(),
@@ -37,7 +37,8 @@ async function main(options: Options): Promise<number> {
     const work = campaign({ options, folder, signal: stop.signal, closing: add })
     const summary = summaryOf(options.seed, await Promise.race([work, interrupted(stop)]))
     console.log(`\n${tableOf(summary)}`)
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(told(summary), null, 2)}\n`)
+    if (options.json !== undefined)
+      writeFileSync(options.json, `${JSON.stringify(withContext(summary), null, 2)}\n`)
     return summary.violations === 0 ? 0 : 1
   } catch (error) {
     console.error(`chaos: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)

@@ -66,9 +66,9 @@ export async function powerCuts({ folder, steps, chance, around }: PowerCutOptio
     if (!after.log.subarray(0, 32).equals(safe.log.subarray(0, 32))) checkpoints += 1
     for (const [way, torn] of tornBetween(safe, after, chance)) {
       cuts += 1
-      const { told, tookMs } = await wrongWith(path.join(folder, 'cut'), torn, promised)
+      const { problems, tookMs } = await wrongWith(path.join(folder, 'cut'), torn, promised)
       reopenMs = Math.max(reopenMs, tookMs)
-      broken.push(...told.map((what) => `step ${step}, ${way}: ${what}`))
+      broken.push(...problems.map((what) => `step ${step}, ${way}: ${what}`))
     }
     safe = after
     promised = new Map(answered)
@@ -95,8 +95,8 @@ export async function unsyncedCuts(options: PowerCutOptions): Promise<Unsynced |
     for (; cuts < steps; cuts += 1) {
       await work()
       const files = disk.cut((after) => filesAt(path.join(after, 'jobs.db')))
-      const { told } = await wrongWith(path.join(folder, 'reopened'), files, answered)
-      broken.push(...told.map((what) => `step ${cuts}, nothing but what was synced: ${what}`))
+      const { problems } = await wrongWith(path.join(folder, 'reopened'), files, answered)
+      broken.push(...problems.map((what) => `step ${cuts}, nothing but what was synced: ${what}`))
     }
     await store.close()
   } finally {
@@ -112,7 +112,7 @@ function countedIn(
   return {
     acknowledged: answered.size,
     finished: [...answered.values()].filter((state) => state === 'done').length,
-    lost: broken.filter((told) => told.endsWith('is gone')).length,
+    lost: broken.filter((problem) => problem.endsWith('is gone')).length,
   }
 }
 
@@ -214,14 +214,14 @@ async function wrongWith(
   folder: string,
   { database, log }: Files,
   promised: ReadonlyMap<string, JobState>,
-): Promise<{ readonly told: readonly string[]; readonly tookMs: number }> {
+): Promise<{ readonly problems: readonly string[]; readonly tookMs: number }> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const file = path.join(folder, 'jobs.db')
   writeFileSync(file, database)
   writeFileSync(`${file}-wal`, log)
-  const found = checked(file)
-  if (found !== 'ok') return { told: [`integrity_check says: ${found}`], tookMs: 0 }
+  const integrity = checked(file)
+  if (integrity !== 'ok') return { problems: [`integrity_check says: ${integrity}`], tookMs: 0 }
   const store = sqlite(file)
   const from = nowMs()
   await store.open()
@@ -230,7 +230,7 @@ async function wrongWith(
   const jobs: Awaited<ReturnType<typeof store.get>>[number][] = []
   for (let at = 0; at < ids.length; at += 500) jobs.push(...(await store.get(ids.slice(at, at + 500))))
   await store.close()
-  const told = ids.flatMap((id, n) => {
+  const problems = ids.flatMap((id, n) => {
     const state = jobs[n]?.state
     if (state === undefined) return [`${id} is gone`]
     // Later writes may have survived too.
@@ -238,7 +238,7 @@ async function wrongWith(
       ? [`${id} is ${state} again`]
       : []
   })
-  return { told, tookMs }
+  return { problems, tookMs }
 }
 
 const ORDER: readonly JobState[] = ['scheduled', 'ready', 'running', 'done']

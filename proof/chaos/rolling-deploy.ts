@@ -45,26 +45,29 @@ export async function rollingDeploy(
   const isEnded = await allEnded(mill, END_MS, signal)
   const recoverySeconds = isEnded ? Number(((nowMs() - deployedAt) / 1_000).toFixed(2)) : null
   const counts = (await mill.counts()).find(({ queue }) => queue === KIND.queue)
-  const told = sent.all.filter(({ answer }) => answer === 'acknowledged').length
+  const acknowledged = sent.all.filter(({ answer }) => answer === 'acknowledged').length
   const [dead, done] = [counts?.dead ?? 0, counts?.done ?? 0]
   const sentences: [boolean, string][] = [
     [
       dead > 0,
-      `dead: ${dead} of ${told} jobs died during ${NAME} on ${store}, by a release that does not know their payload`,
+      `dead: ${dead} of ${acknowledged} jobs died during ${NAME} on ${store}, by a release that does not know their payload`,
     ],
-    [done + dead < told, `lost: ${told - done - dead} jobs were not done after ${NAME} on ${store}`],
+    [
+      done + dead < acknowledged,
+      `lost: ${acknowledged - done - dead} jobs were not done after ${NAME} on ${store}`,
+    ],
     [
       recoverySeconds === null || recoverySeconds * 1_000 > RECOVERS_WITHIN_MS,
       `recovery: ${NAME} on ${store} took ${recoverySeconds === null ? 'too long' : `${recoverySeconds} s`}; the limit is ${RECOVERS_WITHIN_MS / 1_000} s`,
     ],
     [sent.wrong.length > 0, `answer: ${sent.wrong.length} calls were rejected as invalid: ${sent.wrong[0]}`],
   ]
-  console.log(`${NAME}: ${done} of ${told} done, ${dead} dead, recovered after ${recoverySeconds} s`)
+  console.log(`${NAME}: ${done} of ${acknowledged} done, ${dead} dead, recovered after ${recoverySeconds} s`)
   return {
     struck: [{ name: NAME, store, injected: 2, recoverySeconds }],
     broken: sentences.flatMap(([isBroken, sentence]) => (isBroken ? [`${sentence}.`] : [])),
-    lost: Math.max(0, told - done - dead),
-    acknowledged: told,
+    lost: Math.max(0, acknowledged - done - dead),
+    acknowledged,
     finished: done,
     staleWritesRefused: 0,
   }

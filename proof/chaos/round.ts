@@ -77,7 +77,7 @@ export async function round(options: RoundOptions): Promise<RoundResult> {
   await mill.open()
   await Promise.all(Array.from({ length: WORKERS }, () => workers.start()))
   const beganAt = nowMs()
-  const shown = progress(process.stdout, () => nowMs() - beganAt)
+  const progressLog = progress(process.stdout, () => nowMs() - beganAt)
   console.log(`\n${stage.name}, ${WORKERS} workers, ${options.rate} jobs a second`)
   const wrong: string[] = []
   const jobs = stream({
@@ -88,8 +88,17 @@ export async function round(options: RoundOptions): Promise<RoundResult> {
     wrong: (error) => wrong.push(String(error)),
   })
   const trouble = { outages: [], stillnesses: [] }
-  const scene: Scene = { ...options, ...stage, ...trouble, workers, mill, sent: jobs.sent, shown, clock }
-  return played({ options, scene, workers, mill, jobs, wrong, shown })
+  const scene: Scene = {
+    ...options,
+    ...stage,
+    ...trouble,
+    workers,
+    mill,
+    sent: jobs.sent,
+    progressLog,
+    clock,
+  }
+  return played({ options, scene, workers, mill, jobs, wrong, progressLog })
 }
 
 interface Play {
@@ -100,10 +109,18 @@ interface Play {
   readonly jobs: ReturnType<typeof stream>
   /** Errors that blame a caller that did nothing wrong. */
   readonly wrong: readonly string[]
-  readonly shown: Progress
+  readonly progressLog: Progress
 }
 
-async function played({ options, scene, workers, mill, jobs, wrong, shown }: Play): Promise<RoundResult> {
+async function played({
+  options,
+  scene,
+  workers,
+  mill,
+  jobs,
+  wrong,
+  progressLog,
+}: Play): Promise<RoundResult> {
   const { signal, nemeses, store } = options
   const watching = watch({ sent: jobs.sent, workers, mill, signal })
   let isOver = false
@@ -123,7 +140,7 @@ async function played({ options, scene, workers, mill, jobs, wrong, shown }: Pla
   const plannedUntil = await caughtUp(mill, signal)
   await mill.schedules.pause(BEATS)
   const isEnded = await allEnded(mill, END_MS, signal)
-  shown.say(isEnded ? 'everything has ended' : 'not everything has ended')
+  progressLog.say(isEnded ? 'everything has ended' : 'not everything has ended')
   const stopped = await workers.stop()
   const broken = [...late, ...stopped.broken]
   if (wrong.length > 0) broken.push(`answer: ${wrong.length} calls were rejected as invalid: ${wrong[0]}.`)
@@ -142,8 +159,8 @@ async function struckBy(
   const { injected, overAt, afterwards, why } = await nemesis.strike(scene)
   const ms = await watching.recovered(overAt, level, GIVEN_UP_MS)
   await afterwards?.()
-  const told = ms === null ? 'never' : `${(ms / 1_000).toFixed(1)} s`
-  scene.shown.say(why === undefined ? `${name}: recovered after ${told}` : `${name}: ${why}`)
+  const duration = ms === null ? 'never' : `${(ms / 1_000).toFixed(1)} s`
+  scene.progressLog.say(why === undefined ? `${name}: recovered after ${duration}` : `${name}: ${why}`)
   const isLate = ms === null || ms > recoversWithinMs
   const isMissed = injected === 0 && why === undefined
   return {
@@ -155,7 +172,9 @@ async function struckBy(
     },
     late: [
       ...(isLate
-        ? [`recovery: ${name} on ${scene.store} took ${told}; the limit is ${recoversWithinMs / 1_000} s.`]
+        ? [
+            `recovery: ${name} on ${scene.store} took ${duration}; the limit is ${recoversWithinMs / 1_000} s.`,
+          ]
         : []),
       ...(isMissed ? [`nothing shown: ${name} did not strike on ${scene.store}.`] : []),
     ],
@@ -198,7 +217,7 @@ export async function judged(played: Played): Promise<RoundResult> {
     broken: [
       ...verdict.broken,
       ...(await unplanned(mill)),
-      ...violations.map(({ rule, told }) => `${rule}: ${told}`),
+      ...violations.map(({ rule, message }) => `${rule}: ${message}`),
     ],
     lost: verdict.figures.lost,
     acknowledged: verdict.figures.answers.acknowledged,

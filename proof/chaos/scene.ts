@@ -20,7 +20,7 @@ export interface Scene {
   readonly mill: Mill
   readonly sent: readonly Sent[]
   readonly chance: Chance
-  readonly shown: Progress
+  readonly progressLog: Progress
   readonly signal: AbortSignal
   /** Times when the store or a process was unreachable: leases may be lost then. */
   readonly outages: Outage[]

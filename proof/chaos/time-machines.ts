@@ -116,11 +116,11 @@ async function caughtUp(primary: PostgresServer, standby: PostgresServer): Promi
   const deadline = performance.now() + 30_000
   await asOperator(standby.url, async (client) => {
     for (;;) {
-      const { rows: seen } = await client.query<{ is: boolean }>(
+      const { rows: lsnRows } = await client.query<{ is: boolean }>(
         'SELECT coalesce(pg_last_wal_receive_lsn() >= $1::pg_lsn, false) AS is',
         [rows[0]?.at],
       )
-      if (seen[0]?.is === true) return
+      if (lsnRows[0]?.is === true) return
       if (performance.now() > deadline) throw new Error('the standby does not catch up')
       await sleep(20)
     }

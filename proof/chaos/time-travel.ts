@@ -114,19 +114,21 @@ interface Travelled extends TimeTravel {
 async function judged(travelled: Travelled): Promise<RoundResult> {
   const { name, store, crew, mill, sent, wrong, rememberedAt, backAt, isEnded, countedAs } = travelled
   const lines = crew.lines()
-  const told = sent.filter(({ answer }) => answer === 'acknowledged')
-  const inStore = await statesOf(mill, told)
+  const acknowledgedCalls = sent.filter(({ answer }) => answer === 'acknowledged')
+  const inStore = await statesOf(mill, acknowledgedCalls)
   const returned = new Map(
     lines
       .filter((line) => line.what === 'returned' && line.kind === line.ranAs)
       .map((line) => [line.n, line.at]),
   )
-  const after = told.filter(({ sentAt }) => sentAt >= backAt)
+  const after = acknowledgedCalls.filter(({ sentAt }) => sentAt >= backAt)
   const lost = [
-    ...told.filter((call) => (call.answeredAt ?? 0) < rememberedAt && !returned.has(call.n)),
+    ...acknowledgedCalls.filter((call) => (call.answeredAt ?? 0) < rememberedAt && !returned.has(call.n)),
     ...after.filter((call) => !returned.has(call.n) || inStore.get(call.n) !== 'done'),
   ]
-  const between = told.filter((call) => (call.answeredAt ?? 0) >= rememberedAt && call.sentAt < backAt)
+  const between = acknowledgedCalls.filter(
+    (call) => (call.answeredAt ?? 0) >= rememberedAt && call.sentAt < backAt,
+  )
   const gone = between.filter((call) => inStore.get(call.n) === undefined).length
   const misrun = lines.filter((line) => line.what === 'start' && line.kind !== line.ranAs)
   const first = Math.min(...after.map(({ n }) => returned.get(n) ?? Number.POSITIVE_INFINITY))
@@ -159,16 +161,16 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
     broken,
     lost: lost.length,
     [countedAs]: gone,
-    acknowledged: told.length,
+    acknowledged: acknowledgedCalls.length,
     finished: [...inStore.values()].filter((state) => state === 'done').length,
     staleWritesRefused: 0,
   }
 }
 
 /** By the number of the call; missing jobs are omitted. */
-async function statesOf(mill: Mill, told: readonly Call[]): Promise<Map<number, string>> {
+async function statesOf(mill: Mill, sentCalls: readonly Call[]): Promise<Map<number, string>> {
   const states = new Map<number, string>()
-  for (const { n, id } of told) {
+  for (const { n, id } of sentCalls) {
     const job = await mill.get(id ?? '')
     if (job !== null && (job.payload as { readonly n: number }).n === n) states.set(n, job.state)
   }

@@ -44,8 +44,8 @@ export function watch({ sent, workers, mill, signal }: WatchOptions): Watch {
   async function ask(jobs: readonly Sent[]): Promise<void> {
     const old = jobs.filter(({ answeredAt }) => (answeredAt ?? 0) < nowMs() - ASK_AFTER_MS).slice(0, ASKED)
     // While the store is unreachable, nothing is known.
-    const found = await Promise.all(old.map(({ id }) => mill.get(id ?? '').catch(() => null)))
-    for (const job of found) if (job !== null && isEnded(job.state)) ended.add(job.id)
+    const views = await Promise.all(old.map(({ id }) => mill.get(id ?? '').catch(() => null)))
+    for (const job of views) if (job !== null && isEnded(job.state)) ended.add(job.id)
   }
 
   return {

@@ -4,7 +4,7 @@
  */
 import type { JobState } from 'jobmill'
 import type { Run } from './ledger.ts'
-import { outOfLine } from './lines.ts'
+import { jobsOutOfOrder } from './order-keys.ts'
 import { afterDeaths, afterOutage, waits } from './recovery.ts'
 import { type Repeat, repeats, type Trouble } from './repeats.ts'
 import type { Answer, Sent } from './stream.ts'
@@ -38,8 +38,8 @@ export interface Figures {
   /** Why jobs ran more than once. */
   readonly repeats: Readonly<Record<Repeat['why'], number>>
   readonly twice: number
-  readonly inLines: number
-  readonly outOfLine: number
+  readonly withOrderKey: number
+  readonly outOfOrder: number
   /** From sent to started, shortest first. */
   readonly waits: readonly number[]
   /** For each job of a killed process: the time until it ran again. */
@@ -57,18 +57,18 @@ export interface Verdict {
 export const RECOVERY_LIMIT_MS = 15_000
 
 export function judge(facts: Facts): Verdict {
-  const found = findings(facts)
-  const figures = figuresOf(facts, found)
+  const problems = findProblems(facts)
+  const figures = figuresOf(facts, problems)
   return {
     figures,
-    broken: [...sentences(found), ...late(figures), ...counts(facts, figures), ...facts.broken],
+    broken: [...sentences(problems), ...late(figures), ...counts(facts, figures), ...facts.broken],
   }
 }
 
 /** The ids of affected jobs, by problem. */
-type Findings = ReturnType<typeof findings>
+type Problems = ReturnType<typeof findProblems>
 
-function findings({ sent, stored, runs, ...trouble }: Facts) {
+function findProblems({ sent, stored, runs, ...trouble }: Facts) {
   const ran = new Set(runs.flatMap(({ id, how }) => (how === 'returned' ? [id] : [])))
   const ids = (isIt: (job: Stored, id: string) => boolean): string[] =>
     [...stored].flatMap(([id, job]) => (isIt(job, id) ? [id] : []))
@@ -81,7 +81,7 @@ function findings({ sent, stored, runs, ...trouble }: Facts) {
     dead: ids(({ state }) => state === 'dead' || state === 'cancelled'),
     again,
     twice: [...new Set(again.flatMap(({ why, first }) => (why === 'no reason' ? [first.id] : [])))],
-    early: [...outOfLine(sent, runs, trouble.deaths)],
+    early: [...jobsOutOfOrder(sent, runs, trouble.deaths)],
     copies: [...Map.groupBy(stored, ([, { n }]) => n).values()].flatMap((same) =>
       same.slice(1).map(([id]) => id),
     ),
@@ -89,9 +89,9 @@ function findings({ sent, stored, runs, ...trouble }: Facts) {
   }
 }
 
-function figuresOf({ sent, stored, runs, deaths, outages }: Facts, found: Findings): Figures {
+function figuresOf({ sent, stored, runs, deaths, outages }: Facts, problems: Problems): Figures {
   const answered = (is: Answer): Sent[] => sent.filter(({ answer }) => answer === is)
-  const repeated = (is: Repeat['why']): number => found.again.filter(({ why }) => why === is).length
+  const repeated = (is: Repeat['why']): number => problems.again.filter(({ why }) => why === is).length
   const written = new Set([...stored.values()].map(({ n }) => n))
   return {
     sent: sent.length,
@@ -103,8 +103,8 @@ function figuresOf({ sent, stored, runs, deaths, outages }: Facts, found: Findin
     },
     unknownWritten: answered('unknown').filter(({ n }) => written.has(n)).length,
     done: [...stored.values()].filter(({ state }) => state === 'done').length,
-    dead: found.dead.length,
-    lost: found.missing.length + found.unseen.length,
+    dead: problems.dead.length,
+    lost: problems.missing.length + problems.unseen.length,
     runs: runs.length,
     repeats: {
       planned: repeated('planned'),
@@ -113,25 +113,25 @@ function figuresOf({ sent, stored, runs, deaths, outages }: Facts, found: Findin
       'stood still': repeated('stood still'),
       'no reason': repeated('no reason'),
     },
-    twice: found.twice.length,
-    inLines: answered('acknowledged').filter(({ line }) => line !== null).length,
-    outOfLine: found.early.length,
+    twice: problems.twice.length,
+    withOrderKey: answered('acknowledged').filter(({ orderKey }) => orderKey !== null).length,
+    outOfOrder: problems.early.length,
     waits: waits(sent, runs),
     afterDeaths: afterDeaths(runs, deaths),
     afterOutages: outages.map((outage) => afterOutage(outage, runs)),
   }
 }
 
-function sentences({ missing, unseen, waiting, dead, twice, early, copies, unasked }: Findings): string[] {
+function sentences({ missing, unseen, waiting, dead, twice, early, copies, unasked }: Problems): string[] {
   return [
-    ...told(missing, 'lost', 'acknowledged and not in the store'),
-    ...told(unseen, 'lost', 'done according to the store, and never run to the end by a handler'),
-    ...told(waiting, 'not ended', 'still waiting or running'),
-    ...told(dead, 'dead', 'dead or cancelled, although no handler fails permanently'),
-    ...told(twice, 'run twice', 'run again although the process lived and kept its lease'),
-    ...told(early, 'order broken', 'run before an earlier job of the order queue had ended'),
-    ...told(copies, 'enqueued twice', 'in the store a second time for one call'),
-    ...told(
+    ...describeJobs(missing, 'lost', 'acknowledged and not in the store'),
+    ...describeJobs(unseen, 'lost', 'done according to the store, and never run to the end by a handler'),
+    ...describeJobs(waiting, 'not ended', 'still waiting or running'),
+    ...describeJobs(dead, 'dead', 'dead or cancelled, although no handler fails permanently'),
+    ...describeJobs(twice, 'run twice', 'run again although the process lived and kept its lease'),
+    ...describeJobs(early, 'order broken', 'run before an earlier job of the order queue had ended'),
+    ...describeJobs(copies, 'enqueued twice', 'in the store a second time for one call'),
+    ...describeJobs(
       unasked,
       'written all the same',
       'in the store, although the answer said that nothing was written',
@@ -140,10 +140,10 @@ function sentences({ missing, unseen, waiting, dead, twice, early, copies, unask
 }
 
 /** Formats `lost: 2 jobs, acknowledged and not in the store (0190…, 0190…).` */
-function told(ids: readonly string[], rule: string, what: string): string[] {
+function describeJobs(ids: readonly string[], rule: string, what: string): string[] {
   if (ids.length === 0) return []
-  const shown = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}`
-  return [`${rule}: ${ids.length === 1 ? '1 job' : `${ids.length} jobs`}, ${what} (${shown}).`]
+  const firstIds = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}`
+  return [`${rule}: ${ids.length === 1 ? '1 job' : `${ids.length} jobs`}, ${what} (${firstIds}).`]
 }
 
 function late(figures: Figures): string[] {

@@ -22,10 +22,10 @@ export interface Work {
   readonly n: number
   readonly ms: number
   /** A copy of the order key, for the record of runs. */
-  readonly line: string | null
+  readonly orderKey: string | null
 }
 
-const LINES = 6
+const ORDER_KEYS = 6
 /** Out of twenty jobs. */
 const MIX: readonly Kind[] = [
   ...Array.from({ length: 8 }, () => 'quick' as const),
@@ -37,12 +37,12 @@ const MIX: readonly Kind[] = [
 export function workAt(n: number): { readonly kind: Kind; readonly work: Work } {
   // 7 and 20 have no common factor, so each twenty jobs are the whole mix in shuffled order.
   const kind = MIX[(n * 7) % MIX.length] ?? 'quick'
-  if (kind === 'steady') return { kind, work: { n, ms: 50 + ((n * 137) % 451), line: null } }
-  if (kind === 'ordered') return { kind, work: { n, ms: 20 + ((n * 37) % 81), line: lineOf(n) } }
-  return { kind, work: { n, ms: 0, line: null } }
+  if (kind === 'steady') return { kind, work: { n, ms: 50 + ((n * 137) % 451), orderKey: null } }
+  if (kind === 'ordered') return { kind, work: { n, ms: 20 + ((n * 37) % 81), orderKey: orderKeyOf(n) } }
+  return { kind, work: { n, ms: 0, orderKey: null } }
 }
 
 /** Shifts by one with each twenty jobs, so that every order key gets jobs. */
-function lineOf(n: number): string {
-  return `line-${((n + Math.floor(n / MIX.length)) % LINES) + 1}`
+function orderKeyOf(n: number): string {
+  return `order-${((n + Math.floor(n / MIX.length)) % ORDER_KEYS) + 1}`
 }

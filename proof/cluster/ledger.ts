@@ -15,7 +15,7 @@ type Entry =
       readonly token: number
       readonly attempt: number
       readonly n: number
-      readonly line: string | null
+      readonly orderKey: string | null
     }
   | { readonly what: 'end'; readonly id: string; readonly token: number; readonly how: How }
   /** The mill reported that the outcome of an attempt is committed. */
@@ -34,7 +34,7 @@ export interface Run {
   readonly worker: number
   readonly id: string
   readonly n: number
-  readonly line: string | null
+  readonly orderKey: string | null
   readonly token: number
   readonly attempt: number
   readonly startedAt: number
@@ -86,12 +86,12 @@ export function ledgerReader(file: string, worker: number): LedgerReader {
     if (entry.what === 'clock') return void clocks.push(entry.byMs)
     const before = byJob.get(entry.id) ?? []
     if (entry.what === 'start') {
-      const { id, n, line, token, attempt, at } = entry
+      const { id, n, orderKey, token, attempt, at } = entry
       const run: Run = {
         worker,
         id,
         n,
-        line,
+        orderKey,
         token,
         attempt,
         startedAt: at,

@@ -5,11 +5,11 @@
  *   drop-job    an acknowledged job is deleted from the store before the comparison
  *   forget-run  a worker does not record one run
  *   run-twice   a worker records one run twice
- *   no-lines    ordered jobs are enqueued without their order key
+ *   no-order    ordered jobs are enqueued without their order key
  *   silent-end  the replacement of the killed worker exits on its own
  */
 
-const LIES = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end'] as const
+const LIES = ['drop-job', 'forget-run', 'run-twice', 'no-order', 'silent-end'] as const
 export type Lie = (typeof LIES)[number]
 
 export function liesFrom(variable: string | undefined): readonly Lie[] {

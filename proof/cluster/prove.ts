@@ -54,11 +54,11 @@ export async function prove(proof: Proof): Promise<number> {
   ])
 
   const beganAt = nowMs()
-  const shown = progress(process.stdout, () => nowMs() - beganAt)
-  closing(() => Promise.resolve(shown.end()))
-  const scene = { ...proof, database, workers, mill, shown, beganAt }
+  const progressLog = progress(process.stdout, () => nowMs() - beganAt)
+  closing(() => Promise.resolve(progressLog.end()))
+  const scene = { ...proof, database, workers, mill, progressLog, beganAt }
   const { sent, ...happened } = await act(scene)
-  shown.end()
+  progressLog.end()
   const stopped = await workers.stop()
   if (lies.includes('drop-job')) await mill.delete(sent.findLast(({ id }) => id !== null)?.id ?? '')
   const verdict = judge({
@@ -72,7 +72,7 @@ export async function prove(proof: Proof): Promise<number> {
     outages: [happened.outage],
     broken: [...happened.broken, ...stopped.broken],
   })
-  console.log(report(verdict, stopped.told))
+  console.log(report(verdict, stopped.events))
   return verdict.broken.length === 0 ? 0 : 1
 }
 
@@ -80,7 +80,7 @@ interface Scene extends Proof {
   readonly database: Database
   readonly workers: Workers
   readonly mill: Mill
-  readonly shown: Progress
+  readonly progressLog: Progress
   readonly beganAt: number
 }
 
@@ -91,16 +91,18 @@ interface Happened {
 
 /** Runs the stream and the faults in parallel until everything has ended. */
 async function act(scene: Scene): Promise<Happened & { readonly sent: readonly Sent[] }> {
-  const { mill, options, lies, signal, workers, shown } = scene
+  const { mill, options, lies, signal, workers, progressLog } = scene
   const jobs = stream({ mill, ...options, lies })
-  shown.begin(() => glance(jobs.sent, workers))
+  progressLog.begin(() => glance(jobs.sent, workers))
   // The stream outlasts the faults on any machine, so that recovery is visible.
   let overAt = Number.POSITIVE_INFINITY
   const troubled = trouble(scene).finally(() => (overAt = nowMs()))
   const streaming = jobs.run(signal, () => nowMs() > overAt + AFTERWARDS_MS)
   const [happened] = await Promise.all([troubled, streaming])
   const inTime = await allEnded(mill, END_MS, signal)
-  shown.say(inTime ? 'everything has ended' : `not everything has ended ${END_MS / 1_000} s after the stream`)
+  progressLog.say(
+    inTime ? 'everything has ended' : `not everything has ended ${END_MS / 1_000} s after the stream`,
+  )
   return { sent: jobs.sent, ...happened }
 }
 
@@ -108,7 +110,7 @@ async function act(scene: Scene): Promise<Happened & { readonly sent: readonly S
  * After a third of the time, a process is killed and replaced; after two thirds, the database is disturbed.
  */
 async function trouble(scene: Scene): Promise<Happened> {
-  const { database, workers, shown, signal, lies, options, beganAt } = scene
+  const { database, workers, progressLog, signal, lies, options, beganAt } = scene
   const at = (part: number): Promise<void> =>
     sleep(Math.max(0, beganAt + options.seconds * 1_000 * part - nowMs()), undefined, { signal })
   const broken: string[] = []
@@ -120,15 +122,15 @@ async function trouble(scene: Scene): Promise<Happened> {
     broken.push('nothing was killed: no worker ran a job at that time. Try a higher --rate.')
   } else {
     const ran = killed.ledger.open().length
-    shown.say(
+    progressLog.say(
       `kill -9 of worker ${killed.number} (process ${killed.pid}), which ran ${ran === 1 ? '1 job' : `${ran} jobs`}`,
     )
     const { number } = await workers.start(onlyOf(lies, 'silent-end'))
-    shown.say(`worker ${number} takes its place`)
+    progressLog.say(`worker ${number} takes its place`)
   }
   await at(2 / 3)
-  const outage = await database.trouble(() => shown.say(database.begins))
-  shown.say(database.ends)
+  const outage = await database.trouble(() => progressLog.say(database.begins))
+  progressLog.say(database.ends)
   return { outage, broken }
 }
 

@@ -28,9 +28,9 @@ export function waits(sent: readonly Sent[], runs: readonly Run[]): number[] {
   for (const run of runs)
     startedAt.set(run.id, Math.min(run.startedAt, startedAt.get(run.id) ?? run.startedAt))
   return sent
-    .flatMap(({ id, line, sentAt }) => {
+    .flatMap(({ id, orderKey, sentAt }) => {
       const at = startedAt.get(id ?? '')
-      return at === undefined || line !== null ? [] : [at - sentAt]
+      return at === undefined || orderKey !== null ? [] : [at - sentAt]
     })
     .toSorted((a, b) => a - b)
 }

@@ -1,8 +1,8 @@
 /** The verdict as text. */
 import { type Figures, RECOVERY_LIMIT_MS, type Verdict } from './judge.ts'
 
-export function report({ figures, broken }: Verdict, told: ReadonlyMap<string, number>): string {
-  const lines = rows(figures, told).map(([what, figure]) => `${what.padEnd(28)} ${figure}`)
+export function report({ figures, broken }: Verdict, events: ReadonlyMap<string, number>): string {
+  const lines = rows(figures, events).map(([what, figure]) => `${what.padEnd(28)} ${figure}`)
   const end =
     broken.length === 0
       ? ['All guarantees held.']
@@ -13,7 +13,7 @@ export function report({ figures, broken }: Verdict, told: ReadonlyMap<string, n
   return ['', ...lines, '', ...end].join('\n')
 }
 
-function rows(figures: Figures, told: ReadonlyMap<string, number>): [what: string, figure: string][] {
+function rows(figures: Figures, events: ReadonlyMap<string, number>): [what: string, figure: string][] {
   const { answers, repeats, unknownWritten } = figures
   const unknown = answers.unknown + answers.open
   return [
@@ -31,11 +31,11 @@ function rows(figures: Figures, told: ReadonlyMap<string, number>): [what: strin
         `${count(repeats['lease lost'])} whose lease was lost with the database`,
     ],
     ['run twice without a crash', count(figures.twice)],
-    ['order broken', `${count(figures.outOfLine)} of ${count(figures.inLines)} jobs with an order key`],
+    ['order broken', `${count(figures.outOfOrder)} of ${count(figures.withOrderKey)} jobs with an order key`],
     ['recovery after kill -9', afterDeaths(figures.afterDeaths)],
     ['recovery after the database', figures.afterOutages.map(seconds).join(', ') || 'nothing to recover'],
     ['from sent to started', waited(figures.waits)],
-    ['lifecycle events', toldOf(told)],
+    ['lifecycle events', eventsText(events)],
   ]
 }
 
@@ -55,9 +55,9 @@ function waited(times: readonly number[]): string {
 }
 
 /** Other unusual lifecycle events. */
-function toldOf(told: ReadonlyMap<string, number>): string {
+function eventsText(events: ReadonlyMap<string, number>): string {
   const types = ['reaped', 'leases-found', 'lease-lost', 'instance-lost', 'store-failing', 'store-back']
-  return types.map((type) => `${type} ${count(told.get(type) ?? 0)}`).join(', ')
+  return types.map((type) => `${type} ${count(events.get(type) ?? 0)}`).join(', ')
 }
 
 function count(number: number): string {

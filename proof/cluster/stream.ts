@@ -13,7 +13,7 @@ export type Answer = 'acknowledged' | 'unknown' | 'refused' | 'open'
 
 export interface Sent {
   readonly n: number
-  readonly line: string | null
+  readonly orderKey: string | null
   readonly sentAt: number
   answeredAt: number | null
   answer: Answer
@@ -41,13 +41,20 @@ export interface StreamOptions {
 
 export function stream({ mill, seconds, rate, lies, wrong }: StreamOptions): Stream {
   const sent: Sent[] = []
-  const inLines = !lies.includes('no-lines')
+  const withOrderKeys = !lies.includes('no-order')
 
   async function send(n: number): Promise<void> {
     const { kind, work } = workAt(n)
-    const one: Sent = { n, line: work.line, sentAt: nowMs(), answeredAt: null, answer: 'open', id: null }
+    const one: Sent = {
+      n,
+      orderKey: work.orderKey,
+      sentAt: nowMs(),
+      answeredAt: null,
+      answer: 'open',
+      id: null,
+    }
     sent.push(one)
-    const orderKey = work.line !== null && inLines ? { orderKey: work.line } : {}
+    const orderKey = work.orderKey !== null && withOrderKeys ? { orderKey: work.orderKey } : {}
     try {
       one.id = (await mill.enqueue(kind, work, { queue: QUEUE, ...orderKey })).id
       one.answer = 'acknowledged'

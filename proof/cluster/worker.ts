@@ -19,7 +19,7 @@ export interface WorkerTask {
 }
 
 /** A message to the parent process. */
-export type WorkerMessage = 'ready' | { readonly told: EventCounts['told'] }
+export type WorkerMessage = 'ready' | { readonly events: EventCounts['told'] }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
 const { write } = ledgerWriter(task.ledger)
@@ -47,9 +47,9 @@ const jobs = KINDS.map((kind) =>
     backoff: { fixed: '200ms' },
     async run(context: JobContext<Work>) {
       const { id, token, attempt } = context.job
-      const { n, line } = context.payload
+      const { n, orderKey } = context.payload
       if (liesNow('forget-run', kind)) return
-      const start = (): void => write({ what: 'start', id, token, attempt, n, line })
+      const start = (): void => write({ what: 'start', id, token, attempt, n, orderKey })
       noteClock()
       start()
       const how = await worked(kind, context)
@@ -103,7 +103,7 @@ process.on('disconnect', () => process.exit())
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {
   void mill.stop().then(() => {
-    say({ told: mill.eventCounts.told })
+    say({ events: mill.eventCounts.told })
     process.disconnect()
   })
 })

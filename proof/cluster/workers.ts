@@ -34,11 +34,11 @@ export interface Workers {
   readonly retire: (worker: Worker) => Promise<void>
   /** Freezes a worker; `resume` continues it. */
   readonly hold: (worker: Worker) => Promise<void>
-  readonly goOn: (worker: Worker) => void
+  readonly resume: (worker: Worker) => void
   /**
    * Stops all workers gracefully. Returns the counts of their lifecycle events, and problems in sentences.
    */
-  readonly stop: () => Promise<{ readonly told: Map<string, number>; readonly broken: readonly string[] }>
+  readonly stop: () => Promise<{ readonly events: Map<string, number>; readonly broken: readonly string[] }>
   /** Kills all workers; none can be started afterwards. */
   readonly destroy: () => Promise<void>
 }
@@ -55,7 +55,7 @@ interface Member extends Worker {
   readonly child: ChildProcess
   readonly exited: Promise<unknown>
   readonly log: string
-  told: Readonly<Record<string, number>>
+  events: Readonly<Record<string, number>>
 }
 
 export interface WorkersOptions {
@@ -124,7 +124,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
     async hold(worker) {
       await standStill(worker.pid, place.store === 'sqlite' ? place.at : null)
     },
-    goOn: (worker) => void memberOf(worker).child.kill('SIGCONT'),
+    resume: (worker) => void memberOf(worker).child.kill('SIGCONT'),
     async killBusiest(signal) {
       const patientUntil = nowMs() + PATIENT_MS
       while (!signal.aborted) {
@@ -159,7 +159,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
         if (child.exitCode !== null && child.exitCode !== 0)
           broken.push(`worker ${number} failed to stop, exit code ${child.exitCode}.`)
       for (const { ledger } of all) ledger.read()
-      return { told: sums(all.map(({ told }) => told)), broken }
+      return { events: sums(all.map(({ events }) => events)), broken }
     },
     async destroy() {
       ending = true
@@ -191,10 +191,10 @@ function launch(task: WorkerTask, number: number, log: string, env: NodeJS.Proce
     ledger: ledgerReader(task.ledger, number),
     diedAt: null,
     isLeaving: false,
-    told: {},
+    events: {},
   }
   child.on('message', (message: WorkerMessage) => {
-    if (message !== 'ready') member.told = message.told
+    if (message !== 'ready') member.events = message.events
   })
   return member
 }

@@ -4,11 +4,11 @@ import { neverTakenAlive } from './rules/alive.ts'
 import { onlyClaimable } from './rules/claimable.ts'
 import { cancelledStaysSo } from './rules/cancelled.ts'
 import { onlyRealCrashes } from './rules/crashes.ts'
-import { stopsWhenLost } from './rules/goes-on.ts'
+import { stopsWhenLost } from './rules/stops-when-lost.ts'
 import { keysHeld } from './rules/keys.ts'
 import { leases } from './rules/leases.ts'
 import { limits } from './rules/limits.ts'
-import { oneAtATime } from './rules/lines.ts'
+import { oneAtATimePerOrderKey } from './rules/order-key.ts'
 import { nothingForgotten } from './rules/forgotten.ts'
 import { nothingLost } from './rules/lost.ts'
 import { orderKept } from './rules/order.ts'
@@ -29,7 +29,7 @@ const RULES = [
   notRepeated,
   cancelledStaysSo,
   orderKept,
-  oneAtATime,
+  oneAtATimePerOrderKey,
   keysHeld,
   limits,
   ticks,

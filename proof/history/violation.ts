@@ -21,13 +21,13 @@ export interface Violation {
     | 'run after cancel'
     | 'cancelled unasked'
     | 'order'
-    | 'line'
+    | 'order key'
     | 'key'
     | 'limit'
     | 'tick missing'
     | 'tick twice'
   /** What happened, in a sentence. */
-  readonly told: string
+  readonly message: string
   /** The index in the history. */
   readonly entry: number
 }

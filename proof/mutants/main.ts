@@ -59,9 +59,9 @@ if (searches.length === 0) {
 let missed = 0
 
 async function look({ mutant, search }: (typeof searches)[number]): Promise<void> {
-  const found = await search()
-  if (found === null) missed += 1
-  console.log(found === null ? `MISSED  ${mutant.name}` : `found   ${mutant.name}: ${found}`)
+  const proof = await search()
+  if (proof === null) missed += 1
+  console.log(proof === null ? `MISSED  ${mutant.name}` : `found   ${mutant.name}: ${proof}`)
 }
 
 try {

@@ -17,7 +17,7 @@ const dies = defineJob({
 })
 
 /** Out of ten: three are done, one is dead, one is due in a year, five wait in queues without workers. */
-export async function fill(store: Store<never>, jobs: number, told: (done: number) => void): Promise<void> {
+export async function fill(store: Store<never>, jobs: number, report: (done: number) => void): Promise<void> {
   const mill = jobmill({
     store,
     jobs: [works, dies],
@@ -34,7 +34,7 @@ export async function fill(store: Store<never>, jobs: number, told: (done: numbe
       tags: n % 50 === 0 ? ['vip'] : [],
     }))
     await mill.enqueueMany(turn < 3 ? 'works' : turn === 3 ? 'dies' : `kind.${turn}`, items)
-    if (done % 100_000 === 0) told(done)
+    if (done % 100_000 === 0) report(done)
   }
   while (!isIdle(await mill.counts())) await new Promise((resolve) => setTimeout(resolve, 200))
   await mill.stop()

@@ -55,10 +55,10 @@ export function simulatedJobs(
     })
 
   async function work({ payload, job, signal }: JobContext<Payload>): Promise<void> {
-    const seen = { job: job.id, token: job.token, instance: owner.name }
+    const attempt = { job: job.id, token: job.token, instance: owner.name }
     for (let part = 0; part < 2; part += 1) {
       await wait(payload.ms / 2, signal)
-      recorder.note({ what: 'effect', ...seen, awakeMs: platform.awakeMs() })
+      recorder.note({ what: 'effect', ...attempt, awakeMs: platform.awakeMs() })
     }
   }
 
@@ -70,12 +70,12 @@ export function simulatedJobs(
       kind,
       async run(context: JobContext<Payload>) {
         const { job, signal } = context
-        const seen = { job: job.id, token: job.token, instance: owner.name }
-        recorder.note({ what: 'started', ...seen, heldUpMs: 0 })
+        const attempt = { job: job.id, token: job.token, instance: owner.name }
+        recorder.note({ what: 'started', ...attempt, heldUpMs: 0 })
         try {
           return (await run(context, () => work(context))) ?? null
         } finally {
-          if (!signal.aborted) recorder.note({ what: 'ended', ...seen })
+          if (!signal.aborted) recorder.note({ what: 'ended', ...attempt })
         }
       },
     })

@@ -7,7 +7,7 @@ import { OUTAGES_EVERY, simulateOutages } from './outages.ts'
 import { OptionError, type Options, readOptions, USAGE } from './options.ts'
 import { simulateSeeds } from './seeds.ts'
 import { simulate } from './simulate.ts'
-import { tellHistory } from './tell.ts'
+import { historyText } from './tell.ts'
 
 async function run(options: Options): Promise<number> {
   const { first, seeds, short, json } = options
@@ -24,7 +24,8 @@ async function run(options: Options): Promise<number> {
     addTo(happened, one.happened)
     fingerprints.set(one.seed, one.fingerprint)
     if (one.violations.length > 0) broken.push(one.seed)
-    for (const { rule, told } of one.violations.slice(0, 3)) console.log(`seed ${one.seed}: ${rule}: ${told}`)
+    for (const { rule, message } of one.violations.slice(0, 3))
+      console.log(`seed ${one.seed}: ${rule}: ${message}`)
     if (performance.now() - shownAt > 5_000) {
       shownAt = performance.now()
       console.log(`${done} of ${seeds} seeds, ${violations} violations`)
@@ -42,8 +43,8 @@ async function run(options: Options): Promise<number> {
       `${JSON.stringify({ seeds: done, violations, first, broken, happened, digest }, null, 2)}\n`,
     )
   if (seeds === 1 && broken.length > 0) {
-    console.log(tellHistory(await simulate(first, { short })))
-    if (first % OUTAGES_EVERY === 0) console.log(tellHistory(await simulateOutages(first)))
+    console.log(historyText(await simulate(first, { short })))
+    if (first % OUTAGES_EVERY === 0) console.log(historyText(await simulateOutages(first)))
   }
   if (seeds > 1 && broken.length > 0)
     console.log(`again, in full: npm run simulate -- ${short ? '--short ' : ''}--seed ${String(broken[0])}`)

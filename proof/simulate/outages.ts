@@ -9,7 +9,7 @@ import { type Chance, chance as chanceFrom } from './chance.ts'
 import { allJobs, looked } from './look.ts'
 import { type SimulatedProcess, simulatedProcess } from './process.ts'
 import { recorder as createRecorder, type Recorder } from './recorder.ts'
-import { begun, fingerprintOf, type Simulated } from './simulate.ts'
+import { startWithRetries, fingerprintOf, type Simulated } from './simulate.ts'
 import { openStore, through } from './store.ts'
 import { FAIR } from './trouble.ts'
 import { world as createWorld, type World } from './world.ts'
@@ -68,7 +68,7 @@ export async function simulateOutages(seed: number): Promise<Simulated> {
   const plan = planFor(chance.fork())
   const scene = { world, store, recorder, weather: { ...FAIR, slowestMs: chance.pick([2, 20, 200]) } }
   const start = (name: string): SimulatedProcess =>
-    begun(world, simulatedProcess({ ...scene, ...work(recorder), name, chance: chance.fork() }))
+    startWithRetries(world, simulatedProcess({ ...scene, ...work(recorder), name, chance: chance.fork() }))
   const processes = Array.from({ length: plan.processes }, (_, n) => start(`worker ${n}`))
   await world.run(1_000)
   await enqueueLong(world, recorder, processes, chance.fork())
@@ -104,8 +104,8 @@ function longJob(
   return defineJob({
     kind: 'long',
     async run({ payload, job, signal }: JobContext<{ readonly ms: number }>) {
-      const seen = { job: job.id, token: job.token, instance: owner.name }
-      recorder.note({ what: 'started', ...seen, heldUpMs: 0 })
+      const attempt = { job: job.id, token: job.token, instance: owner.name }
+      recorder.note({ what: 'started', ...attempt, heldUpMs: 0 })
       await new Promise<void>((resolve, reject) => {
         const timer = platform.timer(payload.ms, resolve)
         signal.addEventListener('abort', () => {
@@ -114,8 +114,8 @@ function longJob(
           reject(signal.reason as Error)
         })
       })
-      recorder.note({ what: 'effect', ...seen, awakeMs: platform.awakeMs() })
-      recorder.note({ what: 'ended', ...seen })
+      recorder.note({ what: 'effect', ...attempt, awakeMs: platform.awakeMs() })
+      recorder.note({ what: 'ended', ...attempt })
     },
   })
 }

@@ -221,10 +221,10 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       })
     },
     acquire([items], reply) {
-      reply.forEach((taken, n) => {
+      reply.forEach((acquired, n) => {
         const item = items[n]
-        if (item === undefined || taken.outcome !== 'granted') return
-        granted(item.limit, item.holder, item.amount, taken.waitMs)
+        if (item === undefined || acquired.outcome !== 'granted') return
+        granted(item.limit, item.holder, item.amount, acquired.waitMs)
       })
     },
     release([items]) {

@@ -5,7 +5,7 @@ import { addTo, type Counts, countEntries } from './counts.ts'
 import { OUTAGES_EVERY, simulateOutages } from './outages.ts'
 import { simulate, type Simulated } from './simulate.ts'
 
-export interface Told {
+export interface SeedReport {
   readonly seed: number
   readonly violations: readonly Violation[]
   /** The same for the same seed. */
@@ -23,14 +23,14 @@ parentPort?.on('message', (seed: number) => {
   void simulated.then((histories) => {
     const happened: Counts = {}
     for (const { history, troubles } of histories) addTo(happened, { ...countEntries(history), ...troubles })
-    const told: Told = {
+    const report: SeedReport = {
       seed,
       violations: histories.flatMap(({ violations }) => violations),
       fingerprint: histories.map(({ fingerprint }) => fingerprint).join(' '),
       happened,
     }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-    parentPort?.postMessage(told)
+    parentPort?.postMessage(report)
   })
 })
 

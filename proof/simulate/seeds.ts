@@ -2,12 +2,12 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Options } from './options.ts'
-import type { Told } from './seed-worker.ts'
+import type { SeedReport } from './seed-worker.ts'
 
 /** Distributes seeds one by one, so that no core is idle. */
 export async function simulateSeeds(
   { first, seeds, untilBroken, short }: Options,
-  told: (one: Told) => void,
+  report: (one: SeedReport) => void,
 ): Promise<void> {
   let next = first
   let isOver = false
@@ -24,8 +24,8 @@ export async function simulateSeeds(
             // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
             else worker.postMessage(seed)
           }
-          worker.on('message', (one: Told) => {
-            told(one)
+          worker.on('message', (one: SeedReport) => {
+            report(one)
             isOver ||= untilBroken && one.violations.length > 0
             ask()
           })

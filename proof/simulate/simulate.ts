@@ -66,7 +66,7 @@ export async function simulate(
   const start = startProcesses(scene, chance.fork(), weather)
   const workers = Array.from({ length: WORKERS }, (_, n) => start(`worker ${n}`))
   const client = start('client')
-  for (const one of workers) begun(world, one)
+  for (const one of workers) startWithRetries(world, one)
   const calling = callers({ ...scene, client, workers, chance: chance.fork() })
   const endPauses = pauses({ ...scene, chance: chance.fork() })
   const troubles = trouble({
@@ -74,7 +74,7 @@ export async function simulate(
     chance: chance.fork(),
     workers,
     gone: ({ mill }) => recorder.note({ what: 'gone', instance: mill.instance.id }),
-    start: (name) => begun(world, start(name)),
+    start: (name) => startWithRetries(world, start(name)),
   })
   await world.run(actMs)
 
@@ -116,9 +116,9 @@ function withMaps(_: string, value: unknown): unknown {
 }
 
 /** Restarts a process that cannot start, as a supervisor would. */
-export function begun(world: World, process: SimulatedProcess): SimulatedProcess {
+export function startWithRetries(world: World, process: SimulatedProcess): SimulatedProcess {
   const { owner, mill } = process
-  mill.start().catch(() => world.after(START_AGAIN_MS, owner, () => begun(world, process)))
+  mill.start().catch(() => world.after(START_AGAIN_MS, owner, () => startWithRetries(world, process)))
   return process
 }
 

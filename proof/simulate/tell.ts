@@ -2,10 +2,10 @@
 import type { Entry } from '../history/entry.ts'
 import type { Simulated } from './simulate.ts'
 
-export function tellHistory({ seed, history, violations, troubles }: Simulated): string {
-  const named = violations.flatMap(({ entry, told }) => [
+export function historyText({ seed, history, violations, troubles }: Simulated): string {
+  const named = violations.flatMap(({ entry, message }) => [
     subjectOf(history[entry]),
-    ...(told.match(/[0-9a-f-]{36}/g) ?? []),
+    ...(message.match(/[0-9a-f-]{36}/g) ?? []),
   ])
   const subjects = new Set(named.filter((name) => name !== undefined))
   const lines = history.flatMap((one) => {
@@ -16,7 +16,7 @@ export function tellHistory({ seed, history, violations, troubles }: Simulated):
   })
   return [
     `seed ${seed}: ${JSON.stringify(troubles)}`,
-    ...violations.map(({ rule, told }) => `${rule}: ${told}`),
+    ...violations.map(({ rule, message }) => `${rule}: ${message}`),
     ...lines,
   ].join('\n')
 }

@@ -38,7 +38,7 @@ export function load(mill: Mill, open: OpenJobs): Load {
   const calls = new Set<Promise<void>>()
 
   const isFull = (): boolean => open.size >= MOST_OPEN || calls.size >= MOST_CALLS
-  const seen = <Job extends EnqueuedJob>(job: Job): Job => {
+  const track = <Job extends EnqueuedJob>(job: Job): Job => {
     if (job.outcome === 'enqueued') open.acknowledged(job.id)
     return job
   }
@@ -46,7 +46,7 @@ export function load(mill: Mill, open: OpenJobs): Load {
     job: JobDefinition<Work>,
     payload: Work,
     options?: EnqueueOptions,
-  ): Promise<EnqueuedJob> => seen(await mill.enqueue(job, payload, options))
+  ): Promise<EnqueuedJob> => track(await mill.enqueue(job, payload, options))
 
   /** Retries until it is answered: a cancellation is idempotent. */
   async function cancel(id: string, reason: string): Promise<void> {
@@ -91,7 +91,7 @@ export function load(mill: Mill, open: OpenJobs): Load {
     async (n) => {
       const many = Array.from({ length: 10 }, (_, at) => ({ payload: { n: n + at } }))
       const jobs = await mill.enqueueMany(JOBS.quick, many)
-      jobs.forEach(seen)
+      jobs.forEach(track)
       await Promise.all(jobs.map((job) => job.result({ timeout: '20s' })))
     },
     // A caller that stops waiting.

@@ -86,9 +86,10 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
   const chats = Array.from({ length: count }, (_, n) => fake.chat({ bot: TOKEN, id: 10_000 + n }))
   const ids = chats.flatMap((chat) => Array.from({ length: updates }, (_, n) => chat.says(`${n}`).updateId))
   const total = ids.length
-  const taken = (): number => fake.deliveries.filter(({ status }) => status === 200).length
+  const countAccepted = (): number => fake.deliveries.filter(({ status }) => status === 200).length
   const showing = setInterval(
-    () => console.log(`  ${store}: ${taken()} of ${total} webhooks taken, ${answers(chats)} answered`),
+    () =>
+      console.log(`  ${store}: ${countAccepted()} of ${total} webhooks taken, ${answers(chats)} answered`),
     5_000,
   )
   closing.add(async () => clearInterval(showing))
@@ -116,11 +117,11 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
     await gone
     child = await start(fake, options, port, runs)
   }
-  await fake.until(() => taken() > total / 3, PATIENCE_MS)
+  await fake.until(() => countAccepted() > total / 3, PATIENCE_MS)
   const steady = pace(fake, performance.now() - startedAt)
   console.log(`  ${store}: killing the process`)
   await kill()
-  await fake.until(() => taken() > (2 * total) / 3, PATIENCE_MS)
+  await fake.until(() => countAccepted() > (2 * total) / 3, PATIENCE_MS)
   console.log(
     `  ${store}: ${options.restart === null ? 'killing the process again' : 'restarting the database'}`,
   )
@@ -219,24 +220,24 @@ function reportOf(
   chats: readonly FakeChat[],
   at: Counted,
 ): Omit<LoadReport, 'seconds' | keyof RunsReport> {
-  const taken = fake.deliveries.filter(({ status }) => status === 200)
+  const accepted = fake.deliveries.filter(({ status }) => status === 200)
   let [twice, outOfOrder, lost] = [0, 0, 0]
   for (const chat of chats) {
-    const said = chat
+    const numbers = chat
       .transcript()
       .flatMap(({ by, text }) => (by === 'bot' ? [Number(text.replace('did ', ''))] : []))
-    const once = [...new Set(said)]
-    twice += said.length - once.length
+    const once = [...new Set(numbers)]
+    twice += numbers.length - once.length
     lost += at.updates - once.length
     if (once.some((n, i) => i > 0 && n < (once[i - 1] ?? 0))) outOfOrder += 1
   }
   return {
     store: at.store,
     updates: at.total,
-    webhooks: taken.length,
+    webhooks: accepted.length,
     steady: at.steady,
     whole: pace(fake, at.deliveredMs),
-    refused: fake.deliveries.length - taken.length,
+    refused: fake.deliveries.length - accepted.length,
     repeats: at.repeats,
     answered: answers(chats),
     twice,

@@ -11,7 +11,7 @@ interface Digest {
 }
 
 /** Its output with --json. */
-export interface Told {
+export interface TransferReport {
   readonly verified: boolean
   readonly carried: number
   readonly there: number
@@ -23,7 +23,7 @@ export interface Told {
 export interface Move {
   readonly kill: () => void
   /** Null if it was killed. */
-  readonly ended: Promise<Told | null>
+  readonly ended: Promise<TransferReport | null>
 }
 
 export function move(from: string, to: string): Move {
@@ -37,7 +37,7 @@ export function move(from: string, to: string): Move {
     ended: once(child, 'close').then(([code]) => {
       if (code === null) return null
       if (out === '') throw new Error(`jobmill transfer ended with ${code}`)
-      return JSON.parse(out) as Told
+      return JSON.parse(out) as TransferReport
     }),
   }
 }

@@ -11,7 +11,7 @@ import { postgres } from 'jobmill/postgres'
 import { guard } from '../../test/support/guardian.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { closers, interrupted } from '../closing.ts'
-import { move, type Told } from './command.ts'
+import { move, type TransferReport } from './command.ts'
 import { fill } from './fill.ts'
 
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '100000' } } })
@@ -45,14 +45,14 @@ async function killHalfWay(from: string, to: string): Promise<number> {
   return jobsAt(to)
 }
 
-async function finished(from: string, to: string): Promise<Told> {
-  const told = await move(from, to).ended
-  if (told === null || !told.verified)
-    throw new Error(`not verified: ${told?.differences.join('; ') ?? 'it was killed'}`)
-  return told
+async function finished(from: string, to: string): Promise<TransferReport> {
+  const result = await move(from, to).ended
+  if (result === null || !result.verified)
+    throw new Error(`not verified: ${result?.differences.join('; ') ?? 'it was killed'}`)
+  return result
 }
 
-function report(what: string, { counts, checksums, carried, there }: Told): void {
+function report(what: string, { counts, checksums, carried, there }: TransferReport): void {
   console.log(`\n${what}: ${carried} moved, ${there} were there already`)
   console.table(counts)
   for (const [sort, source] of Object.entries(checksums.source)) {

@@ -14,12 +14,13 @@ export async function examine(server: Running, { files }: Size, { blobs }: Place
     fateOf,
   )
   const [unread, unacked] = [fates.get('left')?.length ?? 0, fates.get('fetched')?.length ?? 0]
-  const expect = (what: string, found: number, wanted: number): void => {
-    if (found !== wanted) wrong.push(`${what}: ${found}, and not ${wanted}`)
+  const expect = (what: string, actual: number, expected: number): void => {
+    if (actual !== expected) wrong.push(`${what}: ${actual}, and not ${expected}`)
   }
-  const blobsOf = ({ rows, blobs: inFolder }: Left, wanted: number): void => {
-    if (blobs === 'postgres') expect('blobs in the database', Math.min(rows.uploads_chunk, wanted), wanted)
-    else expect('blobs in the folder', inFolder, wanted)
+  const blobsOf = ({ rows, blobs: inFolder }: Left, expected: number): void => {
+    if (blobs === 'postgres')
+      expect('blobs in the database', Math.min(rows.uploads_chunk, expected), expected)
+    else expect('blobs in the folder', inFolder, expected)
   }
   await server.sweep()
   const before = await server.left()

@@ -89,7 +89,7 @@ async function left(): Promise<Left> {
 process.on('message', (question: Question) => {
   if ('later' in question) aheadMs += question.later
   else if (question.ask === 'sweep') void inbox.sweep().then(() => process.send?.('swept'))
-  else void left().then((found) => process.send?.(found))
+  else void left().then((rest) => process.send?.(rest))
 })
 process.once('SIGTERM', () => {
   void (async () => {

@@ -33,10 +33,10 @@ export async function startServer(
     env: { ...process.env, DATABASE_URL: database, BLOBS: blobs, MAILBOXES: String(mailboxes) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  const ready = (await heard(child)) as Ready
+  const ready = (await nextMessage(child)) as Ready
   const send = (question: Question): void => void child.send(question)
   async function ask(question: Question): Promise<unknown> {
-    const answer = heard(child)
+    const answer = nextMessage(child)
     send(question)
     return answer
   }
@@ -51,7 +51,7 @@ export async function startServer(
 }
 
 /** The next message of the process; rejects if it exits instead. */
-async function heard(child: ChildProcess): Promise<unknown> {
+async function nextMessage(child: ChildProcess): Promise<unknown> {
   const ending = new AbortController()
   const { signal } = ending
   try {

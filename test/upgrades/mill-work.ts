@@ -16,7 +16,7 @@ export async function millWork(
       backoff: { fixed: RETRY_MS },
       async run({ job, payload, attempt, signal }: JobContext<Work>) {
         const { id, token } = job
-        write({ what: 'start', id, token, attempt, n: payload.n, line: payload.line })
+        write({ what: 'start', id, token, attempt, n: payload.n, orderKey: payload.orderKey })
         const how = await worked(kind, payload, attempt, signal)
         write({ what: 'end', id, token, how })
         if (how === 'stopped') throw signal.reason
@@ -36,7 +36,7 @@ export async function millWork(
   await mill.start()
   return {
     async enqueue(kind, work) {
-      const orderKey = work.line === null ? {} : { orderKey: work.line }
+      const orderKey = work.orderKey === null ? {} : { orderKey: work.orderKey }
       return (await mill.enqueue(kind, work, { queue: QUEUE, ...orderKey })).id
     },
     stop: async () => void (await mill.stop()),

@@ -49,7 +49,14 @@ function begin(
 
 async function send(working: Working, n: number): Promise<Sent> {
   const { kind, work } = workAt(n)
-  const one: Sent = { n, line: work.line, sentAt: nowMs(), answeredAt: null, answer: 'open', id: null }
+  const one: Sent = {
+    n,
+    orderKey: work.orderKey,
+    sentAt: nowMs(),
+    answeredAt: null,
+    answer: 'open',
+    id: null,
+  }
   try {
     one.id = await working.enqueue(kind, work)
     one.answer = 'acknowledged'

@@ -11,11 +11,11 @@ export const diskFull: Nemesis = {
   stores: ['postgres', 'sqlite'],
   recoversWithinMs: BACK_MS,
   async strike(scene) {
-    const { disk, postgres, outages, shown } = scene
+    const { disk, postgres, outages, progressLog } = scene
     if (disk === null) return cannot('no file system could be mounted', nowMs())
     const from = nowMs()
     disk.fill()
-    shown.say(`the disk is full, for ${FULL_MS / 1_000} s`)
+    progressLog.say(`the disk is full, for ${FULL_MS / 1_000} s`)
     const injected =
       postgres === null ? await refusals(scene, from, disk.fill) : await failures(postgres, disk.fill)
     disk.free()

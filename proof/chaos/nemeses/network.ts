@@ -10,7 +10,7 @@ export const netCut: Nemesis = {
   name: 'net-cut',
   stores: POSTGRES,
   recoversWithinMs: BACK_MS,
-  async strike({ postgres, chance, shown, outages }) {
+  async strike({ postgres, chance, progressLog, outages }) {
     if (postgres === null) return cannot('there is no network', nowMs())
     const { proxy } = postgres
     const from = nowMs()
@@ -22,7 +22,7 @@ export const netCut: Nemesis = {
     }
     proxy.mend()
     const overAt = nowMs()
-    shown.say(`${injected} connections were cut, ${CUTS} times all, on a way of up to 100 ms`)
+    progressLog.say(`${injected} connections were cut, ${CUTS} times all, on a way of up to 100 ms`)
     outages.push({ from, to: overAt })
     return { injected, overAt }
   },
@@ -35,7 +35,7 @@ export const netBlackhole: Nemesis = {
   name: 'net-blackhole',
   stores: POSTGRES,
   recoversWithinMs: BACK_MS,
-  async strike({ postgres, chance, shown, outages }) {
+  async strike({ postgres, chance, progressLog, outages }) {
     if (postgres === null) return cannot('there is no network', nowMs())
     const { proxy } = postgres
     const from = nowMs()
@@ -54,7 +54,7 @@ export const netBlackhole: Nemesis = {
     proxy.mend()
     const overAt = nowMs()
     const injected = proxy.swallowed - before
-    shown.say(`${injected} pieces were swallowed, in each direction alone and in both`)
+    progressLog.say(`${injected} pieces were swallowed, in each direction alone and in both`)
     outages.push({ from, to: overAt })
     return { injected, overAt }
   },

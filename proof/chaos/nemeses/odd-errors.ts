@@ -27,7 +27,7 @@ export const oddErrors: Nemesis = {
   name: 'odd-errors',
   stores: ['postgres'],
   recoversWithinMs: BACK_MS * 2,
-  async strike({ postgres, shown, outages }) {
+  async strike({ postgres, progressLog, outages }) {
     if (postgres === null) return cannot('there is no server', nowMs())
     const from = nowMs()
     const injected = await asOperator(postgres.primary.url, async (client) => {
@@ -38,7 +38,7 @@ export const oddErrors: Nemesis = {
       return (await client.query<{ n: number }>(COUNT)).rows[0]?.n ?? 0
     })
     const overAt = nowMs()
-    shown.say(`${injected} writes failed with ${CODES.join(', ')}, others ran into transaction_timeout`)
+    progressLog.say(`${injected} writes failed with ${CODES.join(', ')}, others ran into transaction_timeout`)
     outages.push({ from, to: overAt })
     return { injected, overAt }
   },

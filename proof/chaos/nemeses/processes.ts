@@ -17,11 +17,11 @@ export const kill: Nemesis = {
   name: 'kill',
   stores: BOTH,
   recoversWithinMs: LOST_PROCESS_MS,
-  async strike({ workers, shown, signal }) {
+  async strike({ workers, progressLog, signal }) {
     const killed = await workers.killBusiest(AbortSignal.any([signal, AbortSignal.timeout(10_000)]))
     if (killed?.diedAt === undefined || killed.diedAt === null) return cannot('no worker ran a job', nowMs())
     const ran = killed.ledger.open().length
-    shown.say(`kill -9 of worker ${killed.number}, which ran ${ran} ${ran === 1 ? 'job' : 'jobs'}`)
+    progressLog.say(`kill -9 of worker ${killed.number}, which ran ${ran} ${ran === 1 ? 'job' : 'jobs'}`)
     await workers.start()
     return { injected: 1, overAt: killed.diedAt }
   },
@@ -35,18 +35,18 @@ export const stopCont: Nemesis = {
   stores: BOTH,
   recoversWithinMs: LOST_PROCESS_MS,
   async strike(scene) {
-    const { workers, shown, signal, stillnesses } = scene
+    const { workers, progressLog, signal, stillnesses } = scene
     const worker = one(scene)
     const from = nowMs()
     await workers.hold(worker)
-    shown.say(`worker ${worker.number} is frozen for ${STILL_MS / 1_000} s`)
+    progressLog.say(`worker ${worker.number} is frozen for ${STILL_MS / 1_000} s`)
     return {
       injected: 1,
       overAt: from,
       // Other workers take its jobs before it resumes, and then it reports stale outcomes.
       async afterwards() {
         await sleep(Math.max(0, from + STILL_MS - nowMs()), undefined, { signal })
-        workers.goOn(worker)
+        workers.resume(worker)
         stillnesses.push({ worker: worker.number, from, to: nowMs() })
       },
     }
@@ -58,9 +58,9 @@ export const term: Nemesis = {
   stores: BOTH,
   recoversWithinMs: BACK_MS,
   async strike(scene) {
-    const { workers, shown } = scene
+    const { workers, progressLog } = scene
     const worker = one(scene)
-    shown.say(`SIGTERM to worker ${worker.number}, under load`)
+    progressLog.say(`SIGTERM to worker ${worker.number}, under load`)
     const overAt = nowMs()
     await Promise.all([workers.retire(worker), workers.start()])
     return { injected: 1, overAt }
@@ -81,16 +81,16 @@ export const clockStep: Nemesis = {
   stores: BOTH,
   recoversWithinMs: LOST_PROCESS_MS,
   async strike(scene) {
-    const { clock, workers, shown, stillnesses } = scene
+    const { clock, workers, progressLog, stillnesses } = scene
     if (clock === null) return cannot('libfaketime is not installed', nowMs())
     const from = nowMs()
     let injected = 0
     for (const seconds of STEPS[scene.store]) {
       clock.set(seconds)
-      const seen = await seenBy(scene, seconds)
-      shown.say(`clocks of ${seen} workers are wrong by ${seconds / HOUR_S} h`)
+      const count = await countShifted(scene, seconds)
+      progressLog.say(`clocks of ${count} workers are wrong by ${seconds / HOUR_S} h`)
       // Restoring the right time is not a fault.
-      if (seconds !== 0) injected += seen
+      if (seconds !== 0) injected += count
     }
     const overAt = nowMs()
     // By the database clock, all leases have expired; workers learn it with their next heartbeat.
@@ -102,14 +102,14 @@ export const clockStep: Nemesis = {
 }
 
 /** How many workers have noticed. */
-async function seenBy({ workers, signal }: Scene, seconds: number): Promise<number> {
+async function countShifted({ workers, signal }: Scene, seconds: number): Promise<number> {
   const deadline = nowMs() + SHOWN_WITHIN_MS
   for (;;) {
-    const seen = workers.alive().filter(({ ledger }) => {
+    const aware = workers.alive().filter(({ ledger }) => {
       ledger.read()
       return Math.abs((ledger.clocks.at(-1) ?? 0) - seconds * 1_000) < 60_000
     })
-    if (seen.length === workers.alive().length || nowMs() > deadline) return seen.length
+    if (aware.length === workers.alive().length || nowMs() > deadline) return aware.length
     await sleep(50, undefined, { signal })
   }
 }

@@ -32,7 +32,7 @@ export const pgRestart: Nemesis = {
   async strike(scene) {
     const { primary } = serversOf(scene)
     const from = nowMs()
-    scene.shown.say(`the server is killed, for ${AWAY_MS / 1_000} s`)
+    scene.progressLog.say(`the server is killed, for ${AWAY_MS / 1_000} s`)
     await primary.kill()
     await sleep(AWAY_MS)
     await primary.restart()
@@ -61,7 +61,7 @@ export const pgTerminate: Nemesis = {
       return ended
     })
     const overAt = nowMs()
-    scene.shown.say(`${injected} sessions were terminated`)
+    scene.progressLog.say(`${injected} sessions were terminated`)
     scene.outages.push({ from, to: overAt })
     return { injected, overAt }
   },
@@ -76,7 +76,7 @@ export const pgFailover: Nemesis = {
     const { standby, primary, proxy } = servers
     if (standby === null) return cannot('there is no standby left', nowMs())
     const from = nowMs()
-    scene.shown.say('the server is killed for good, and its standby takes its place')
+    scene.progressLog.say('the server is killed for good, and its standby takes its place')
     await primary.kill()
     await asOperator(standby.url, (client) => client.query('SELECT pg_promote(true, 30)'))
     proxy.pointTo(standby.port)
@@ -110,7 +110,7 @@ export const poolExhaustion: Nemesis = {
     })
     await Promise.all(held.map((client) => client.end().catch(() => {})))
     const overAt = nowMs()
-    scene.shown.say(`${held.length} connections were taken, until there was none left`)
+    scene.progressLog.say(`${held.length} connections were taken, until there was none left`)
     scene.outages.push({ from, to: overAt })
     return { injected: refused === 0 ? 0 : held.length, overAt }
   },
@@ -145,7 +145,9 @@ export const xminPin: Nemesis = {
     await client.connect()
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
     await client.query('SELECT txid_current()')
-    scene.shown.say(`a transaction keeps everything visible that is deleted, for ${PINNED_MS / 1_000} s`)
+    scene.progressLog.say(
+      `a transaction keeps everything visible that is deleted, for ${PINNED_MS / 1_000} s`,
+    )
     await sleep(PINNED_MS)
     let injected = 0
     await asOperator(url, async (operator) => {

@@ -16,7 +16,7 @@ export function neverTakenAlive(history: readonly Entry[]): Violation[] {
     const instance = holder.get(one.job) ?? one.instance
     const leftMs = (until.get(instance) ?? 0) - one.at
     if (leftMs <= ROUNDING_MS) return []
-    const told = `${one.job} was taken from ${instance}, which had ${leftMs.toFixed(0)} ms left`
-    return [{ rule: 'taken alive', told, entry } satisfies Violation]
+    const message = `${one.job} was taken from ${instance}, which had ${leftMs.toFixed(0)} ms left`
+    return [{ rule: 'taken alive', message, entry } satisfies Violation]
   })
 }

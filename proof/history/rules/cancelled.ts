@@ -12,9 +12,10 @@ export function cancelledStaysSo(history: readonly Entry[]): Violation[] {
   const retriedAt = new Map<string, number>()
   const current = new Map<string, number>()
   const stale = new Set<string>()
-  const found: Violation[] = []
+  const violations: Violation[] = []
   history.forEach((one, entry) => {
-    const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
+    const broken = (rule: Violation['rule'], message: string): void =>
+      void violations.push({ rule, message, entry })
     if (one.what === 'cancelled') {
       // The job may have been retried before this caller got the confirmation.
       if ((retriedAt.get(one.job) ?? Number.NEGATIVE_INFINITY) < one.askedAt) cancelled.add(one.job)
@@ -40,5 +41,5 @@ export function cancelledStaysSo(history: readonly Entry[]): Violation[] {
           broken('cancelled unasked', `${job} is cancelled without a request`)
     }
   })
-  return found
+  return violations
 }

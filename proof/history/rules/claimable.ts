@@ -12,9 +12,10 @@ export function onlyClaimable(history: readonly Entry[]): Violation[] {
   const paused = new Set<string>()
   // An external recorder does not see writes.
   const seesWrites = history.some(({ what }) => what === 'written')
-  const found: Violation[] = []
+  const violations: Violation[] = []
   history.forEach((one, entry) => {
-    const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
+    const broken = (rule: Violation['rule'], message: string): void =>
+      void violations.push({ rule, message, entry })
     if (one.what === 'written') {
       if (!written.has(one.job) && typeof one.dueAt === 'number') dueAt.set(one.job, one.dueAt)
       written.set(one.job, one)
@@ -34,5 +35,5 @@ export function onlyClaimable(history: readonly Entry[]): Violation[] {
         broken('paused', `${one.job} was leased from ${job.queue}, which is paused`)
     }
   })
-  return found
+  return violations
 }

@@ -25,8 +25,8 @@ function countedAfterOutage(history: readonly Entry[], gone: ReadonlySet<string>
     if (one.what !== 'taken back' || one.isCrash !== true || gone.has(one.instance)) return []
     const wasAlive = (until.get(one.instance) ?? 0) >= outage.from
     if (!wasAlive || one.at >= outage.until + LEASE_MS) return []
-    const told = `a crash of ${one.instance} was counted for ${one.job}, ${(one.at - outage.until).toFixed(0)} ms after an outage, and its process lived`
-    return [{ rule: 'crash counted', told, entry } satisfies Violation]
+    const message = `a crash of ${one.instance} was counted for ${one.job}, ${(one.at - outage.until).toFixed(0)} ms after an outage, and its process lived`
+    return [{ rule: 'crash counted', message, entry } satisfies Violation]
   })
 }
 
@@ -44,7 +44,7 @@ function countedAtTheEnd(history: readonly Entry[], gone: ReadonlySet<string>): 
   return [...(look.crashes ?? [])].flatMap(([job, crashes]) => {
     const died = real.get(job) ?? 0
     if (crashes <= died) return []
-    const told = `${job} has ${crashes} crashes, and ${died} of its processes died`
-    return [{ rule: 'crash counted', told, entry } satisfies Violation]
+    const message = `${job} has ${crashes} crashes, and ${died} of its processes died`
+    return [{ rule: 'crash counted', message, entry } satisfies Violation]
   })
 }

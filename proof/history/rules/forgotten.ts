@@ -28,12 +28,12 @@ export function nothingForgotten(history: readonly Entry[]): Violation[] {
     return [
       ...gone.map((job): Violation => ({
         rule: 'forgotten',
-        told: `${job} was acknowledged and is not there${after}`,
+        message: `${job} was acknowledged and is not there${after}`,
         entry,
       })),
       ...undone.map(([job, state]): Violation => ({
         rule: 'forgotten',
-        told: `${job} was accepted as ${state} and is ${String(one.jobs.get(job))}${after}`,
+        message: `${job} was accepted as ${state} and is ${String(one.jobs.get(job))}${after}`,
         entry,
       })),
     ]

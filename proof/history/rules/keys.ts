@@ -15,7 +15,7 @@ const ENDS = new Set(['done', 'dead', 'cancelled'])
 export function keysHeld(history: readonly Entry[]): Violation[] {
   const held = new Map<string, Held>()
   const keyOf = new Map<string, Key>()
-  const found: Violation[] = []
+  const violations: Violation[] = []
 
   const ended = (job: string, at: number, state: string | null): void => {
     const holder = held.get(keyOf.get(job)?.key ?? '')
@@ -29,9 +29,9 @@ export function keysHeld(history: readonly Entry[]): Violation[] {
       const { key } = one.key
       const before = held.get(key)
       if (before !== undefined && before.until > one.at)
-        found.push({
+        violations.push({
           rule: 'key',
-          told: `${one.job} was written under ${key}, which ${before.job} holds`,
+          message: `${one.job} was written under ${key}, which ${before.job} holds`,
           entry,
         })
       held.set(key, { ...one.key, job: one.job, until: Number.POSITIVE_INFINITY })
@@ -46,13 +46,13 @@ export function keysHeld(history: readonly Entry[]): Violation[] {
       const holder = held.get(own?.key ?? '')
       if (own === undefined || holder === undefined) return
       if (holder.job !== one.job && holder.until > one.at)
-        found.push({
+        violations.push({
           rule: 'key',
-          told: `${one.job} began again under ${own.key}, which ${holder.job} holds`,
+          message: `${one.job} began again under ${own.key}, which ${holder.job} holds`,
           entry,
         })
       held.set(own.key, { ...own, job: one.job, until: Number.POSITIVE_INFINITY })
     }
   })
-  return found
+  return violations
 }

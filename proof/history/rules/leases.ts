@@ -10,12 +10,13 @@ export function leases(history: readonly Entry[]): Violation[] {
   const current = new Map<string, number>()
   /** The highest token so far. */
   const highest = new Map<string, number>()
-  const given = new Set<string>()
+  const usedTokens = new Set<string>()
   const started = new Set<string>()
-  const found: Violation[] = []
+  const violations: Violation[] = []
 
   history.forEach((one, entry) => {
-    const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
+    const broken = (rule: Violation['rule'], message: string): void =>
+      void violations.push({ rule, message, entry })
     if (one.what === 'claimed') {
       const { job, token } = one
       const before = current.get(job)
@@ -26,7 +27,7 @@ export function leases(history: readonly Entry[]): Violation[] {
         broken('old token', `${job} was leased under ${token} after ${last}`)
       highest.set(job, Math.max(token, last ?? token))
       current.set(job, token)
-      given.add(`${job} ${token}`)
+      usedTokens.add(`${job} ${token}`)
     } else if (one.what === 'finished' && one.accepted && one.again !== true) {
       const { job, token } = one
       const holds = current.get(job)
@@ -42,11 +43,11 @@ export function leases(history: readonly Entry[]): Violation[] {
       current.delete(one.job)
     } else if (one.what === 'started') {
       const attempt = `${one.job} ${one.token}`
-      if (!given.has(attempt))
+      if (!usedTokens.has(attempt))
         broken('unleased start', `${one.job} was started under ${one.token}, which was never its lease`)
       if (started.has(attempt)) broken('started twice', `${one.job} was started twice under ${one.token}`)
       started.add(attempt)
     }
   })
-  return found
+  return violations
 }

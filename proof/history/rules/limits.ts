@@ -16,7 +16,7 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
   let allows: Allows | undefined
   const held = new Map<string, number>()
   const grants: Grant[] = []
-  const found: Violation[] = []
+  const violations: Violation[] = []
   history.forEach((one, entry) => {
     if (one.what === 'released') held.delete(one.holder)
     if (!('limit' in one) || one.limit !== limit) return
@@ -30,9 +30,9 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
       held.set(one.holder, (held.get(one.holder) ?? 0) + one.amount)
       const sum = [...held.values()].reduce((a, b) => a + b, 0)
       if (sum > allows.most)
-        found.push({
+        violations.push({
           rule: 'limit',
-          told: `${sum} of ${limit} are out, and ${allows.most} are allowed`,
+          message: `${sum} of ${limit} are out, and ${allows.most} are allowed`,
           entry,
         })
     } else if (allows !== undefined) {
@@ -40,10 +40,10 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
       // A grant may be for later, and a subsequent one for now.
       grants.sort((a, b) => a.at - b.at)
       const worst = tooMany(grants, allows)
-      if (worst !== null) found.push({ rule: 'limit', told: `${limit}: ${worst}`, entry })
+      if (worst !== null) violations.push({ rule: 'limit', message: `${limit}: ${worst}`, entry })
     }
   })
-  return found
+  return violations
 }
 
 /** Checks every period between two grants: a full bucket plus the refill. */

@@ -20,12 +20,12 @@ export function nothingLost(history: readonly Entry[]): Violation[] {
   return [
     ...missing.map((job): Violation => ({
       rule: 'lost',
-      told: `${job} was acknowledged and is not there at the end`,
+      message: `${job} was acknowledged and is not there at the end`,
       entry,
     })),
     ...open.map(([job, state]): Violation => ({
       rule: 'not ended',
-      told: `${job} is still ${state} at the end`,
+      message: `${job} is still ${state} at the end`,
       entry,
     })),
   ]

@@ -12,7 +12,7 @@ type Lane = Map<number, Set<string>>
 export function orderKept(history: readonly Entry[]): Violation[] {
   const lanes = new Map<string, Lane>()
   const laneOfJob = new Map<string, Lane>()
-  const found: Violation[] = []
+  const violations: Violation[] = []
 
   const laneFor = ({ queue, kind }: Written): Lane => {
     const key = JSON.stringify([queue, kind])
@@ -32,13 +32,13 @@ export function orderKept(history: readonly Entry[]): Violation[] {
     } else if (one.what === 'claimed') {
       const first = firstBefore(laneOfJob.get(one.job), one.job)
       if (first !== undefined)
-        found.push({ rule: 'order', told: `${one.job} was leased before ${first}`, entry })
+        violations.push({ rule: 'order', message: `${one.job} was leased before ${first}`, entry })
       leave(one.job)
     } else if (one.what === 'withdrawn' || one.what === 'replaced') {
       leave(one.job)
     }
   })
-  return found
+  return violations
 }
 
 /** The first waiting job that should come before it; undefined if it is not waiting. */

@@ -12,11 +12,11 @@ export function notRepeated(history: readonly Entry[]): Violation[] {
   return history.flatMap((one, entry) => {
     kept.see(one)
     if (one.what === 'ended') ended.add(`${one.job} ${one.token}`)
-    const told = toldOf(one)
-    return told === null ? [] : [{ rule: 'repeated', told, entry } satisfies Violation]
+    const message = problemOf(one)
+    return message === null ? [] : [{ rule: 'repeated', message, entry } satisfies Violation]
   })
 
-  function toldOf(one: Entry): string | null {
+  function problemOf(one: Entry): string | null {
     if (one.what === 'finished' && one.accepted && one.handedBack === true && one.again !== true)
       return ended.has(`${one.job} ${one.token}`)
         ? `${one.job} was handed back under ${one.token} after its handler had ended`

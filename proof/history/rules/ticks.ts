@@ -4,19 +4,27 @@ import type { Violation } from '../violation.ts'
 
 export function ticks(history: readonly Entry[]): Violation[] {
   const served = new Map<string, Set<number>>()
-  const found: Violation[] = []
+  const violations: Violation[] = []
   history.forEach((one, entry) => {
     if (one.what === 'ticked') {
       const instants = served.get(one.schedule) ?? new Set()
       served.set(one.schedule, instants)
       if (instants.has(one.instant))
-        found.push({ rule: 'tick twice', told: `${one.schedule} was served twice for ${one.instant}`, entry })
+        violations.push({
+          rule: 'tick twice',
+          message: `${one.schedule} was served twice for ${one.instant}`,
+          entry,
+        })
       instants.add(one.instant)
     } else if (one.what === 'planned') {
       for (const instant of one.instants)
         if (served.get(one.schedule)?.has(instant) !== true)
-          found.push({ rule: 'tick missing', told: `${one.schedule} was not served for ${instant}`, entry })
+          violations.push({
+            rule: 'tick missing',
+            message: `${one.schedule} was not served for ${instant}`,
+            entry,
+          })
     }
   })
-  return found
+  return violations
 }

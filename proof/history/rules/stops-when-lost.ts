@@ -23,7 +23,7 @@ export function stopsWhenLost(history: readonly Entry[]): Violation[] {
       one.what === 'started' ? sinceMs <= one.heldUpMs : Math.min(sinceMs, one.awakeMs) <= WAKING_MS
     if (isExcused) return []
     const did = one.what === 'started' ? 'was begun' : 'changed something'
-    const told = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease of ${one.instance} was over`
-    return [{ rule: 'continues', told, entry } satisfies Violation]
+    const message = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease of ${one.instance} was over`
+    return [{ rule: 'continues', message, entry } satisfies Violation]
   })
 }

@@ -7,34 +7,34 @@ import type { Violation } from '../violation.ts'
 
 const ENDS = new Set(['done', 'dead', 'cancelled'])
 
-export function oneAtATime(history: readonly Entry[]): Violation[] {
-  const lineOf = new Map<string, string>()
+export function oneAtATimePerOrderKey(history: readonly Entry[]): Violation[] {
+  const orderQueueOf = new Map<string, string>()
   /** The started and unfinished job of each order queue. */
   const busy = new Map<string, string>()
-  const found: Violation[] = []
+  const violations: Violation[] = []
   const ended = (job: string): void => {
-    const line = lineOf.get(job) ?? ''
-    if (busy.get(line) === job) busy.delete(line)
+    const orderQueue = orderQueueOf.get(job) ?? ''
+    if (busy.get(orderQueue) === job) busy.delete(orderQueue)
   }
   history.forEach((one, entry) => {
     if (one.what === 'written' && typeof one.orderKey === 'string') {
-      lineOf.set(one.job, JSON.stringify([one.queue, one.orderKey]))
+      orderQueueOf.set(one.job, JSON.stringify([one.queue, one.orderKey]))
     } else if (one.what === 'claimed') {
-      const line = lineOf.get(one.job)
-      if (line === undefined) return
-      const before = busy.get(line)
+      const orderQueue = orderQueueOf.get(one.job)
+      if (orderQueue === undefined) return
+      const before = busy.get(orderQueue)
       if (before !== undefined && before !== one.job)
-        found.push({
-          rule: 'line',
-          told: `${one.job} was leased before ${before} of its line had ended`,
+        violations.push({
+          rule: 'order key',
+          message: `${one.job} was leased before ${before} with the same order key had ended`,
           entry,
         })
-      busy.set(line, one.job)
+      busy.set(orderQueue, one.job)
     } else if ((one.what === 'finished' && one.accepted) || one.what === 'taken back') {
       if (ENDS.has(one.state ?? '')) ended(one.job)
     } else if (one.what === 'withdrawn') {
       ended(one.job)
     }
   })
-  return found
+  return violations
 }

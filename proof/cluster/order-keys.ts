@@ -7,14 +7,14 @@ import type { Death } from './repeats.ts'
 import type { Sent } from './stream.ts'
 
 /** The ids of jobs that ran out of order. */
-export function outOfLine(
+export function jobsOutOfOrder(
   sent: readonly Sent[],
   runs: readonly Run[],
   deaths: readonly Death[],
 ): ReadonlySet<string> {
   const broken = new Set<string>()
-  const inLines = runs.filter(({ line }) => line !== null)
-  const ofJobs = Map.groupBy(inLines, ({ id }) => id)
+  const orderedRuns = runs.filter(({ orderKey }) => orderKey !== null)
+  const ofJobs = Map.groupBy(orderedRuns, ({ id }) => id)
   // A run that lost its lease may continue in a frozen process; its successor counts.
   const nextOf = ({ id, token }: Run): Run | undefined => ofJobs.get(id)?.find((other) => other.token > token)
   const endOf = (run: Run): number =>
@@ -22,24 +22,24 @@ export function outOfLine(
       run.endedAt ?? deaths.find(({ worker }) => worker === run.worker)?.at ?? Number.POSITIVE_INFINITY,
       nextOf(run)?.startedAt ?? Number.POSITIVE_INFINITY,
     )
-  for (const ofLine of Map.groupBy(inLines, ({ line }) => line).values())
-    for (const id of overlapping(ofLine, endOf)) broken.add(id)
-  const ordered = sent.filter(({ line, answer }) => line !== null && answer === 'acknowledged')
-  for (const ofLine of Map.groupBy(ordered, ({ line }) => line).values())
-    for (const id of overtaking(ofLine, ofJobs, endOf)) broken.add(id)
+  for (const ofQueue of Map.groupBy(orderedRuns, ({ orderKey }) => orderKey).values())
+    for (const id of overlapping(ofQueue, endOf)) broken.add(id)
+  const ordered = sent.filter(({ orderKey, answer }) => orderKey !== null && answer === 'acknowledged')
+  for (const ofQueue of Map.groupBy(ordered, ({ orderKey }) => orderKey).values())
+    for (const id of overtaking(ofQueue, ofJobs, endOf)) broken.add(id)
   return broken
 }
 
 /** Started while another job of the order queue ran. */
 function overlapping(runs: readonly Run[], endOf: (run: Run) => number): string[] {
-  const found: string[] = []
+  const overlaps: string[] = []
   let last: { readonly id: string; readonly end: number } | null = null
   for (const run of runs.toSorted((a, b) => a.startedAt - b.startedAt)) {
-    if (last !== null && last.id !== run.id && run.startedAt < last.end) found.push(run.id)
+    if (last !== null && last.id !== run.id && run.startedAt < last.end) overlaps.push(run.id)
     const end = endOf(run)
     if (last === null || end >= last.end) last = { id: run.id, end }
   }
-  return found
+  return overlaps
 }
 
 /** Started before an earlier acknowledged job had ended. */
