@@ -181,9 +181,9 @@ describe('examine on postgres', () => {
       builder.query(sql('CREATE INDEX CONCURRENTLY recorded_time ON jobmill.recorded (recorded_at)')),
     ).rejects.toThrow('lock timeout')
     await holder.query('ROLLBACK')
-    const found = await troubles()
-    expect(found.every(({ check, level }) => check === 'index' && level === 'error')).toBe(true)
-    expect(found).toMatchObject([
+    const problems = await troubles()
+    expect(problems.every(({ check, level }) => check === 'index' && level === 'error')).toBe(true)
+    expect(problems).toMatchObject([
       { says: 'the index order_lock.order_lock_pkey is missing', fix: containing('ADD CONSTRAINT') },
       { says: 'the index ready.ready_quarantined is missing', fix: containing('CREATE INDEX CONCURRENTLY') },
       { says: 'the index tick.tick_served differs from its migration' },
@@ -192,7 +192,7 @@ describe('examine on postgres', () => {
         fix: sql('Rebuild it: REINDEX INDEX CONCURRENTLY jobmill.recorded_time'),
       },
     ])
-    for (const { fix } of found) {
+    for (const { fix } of problems) {
       const statements = String(fix).replace(/^[^:]+: /, '')
       for (const statement of statements.split('; ')) await run(statement)
     }
@@ -241,15 +241,15 @@ describe('examine on postgres', () => {
       'ALTER ROLE postgres IN DATABASE postgres SET synchronous_commit = off',
     ]) {
       await run(set)
-      const found = await troubles()
-      expect(found).toMatchObject([
+      const problems = await troubles()
+      expect(problems).toMatchObject([
         {
           check: 'durability',
           level: 'error',
           says: containing('synchronous_commit is off: acknowledged jobs'),
         },
       ])
-      await run(String(found[0]?.fix).replace('Turn it on: ', ''))
+      await run(String(problems[0]?.fix).replace('Turn it on: ', ''))
       expect(await troubles()).toEqual([])
     }
   })
@@ -280,9 +280,9 @@ describe('examine on postgres', () => {
     const pid = rows[0]?.pid ?? 0
     // It may be open for five minutes.
     expect(await troubles()).toEqual([])
-    const [found, ...others] = await troubles({}, 0)
+    const [problem, ...others] = await troubles({}, 0)
     expect(others).toEqual([])
-    expect(found).toMatchObject({
+    expect(problem).toMatchObject({
       check: 'horizon',
       level: 'warning',
       says: containing(
@@ -290,7 +290,7 @@ describe('examine on postgres', () => {
       ),
       fix: containing(`pg_terminate_backend(${pid})`),
     })
-    expect(found?.says).toMatch(/Last statement: SELECT 'the last', [1 +]+…$/)
+    expect(problem?.says).toMatch(/Last statement: SELECT 'the last', [1 +]+…$/)
     await forgotten.query('ROLLBACK')
     expect(await troubles({}, 0)).toEqual([])
   })
@@ -316,8 +316,8 @@ describe('examine on postgres', () => {
     const { run, troubles } = sound
     await run(`SELECT pg_create_logical_replication_slot('left_behind', 'pgoutput')`)
     onTestFinished(async () => void (await run(`SELECT pg_drop_replication_slot('left_behind')`)))
-    const found = await troubles()
-    expect(found).toMatchObject([
+    const problems = await troubles()
+    expect(problems).toMatchObject([
       {
         check: 'horizon',
         level: 'warning',

@@ -91,8 +91,8 @@ describe('examine on sqlite', () => {
       path,
       'DROP INDEX jobmill_job_due; DROP INDEX jobmill_event_at; CREATE INDEX jobmill_event_at ON jobmill_event (n)',
     )
-    const found = await troubles(path)
-    expect(found).toMatchObject([
+    const problems = await troubles(path)
+    expect(problems).toMatchObject([
       { check: 'index', level: 'error', says: 'the index jobmill_job.jobmill_job_due is missing' },
       {
         check: 'index',
@@ -100,7 +100,7 @@ describe('examine on sqlite', () => {
         says: 'the index jobmill_event.jobmill_event_at differs from its migration',
       },
     ])
-    for (const { fix } of found) exec(path, String(fix).replace(/^[^:]+: /, ''))
+    for (const { fix } of problems) exec(path, String(fix).replace(/^[^:]+: /, ''))
     expect(await troubles(path)).toEqual([])
   })
 
@@ -111,8 +111,8 @@ describe('examine on sqlite', () => {
       `ALTER TABLE jobmill_job DROP COLUMN log; ALTER TABLE jobmill_kind ADD COLUMN mine TEXT; DROP TABLE jobmill_slot;
        ALTER TABLE jobmill_queue DROP COLUMN keep_done; ALTER TABLE jobmill_queue ADD COLUMN keep_done TEXT`,
     )
-    const found = await troubles(path)
-    expect(found).toMatchObject([
+    const problems = await troubles(path)
+    expect(problems).toMatchObject([
       {
         level: 'error',
         says: 'the table jobmill_slot is missing',
@@ -139,8 +139,8 @@ describe('examine on sqlite', () => {
   test('a file without a write-ahead log, and it is left without', async () => {
     const path = await migratedFile()
     exec(path, 'PRAGMA journal_mode = DELETE')
-    const found = await troubles(path)
-    expect(found).toMatchObject([
+    const problems = await troubles(path)
+    expect(problems).toMatchObject([
       {
         check: 'journal',
         level: 'warning',
@@ -148,7 +148,7 @@ describe('examine on sqlite', () => {
         fix: expect.stringContaining('PRAGMA journal_mode = WAL') as string,
       },
     ])
-    expect(await troubles(path)).toEqual(found)
+    expect(await troubles(path)).toEqual(problems)
   })
 
   test('relaxed durability', async () => {

@@ -20,9 +20,9 @@ test.each(['postgresUrl', 'oldPostgresUrl'] as const)(
     await client.connect()
     const query = async (text: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> =>
       (await client.query<Record<string, unknown>>(text, [...values])).rows
-    const found = await partsIn(query, schema)
+    const actual = await partsIn(query, schema)
     await client.end()
-    expect(written(found)).toEqual(EXPECTED.trim().split('\n'))
-    expect(new Map(expectedParts())).toEqual(new Map(found))
+    expect(written(actual)).toEqual(EXPECTED.trim().split('\n'))
+    expect(new Map(expectedParts())).toEqual(new Map(actual))
   },
 )

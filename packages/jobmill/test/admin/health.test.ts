@@ -107,7 +107,7 @@ test('health of postgres: a session that holds the horizon is found once its tra
   const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const query = async (text: string, values: readonly unknown[]) =>
     (await looker.query<Record<string, unknown>>(text, [...values])).rows
-  const found = (await pinning(query, 0)).find(({ pid }) => pid === rows[0]?.pid)
-  expect(found).toMatchObject({ state: 'idle in transaction', query: 'SELECT pg_backend_pid() AS pid' })
+  const session = (await pinning(query, 0)).find(({ pid }) => pid === rows[0]?.pid)
+  expect(session).toMatchObject({ state: 'idle in transaction', query: 'SELECT pg_backend_pid() AS pid' })
   expect((await pinning(query, 300_000)).find(({ pid }) => pid === rows[0]?.pid)).toBeUndefined()
 })

@@ -71,8 +71,11 @@ describe('schema of a database that is not there', () => {
     const name = freshSchema(url.href, 'nowhere')
     url.pathname = `/${name}`
     expect(await postgres(url.href).tools.schema()).toMatchObject(NOTHING)
-    const found = await queryAt(inject('postgresUrl'), `SELECT FROM pg_database WHERE datname = '${name}'`)
-    expect(found).toHaveLength(0)
+    const databases = await queryAt(
+      inject('postgresUrl'),
+      `SELECT FROM pg_database WHERE datname = '${name}'`,
+    )
+    expect(databases).toHaveLength(0)
   })
 
   test('an unreachable server is reported as such', async () => {

@@ -21,13 +21,13 @@ describe('jobmill on sqlite', () => {
       run(folder, args),
     )
     expect(await version?.ended).toBe(0)
-    expect(version?.said.out).toBe(`${VERSION}\n`)
+    expect(version?.output.out).toBe(`${VERSION}\n`)
     expect(await help?.ended).toBe(0)
-    expect(help?.said.out).toContain('jobmill work [config]')
+    expect(help?.output.out).toContain('jobmill work [config]')
     expect(await nothing?.ended).toBe(2)
     expect(await group?.ended).toBe(0)
-    expect(group?.said.out).toContain('jobmill jobs show ID')
-    expect(group?.said.out).not.toContain('jobmill work')
+    expect(group?.output.out).toContain('jobmill jobs show ID')
+    expect(group?.output.out).not.toContain('jobmill work')
   })
 
   test.each([
@@ -40,21 +40,21 @@ describe('jobmill on sqlite', () => {
     const { folder } = config('export default {}')
     const wrong = run(folder, args)
     expect(await wrong.ended).toBe(2)
-    expect(wrong.said.err).toContain(text)
-    expect(wrong.said.out).toBe('')
+    expect(wrong.output.err).toContain(text)
+    expect(wrong.output.out).toBe('')
   })
 
   test('an unreachable database exits with 4', async () => {
     const { folder } = config('export default {}')
     const nobody = run(folder, ['queues', 'list', '--db', 'postgres://nobody@127.0.0.1:1/none'])
     expect(await nobody.ended).toBe(4)
-    expect(nobody.said.out).toBe('')
+    expect(nobody.output.out).toBe('')
     const nothing = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: '' })
     expect(await nothing.ended).toBe(2)
-    expect(nothing.said.err).toContain('Pass a database with --db')
+    expect(nothing.output.err).toContain('Pass a database with --db')
     const mistyped = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: 'localhost:5432/app' })
     expect(await mistyped.ended).toBe(2)
-    expect(mistyped.said.err).toContain(
+    expect(mistyped.output.err).toContain(
       'DATABASE_URL: file not found: localhost:5432/app. Pass an existing database, such as postgres://',
     )
   })
@@ -70,16 +70,16 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       'NAME_INVALID serve[0]',
       'Did you mean "grace"?',
     ])
-      expect(check.said.out).toContain(part)
-    expect(check.said.out).toContain('4 errors, 0 warnings')
+      expect(check.output.out).toContain(part)
+    expect(check.output.out).toContain('4 errors, 0 warnings')
   })
 
   test('check ends with 0 when there are only warnings', async () => {
     const { folder } = config(`export default { store, jobs: [defineJob({ kind: 'a', run: () => 1 })] }`)
     const check = run(folder, ['check'], { JOBMILL_QUEUES: 'other' })
     expect(await check.ended).toBe(0)
-    expect(check.said.out).toContain('kinds of this process route to "default"')
-    expect(check.said.out).toContain('0 errors, 1 warning\n')
+    expect(check.output.out).toContain('kinds of this process route to "default"')
+    expect(check.output.out).toContain('0 errors, 1 warning\n')
   })
 
   test.each([
@@ -144,9 +144,9 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     )
     const work = run(folder, args)
     expect(await work.ended).toBe(2)
-    expect(work.said.err).toMatch(text)
+    expect(work.output.err).toMatch(text)
     // Errors that we explain need no stack trace.
-    expect(work.said.err).not.toMatch(/^ +at |node:internal/m)
+    expect(work.output.err).not.toMatch(/^ +at |node:internal/m)
   })
 
   test('check refuses a schedule of a kind that no job has, unless there are no jobs at all', async () => {
@@ -156,7 +156,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       config(`export default { store, serve: ['default'], ${stray} }`),
     ].map(({ folder }) => run(folder, ['check']))
     expect(await bad?.ended).toBe(1)
-    expect(bad?.said.out).toBe(
+    expect(bad?.output.out).toBe(
       'error   OPTION_INVALID schedules nightly: kind "report.build" is not a job of this config. Add the job, or move the schedule to the config that has it.\n1 error, 0 warnings\n',
     )
     expect(await good?.ended).toBe(0)
@@ -166,7 +166,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     const { folder } = config('export default { store }')
     const work = run(folder, ['work'])
     expect(await work.ended).toBe(2)
-    expect(work.said.err).toContain("serve: ['default']")
+    expect(work.output.err).toContain("serve: ['default']")
   })
 
   test('P6 work runs jobs until SIGTERM, and a second signal cuts the grace short', async () => {
@@ -184,8 +184,8 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     work.child.kill('SIGTERM')
     work.child.kill('SIGINT')
     expect(await work.ended).toBe(0)
-    expect(work.said.out).toContain('shutdown')
-    expect(work.said.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
+    expect(work.output.out).toContain('shutdown')
+    expect(work.output.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
   })
 })
@@ -207,7 +207,7 @@ export default { store, grace: 0, jobs: [
     await work.says('holding')
     await mill.enqueue('late', null)
     expect(await work.ended).toBe(1)
-    expect(work.said.err).toContain('after it settled')
+    expect(work.output.err).toContain('after it settled')
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0, crashes: 0 })
   })
 })

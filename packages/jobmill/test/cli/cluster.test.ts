@@ -11,7 +11,7 @@ interface Workers {
 
 /** A job that runs until it is aborted, and a promise that it has started. */
 function holding() {
-  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  const { promise: whenStarted, resolve } = Promise.withResolvers<void>()
   const hold = defineJob({
     kind: 'hold',
     run: ({ signal }) =>
@@ -20,7 +20,7 @@ function holding() {
         signal.addEventListener('abort', () => reject(signal.reason as Error))
       }),
   })
-  return { hold, begun }
+  return { hold, whenStarted }
 }
 
 describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, create }) => {
@@ -60,12 +60,12 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
   })
 
   test('workers: who is there, what it runs, and who leads', async () => {
-    const { hold, begun } = holding()
+    const { hold, whenStarted } = holding()
     const place = create()
     const mill = place.mill([hold])
     await mill.enqueue(hold, null)
     await mill.start()
-    await begun
+    await whenStarted
     const { out } = await place.run(['workers'])
     expect(out).toMatch(new RegExp(`^${mill.instance.id} +\\S+ +alive +.+ +1 +- +default$`, 'm'))
     expect(out).toMatch(/^duty +leader +last success +failures$/m)
@@ -116,12 +116,12 @@ describe('the cluster on sqlite', () => {
   })
 
   test('workers as JSON has the names of the library', async () => {
-    const { hold, begun } = holding()
+    const { hold, whenStarted } = holding()
     const { path: at, mill } = file([hold])
     expect((await call(at, ['workers'])).out).toBe('no instances\n\nno duties\n')
     await mill.enqueue(hold, null)
     await mill.start()
-    await begun
+    await whenStarted
     await mill.changeQueue('default', { workers: 3 })
     await mill.runDuty('rebalance')
     const { instances, duties } = JSON.parse((await call(at, ['workers', '--json'])).out) as Workers

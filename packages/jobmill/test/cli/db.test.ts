@@ -12,10 +12,10 @@ import { queryAt } from '../admin/sites.ts'
 import { config, run, runOnTerminal } from './run.ts'
 
 /** Runs a command to its end and returns its exit code and output. */
-async function told(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const { said, ended, child } = run(folder, args, env)
+async function runToEnd(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const { output, ended, child } = run(folder, args, env)
   child.stdin.end()
-  return { code: await ended, ...said }
+  return { code: await ended, ...output }
 }
 
 function emptyFolder(): { folder: string; file: string } {
@@ -56,14 +56,14 @@ describe('jobmill db on sqlite', () => {
   test('from nothing to current: status never makes anything, migrate says what it applies', async () => {
     const { folder, file } = emptyFolder()
     const at = ['--db', 'sqlite:jobs.db']
-    const before = await told(folder, ['db', 'status', ...at])
+    const before = await runToEnd(folder, ['db', 'status', ...at])
     expect(before).toMatchObject({ code: 3, err: '' })
     expect(before.out).toContain('sqlite jobs.db: no Jobmill tables yet. Run jobmill db migrate')
     expect(existsSync(file)).toBe(false)
-    const migrate = await told(folder, ['db', 'migrate', ...at])
+    const migrate = await runToEnd(folder, ['db', 'migrate', ...at])
     expect(migrate.code).toBe(0)
     expect(migrate.out).toBe('applied  1 0.1.0\nsqlite jobs.db: up to date\n')
-    const after = await told(folder, ['db', 'status', '--json', ...at])
+    const after = await runToEnd(folder, ['db', 'status', '--json', ...at])
     expect(after.code).toBe(0)
     expect(JSON.parse(after.out)).toMatchObject({ store: 'sqlite jobs.db', isThere: true, pending: [] })
   })
@@ -72,23 +72,25 @@ describe('jobmill db on sqlite', () => {
     const { folder, file, store } = await migratedConfig()
     // The migration could not be applied if its tables existed.
     change(file, everythingIn(file))
-    const status = await told(folder, ['db', 'status'])
+    const status = await runToEnd(folder, ['db', 'status'])
     expect(status.code).toBe(3)
     expect(status.out).toMatch(/1 +0\.1\.0 +pending/)
-    const doctor = await told(folder, ['db', 'doctor'])
+    const doctor = await runToEnd(folder, ['db', 'doctor'])
     expect(doctor).toMatchObject({ code: 0 })
     expect(doctor.out).toContain('not applied yet: migration 1 (0.1.0)')
     expect((await store.tools.schema()).pending).toHaveLength(1)
-    expect((await told(folder, ['db', 'migrate'])).out).toBe(`applied  1 0.1.0\nsqlite ${file}: up to date\n`)
+    expect((await runToEnd(folder, ['db', 'migrate'])).out).toBe(
+      `applied  1 0.1.0\nsqlite ${file}: up to date\n`,
+    )
     change(file, `INSERT INTO jobmill_migration VALUES (99, 'later', 'x', 0)`)
-    const migrate = await told(folder, ['db', 'migrate'])
+    const migrate = await runToEnd(folder, ['db', 'migrate'])
     expect(migrate).toMatchObject({ code: 3, out: '' })
     expect(migrate.err).toContain('Install the release of jobmill that migrated this database')
   })
 
   test('doctor: nothing, a warning and an error; the worst first, each with its fix', async () => {
     const { folder, file } = await migratedConfig()
-    const well = await told(folder, ['db', 'doctor'])
+    const well = await runToEnd(folder, ['db', 'doctor'])
     expect(well).toMatchObject({ code: 0, err: '' })
     expect(well.out).toContain('0 errors, 0 warnings')
     expect(well.out).not.toContain('fix:')
@@ -97,14 +99,14 @@ describe('jobmill db on sqlite', () => {
     onTestFinished(async () => void (await mill.stop()))
     await mill.enqueue('send', null, { queue: 'mail' })
     await mill.changeQueue('mail', { workers: 8 })
-    const warned = await told(folder, ['db', 'doctor'])
+    const warned = await runToEnd(folder, ['db', 'doctor'])
     expect(warned.code).toBe(0)
     expect(warned.out).toContain('1 job of kind "send" in queue "mail" has no worker')
     expect(warned.out).toContain('fix: Start a worker: jobmill work')
     expect(warned.out).toContain('queue "mail": workers is 8, but code says 4')
     expect(warned.out).toContain('0 errors, 2 warnings')
     change(file, 'DROP INDEX jobmill_job_due')
-    const broken = await told(folder, ['db', 'doctor', '--json'])
+    const broken = await runToEnd(folder, ['db', 'doctor', '--json'])
     expect(broken.code).toBe(1)
     const report = JSON.parse(broken.out) as { diagnostics: { level: string }[] }
     expect(report).toMatchObject({ errors: 1, warnings: 2 })
@@ -118,10 +120,10 @@ describe('jobmill db on sqlite', () => {
 
   test('doctor in a folder where there is nothing says so, and makes nothing', async () => {
     const { folder } = emptyFolder()
-    const doctor = await told(folder, ['db', 'doctor'], { DATABASE_URL: '' })
+    const doctor = await runToEnd(folder, ['db', 'doctor'], { DATABASE_URL: '' })
     expect(doctor.code).toBe(2)
     expect(existsSync(path.join(folder, 'jobmill.db'))).toBe(false)
-    const wrong = await told(folder, ['db', 'doctor', '--db', 'jobs.db', '--open-for', 'long'])
+    const wrong = await runToEnd(folder, ['db', 'doctor', '--db', 'jobs.db', '--open-for', 'long'])
     expect(wrong).toMatchObject({ code: 2, out: '' })
     expect(wrong.err).toContain('file not found: jobs.db')
   })
@@ -131,16 +133,16 @@ describe('jobmill db on sqlite', () => {
     await store.open()
     const instance = anInstance({ label: 'acme-worker', leaseMs: 600_000 })
     await store.register(instance)
-    const unsure = await told(folder, ['db', 'reset'])
+    const unsure = await runToEnd(folder, ['db', 'reset'])
     expect(unsure.code).toBe(2)
     expect(unsure.err).toContain('Pass --force to confirm')
-    const refused = await told(folder, ['db', 'reset', '--force'])
+    const refused = await runToEnd(folder, ['db', 'reset', '--force'])
     expect(refused).toMatchObject({ code: 3, out: '' })
     expect(refused.err).toContain('nothing was deleted: acme-worker is running on sqlite')
     expect(await store.instances()).toHaveLength(1)
     await store.deregister(instance.id)
     await store.close()
-    const done = await told(folder, ['db', 'reset', '--force'])
+    const done = await runToEnd(folder, ['db', 'reset', '--force'])
     expect(done).toMatchObject({ code: 0, out: `sqlite ${file}: all data deleted, tables recreated\n` })
     await store.open()
     expect(await store.instances()).toEqual([])
@@ -155,7 +157,7 @@ describe('jobmill db on sqlite', () => {
         const reset = runOnTerminal(folder, ['db', 'reset', '--remove'])
         await reset.says('Type its name to continue: ')
         reset.child.stdin.write(`${line}\n`)
-        return { code: await reset.ended, out: reset.said.out }
+        return { code: await reset.ended, out: reset.output.out }
       }
       const wrong = await answer('yes')
       expect(wrong.code).toBe(3)
@@ -163,7 +165,7 @@ describe('jobmill db on sqlite', () => {
       expect(await store.tools.schema()).toMatchObject({ isThere: true })
       const painted = runOnTerminal(folder, ['db', 'doctor'])
       expect(await painted.ended).toBe(0)
-      expect(painted.said.out).toContain('\u001B[32mok')
+      expect(painted.output.out).toContain('\u001B[32mok')
       expect(await answer(`sqlite ${file}`)).toMatchObject({ code: 0 })
       expect(await store.tools.schema()).toMatchObject({ isThere: false })
     },
@@ -179,7 +181,7 @@ describe('jobmill db on postgres', () => {
     )
     url.pathname = `/${name}`
     const { folder } = emptyFolder()
-    const db = (...args: string[]) => told(folder, ['db', ...args], { DATABASE_URL: url.href })
+    const db = (...args: string[]) => runToEnd(folder, ['db', ...args], { DATABASE_URL: url.href })
     const early = await db('migrate')
     expect(early.code).toBe(4)
     expect(early.err).toContain('the database does not exist')
@@ -200,7 +202,7 @@ describe('jobmill db on postgres', () => {
   test('a server that is not there ends with 4', async () => {
     const { folder } = emptyFolder()
     const at = ['--db', 'postgres://nobody@127.0.0.1:1/nothing']
-    const { code, err } = await told(folder, ['db', 'status', ...at])
+    const { code, err } = await runToEnd(folder, ['db', 'status', ...at])
     expect([code, err]).toEqual([4, expect.stringContaining('the database cannot be reached')])
   })
 })

@@ -39,8 +39,17 @@ describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ name, create }
   test('lines become jobs, more than a batch of them', async () => {
     const { json, mill } = create()
     const lines = Array.from({ length: 1_201 }, (_, at) => `{"n":${at}}`).join('\r\n')
-    const told = await json<object>(['enqueue', 'count', '-', '--queue', 'many', '--tag', 'x'], `\n${lines}`)
-    expect(told).toEqual({ enqueued: 1_201, duplicate: 0, replaced: 0, failedAtLine: null, isStopped: false })
+    const summary = await json<object>(
+      ['enqueue', 'count', '-', '--queue', 'many', '--tag', 'x'],
+      `\n${lines}`,
+    )
+    expect(summary).toEqual({
+      enqueued: 1_201,
+      duplicate: 0,
+      replaced: 0,
+      failedAtLine: null,
+      isStopped: false,
+    })
     expect(await mill().counts()).toMatchObject([{ queue: 'many', ready: 1_201 }])
   })
 })
@@ -90,7 +99,7 @@ describe('enqueue on sqlite', () => {
     const mill = newMill([boom])
     await mill.start()
     const { id } = await mill.enqueue('boom', { hostile }, { tags: ['\u202E\u009Btag'] })
-    const [text, json, shown, shownJson, listed] = await Promise.all(
+    const [text, json, show, showJson, list] = await Promise.all(
       [
         ['enqueue', 'boom', '--wait'],
         ['enqueue', 'boom', '--wait', '--json'],
@@ -99,14 +108,14 @@ describe('enqueue on sqlite', () => {
         ['jobs', 'list', '--json'],
       ].map((args) => runAlone(args)),
     )
-    for (const ran of [text, json, shown, shownJson, listed]) {
+    for (const ran of [text, json, show, showJson, list]) {
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
       expect(`${ran?.out}${ran?.err}`).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E]/)
       expect(ran?.err).not.toMatch(/^error {3}all/m)
     }
     expect([text?.code, json?.code]).toEqual([1, 1])
     expect((JSON.parse(json?.out ?? '') as { error: string }).error).toContain(hostile)
-    expect(JSON.parse(shownJson?.out ?? '')).toMatchObject({
+    expect(JSON.parse(showJson?.out ?? '')).toMatchObject({
       payload: { hostile },
       tags: ['\u202E\u009Btag'],
     })
@@ -132,16 +141,16 @@ describe('enqueue on sqlite', () => {
     const { id } = await mill.enqueue('sum', 1, { queue: 'far' })
     const platform = fakePlatform()
     const { promise, resolve } = Promise.withResolvers<number>()
-    const told = Promise.withResolvers<string>()
+    const note = Promise.withResolvers<string>()
     const waiting = stillWaiting(
       id,
       promise,
-      { mill, terminal: { err: told.resolve, status() {} } },
+      { mill, terminal: { err: note.resolve, status() {} } },
       platform,
     )
     expect(platform.pending).toEqual([2_000])
     platform.advance(2_000)
-    expect(await told.promise).toBe('note    still waiting: No running process serves queue far')
+    expect(await note.promise).toBe('note    still waiting: No running process serves queue far')
     expect(platform.pending).toEqual([])
     resolve(5)
     expect(await waiting).toBe(5)
@@ -294,14 +303,14 @@ describe('enqueue on sqlite', () => {
 
   test('Ctrl-C writes the lines that were read, and prints their number', async () => {
     const { path: at, mill } = file()
-    const { child, said, says, ended } = run('.', ['enqueue', 'count', '--stdin', '--db', at])
+    const { child, output, says, ended } = run('.', ['enqueue', 'count', '--stdin', '--db', at])
     // One full batch and one more line; the input stays open.
     child.stdin.write('1\n'.repeat(501))
     await vi.waitFor(async () => expect(await mill.counts()).toMatchObject([{ ready: 500 }]), 45_000)
     child.kill('SIGINT')
     await says('stopping after this batch')
     expect(await ended).toBe(1)
-    expect(said.out).toBe('501 jobs enqueued\n')
+    expect(output.out).toBe('501 jobs enqueued\n')
     expect(await mill.counts()).toMatchObject([{ ready: 501 }])
   })
 })

@@ -5,7 +5,7 @@ import { commandOf, noSuchCommand, read, wordsOf } from '../../src/cli/given.ts'
 import { momentOf, numberOf } from '../../src/cli/typed-values.ts'
 import { refusal } from '../unit/support.ts'
 
-function given(...args: string[]) {
+function parse(...args: string[]) {
   const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
   if (command === undefined) throw new Error('no such command')
   return read(args, command)
@@ -28,7 +28,7 @@ describe('arguments', () => {
     [['jobs', 'show'], 'jobs show: missing argument. Run jobmill jobs show ID'],
     [['jobs', 'list', 'dead'], 'jobs list: unexpected argument "dead"'],
   ])('%j is told with what was meant', (args, text) => {
-    expect(refusal(() => given(...args)).message).toContain(text)
+    expect(refusal(() => parse(...args)).message).toContain(text)
   })
 
   test('an unknown command is reported with the nearest one, whatever follows it', () => {
@@ -59,15 +59,25 @@ describe('arguments', () => {
   })
 
   test('options may appear anywhere, some repeatedly, and a negative number is a value', () => {
-    const found = given('--tag', 'a', 'enqueue', '--tag=-b', 'email.send', '--priority', '-5', '{}', '--json')
-    expect(found.words).toEqual(['email.send', '{}'])
-    expect(found.texts('tag')).toEqual(['a', '-b'])
-    expect(numberOf(found, 'priority')).toBe(-5)
-    expect([found.has('json'), found.has('wait'), found.text('queue')]).toEqual([true, false, undefined])
+    const parsed = parse(
+      '--tag',
+      'a',
+      'enqueue',
+      '--tag=-b',
+      'email.send',
+      '--priority',
+      '-5',
+      '{}',
+      '--json',
+    )
+    expect(parsed.words).toEqual(['email.send', '{}'])
+    expect(parsed.texts('tag')).toEqual(['a', '-b'])
+    expect(numberOf(parsed, 'priority')).toBe(-5)
+    expect([parsed.has('json'), parsed.has('wait'), parsed.text('queue')]).toEqual([true, false, undefined])
   })
 
   test('numbers are digits, and instants may be a length of time ago', () => {
-    const bad = given('jobs', 'list', '--limit', '1e3', '--from', '1794785094882')
+    const bad = parse('jobs', 'list', '--limit', '1e3', '--from', '1794785094882')
     expect(refusal(() => numberOf(bad, 'limit'))).toMatchObject({
       code: 'NUMBER_INVALID',
       field: '--limit',
@@ -76,7 +86,7 @@ describe('arguments', () => {
       code: 'INSTANT_INVALID',
       field: '--from',
     })
-    const good = given('jobs', 'list', '--from', '2h', '--before', '2027-01-31T09:00:00+01:00')
+    const good = parse('jobs', 'list', '--from', '2h', '--before', '2027-01-31T09:00:00+01:00')
     expect(momentOf(good, 'from', 10_000_000)).toBe(2_800_000)
     expect(momentOf(good, 'before', 0)).toBe(Date.UTC(2027, 0, 31, 8))
   })

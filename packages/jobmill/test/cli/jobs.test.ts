@@ -112,20 +112,20 @@ describe('jobs on sqlite', () => {
       '--json',
     ])
     expect((JSON.parse(text.out) as JobPage).jobs).toMatchObject([{ kind: 'a', state: 'done' }])
-    const found = async (...filter: string[]): Promise<string[]> =>
+    const statesOf = async (...filter: string[]): Promise<string[]> =>
       (JSON.parse((await call(at, ['jobs', 'list', ...filter, '--json'])).out) as JobPage).jobs.map(
         (one) => one.state,
       )
-    expect(await found('--error', 'Dead: no', '--tag', 'x')).toEqual(['dead', 'dead'])
-    expect(await found('--payload', 'n.0:7', '--payload', String.raw`a\.b:c:d`)).toEqual(['scheduled'])
+    expect(await statesOf('--error', 'Dead: no', '--tag', 'x')).toEqual(['dead', 'dead'])
+    expect(await statesOf('--payload', 'n.0:7', '--payload', String.raw`a\.b:c:d`)).toEqual(['scheduled'])
     // Several names and states, comma-separated or repeated.
-    expect(await found('--state', 'dead,retrying', '--kind', 'a,b')).toEqual(['dead', 'dead'])
-    expect(await found('--state', 'scheduled', '--state', 'done', '--queue', 'default,other')).toEqual([
+    expect(await statesOf('--state', 'dead,retrying', '--kind', 'a,b')).toEqual(['dead', 'dead'])
+    expect(await statesOf('--state', 'scheduled', '--state', 'done', '--queue', 'default,other')).toEqual([
       'scheduled',
       'done',
     ])
     expect(
-      await found('--state', 'dead', '--ended-from', '1h', '--ended-before', '2190-01-01T00:00:00Z'),
+      await statesOf('--state', 'dead', '--ended-from', '1h', '--ended-before', '2190-01-01T00:00:00Z'),
     ).toEqual(['dead', 'dead'])
     const full = await call(at, ['jobs', 'list', '--state', 'dead', '--include', 'payload', '--json'])
     expect((JSON.parse(full.out) as JobPage).jobs[0]).toMatchObject({
@@ -236,22 +236,22 @@ describe('jobs on sqlite', () => {
     const writer = new Database(at)
     onTestFinished(() => void writer.close())
     writer.exec('BEGIN IMMEDIATE')
-    const { child, said, says, ended } = run('.', ['jobs', 'cancel', '--kind', 'b', '--yes', '--db', at])
+    const { child, output, says, ended } = run('.', ['jobs', 'cancel', '--kind', 'b', '--yes', '--db', at])
     await says('1,100 jobs to cancel')
     child.kill('SIGINT')
     await says('stopping after this batch')
     writer.exec('COMMIT')
     expect(await ended).toBe(1)
-    expect(said.out).toContain('stopped after 500 of 1,100 jobs')
+    expect(output.out).toContain('stopped after 500 of 1,100 jobs')
     expect(await mill.counts()).toMatchObject([{ scheduled: 600, cancelled: 500 }])
   })
 
   test('a reader that has enough ends it quietly', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(3_000, 'later', LATER))
-    const { child, said, ended } = run('.', ['jobs', 'list', '--all', '--db', at])
+    const { child, output, ended } = run('.', ['jobs', 'list', '--all', '--db', at])
     child.stdout.once('data', () => child.stdout.destroy())
     expect(await ended).toBe(0)
-    expect(said.err).toBe('')
+    expect(output.err).toBe('')
   })
 })

@@ -63,27 +63,27 @@ export function call(file: string, args: readonly string[], answer?: boolean): P
 }
 
 async function callOn(address: string, args: readonly string[], answer?: boolean): Promise<Ran> {
-  const said = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const terminal: Terminal = {
-    out: (line) => void (said.out += `${line}\n`),
-    err: (line) => void (said.err += `${line}\n`),
+    out: (line) => void (output.out += `${line}\n`),
+    err: (line) => void (output.err += `${line}\n`),
     status() {},
     paint: (_, text) => text,
     isInteractive: answer !== undefined,
     async ask(question) {
-      said.out += question
+      output.out += question
       return answer === true ? 'y' : ''
     },
   }
   try {
     const code = await obeyProgram(ours(terminal), [...args, '--db', address], terminal)
-    return { code, ...said }
+    return { code, ...output }
   } catch (error) {
     const { message } = error as Error
     return {
       code: exitCodeOf(error),
-      out: said.out,
-      err: `${said.err}${indentedLines(`error   ${message}`)}\n`,
+      out: output.out,
+      err: `${output.err}${indentedLines(`error   ${message}`)}\n`,
     }
   }
 }
@@ -159,10 +159,10 @@ export function file(jobs: readonly AnyJob[] = []): { readonly path: string; rea
 export const runIn = (folder: string, args: readonly string[]): Promise<Ran> => ran(folder, args)
 
 async function ran(folder: string, args: readonly string[], input?: string): Promise<Ran> {
-  const { child, ended, said } = run(folder, args)
+  const { child, ended, output } = run(folder, args)
   child.stdin.end(input)
   const code = await ended
-  return { code, ...said }
+  return { code, ...output }
 }
 
 /** Its standard input stays open until a test ends it. */
@@ -193,17 +193,17 @@ function started(folder: string, program: string, args: readonly string[], env: 
   onTestFinished(() => void child.kill('SIGKILL'))
   // The process may end before it has read everything.
   child.stdin.on('error', () => {})
-  const said = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (data: string) => (said.out += data))
-  child.stderr.setEncoding('utf8').on('data', (data: string) => (said.err += data))
+  const output = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (data: string) => (output.out += data))
+  child.stderr.setEncoding('utf8').on('data', (data: string) => (output.err += data))
   const ended = once(child, 'close').then(([code]) => code as number)
-  const says = async (text: string): Promise<void> => {
-    while (!said.out.includes(text) && !said.err.includes(text))
+  const untilOutput = async (text: string): Promise<void> => {
+    while (!output.out.includes(text) && !output.err.includes(text))
       await Promise.race([
         once(child.stdout, 'data'),
         once(child.stderr, 'data'),
-        ended.then(() => Promise.reject(new Error(`it ended without "${text}": ${said.out}${said.err}`))),
+        ended.then(() => Promise.reject(new Error(`it ended without "${text}": ${output.out}${output.err}`))),
       ])
   }
-  return { child, said, ended, says }
+  return { child, output, ended, says: untilOutput }
 }

@@ -80,7 +80,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
     const add = ['schedules', 'add', 'nightly', '--when', '@hourly', '--kind', 'report']
     expect((await place.run(add)).code).toBe(0)
     const listed = await mill.overrides()
-    expect(listed.map(({ option, value, code: said }) => [option, value, said])).toEqual([
+    expect(listed.map(({ option, value, code: declared }) => [option, value, declared])).toEqual([
       // Passed and equal to code; different from code; passed and different.
       ['job', 'report', 'report'],
       ['priority', 0, 2],

@@ -23,8 +23,8 @@ const HELD = `export default { store, jobs: [defineJob({ kind: 'hold', run: () =
 /** The URL in the banner. */
 async function started(child: ReturnType<typeof run>): Promise<string> {
   await child.says('ready ')
-  const [, url] = /api {5}(\S+)\/api\/overview/.exec(child.said.out) ?? []
-  if (url === undefined) throw new Error(`no address in ${child.said.out}`)
+  const [, url] = /api {5}(\S+)\/api\/overview/.exec(child.output.out) ?? []
+  if (url === undefined) throw new Error(`no address in ${child.output.out}`)
   return url
 }
 
@@ -68,7 +68,7 @@ describe('jobmill start on postgres that does not answer', () => {
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
     // It did not wait for the connection timeout, which would be reported.
-    expect(child.said.err).toBe('')
+    expect(child.output.err).toBe('')
   })
 })
 
@@ -78,7 +78,7 @@ describe('jobmill start on sqlite', () => {
     const child = run(folder, ['start', '--port', '0'])
     const url = await started(child)
     for (const part of [`store   sqlite ${file}`, 'queues  default', 'kinds   echo, slow'])
-      expect(child.said.out).toContain(part)
+      expect(child.output.out).toContain(part)
     expect(await read(`${url}/healthz`)).toEqual({ status: 200, body: { alive: true } })
     expect(await read(`${url}/readyz`)).toMatchObject({ status: 200, body: { ready: true } })
     const jobs = Array.from({ length: 50 }, () => ({ payload: null }))
@@ -87,15 +87,15 @@ describe('jobmill start on sqlite', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ kind: 'slow', jobs }),
     })
-    const begun = await read(`${url}/api/bulk`, {
+    const bulk = await read(`${url}/api/bulk`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ act: 'cancel', filter: { kind: 'nothing' } }),
     })
-    expect(begun.status).toBe(202)
+    expect(bulk.status).toBe(202)
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
-    expect(child.said.err).toMatch(
+    expect(child.output.err).toMatch(
       /stopped in \d+ ms: \d+ finished, \d+ returned to the queue, 0 interrupted/,
     )
   })
@@ -109,7 +109,7 @@ describe('jobmill start on sqlite', () => {
     child.child.kill('SIGINT')
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
-    expect(child.said.err).toContain('1 finished, 0 returned to the queue, 0 interrupted')
+    expect(child.output.err).toContain('1 finished, 0 returned to the queue, 0 interrupted')
   })
 
   test('only the API, on a database that is named, without a config', async () => {
@@ -118,8 +118,8 @@ describe('jobmill start on sqlite', () => {
     expect(await first.ended).toBe(2)
     const child = run(path.dirname(folder), ['start', '--no-work', '--port', '0', '--db', `sqlite:${file}`])
     const url = await started(child)
-    expect(child.said.out).toContain('none (workers are disabled)')
-    expect(child.said.out).not.toContain('kinds')
+    expect(child.output.out).toContain('none (workers are disabled)')
+    expect(child.output.out).not.toContain('kinds')
     expect(await enqueue(url, { kind: 'echo', payload: 1 })).toMatchObject({ status: 201 })
     expect(
       await read(`${url}/api/bulk`, {
@@ -136,7 +136,7 @@ describe('jobmill start on sqlite', () => {
     const { folder } = config(QUICK)
     const refused = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'])
     expect(await refused.ended).toBe(2)
-    expect(refused.said.err).toContain('JOBMILL_TOKENS')
+    expect(refused.output.err).toContain('JOBMILL_TOKENS')
     writeFileSync(path.join(folder, 'tokens'), 'ada admin 0123456789abcdef0123\n')
     const args = [
       'start',
@@ -151,7 +151,7 @@ describe('jobmill start on sqlite', () => {
     ]
     const child = run(folder, args)
     const url = (await started(child)).replace('0.0.0.0', '127.0.0.1')
-    expect(child.said.out).toContain('queues  mail, reports')
+    expect(child.output.out).toContain('queues  mail, reports')
     expect((await read(`${url}/api/overview`)).status).toBe(401)
     const headers = { authorization: 'Bearer 0123456789abcdef0123' }
     expect(await read(`${url}/api/overview`, { headers })).toMatchObject({ body: { you: { name: 'ada' } } })
@@ -160,7 +160,7 @@ describe('jobmill start on sqlite', () => {
     const env = { JOBMILL_TOKENS: 'ada boss 0123456789abcdef0123' }
     const wrong = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'], env)
     expect(await wrong.ended).toBe(2)
-    expect(wrong.said.err).toContain('unknown role')
+    expect(wrong.output.err).toContain('unknown role')
   })
 
   test('invalid options are refused with a fix', async () => {
@@ -177,7 +177,7 @@ describe('jobmill start on sqlite', () => {
     const children = cases.map(([args]) => run(folder, ['start', ...args]))
     for (const [at, child] of children.entries()) {
       expect(await child.ended).toBe(2)
-      expect(child.said.err).toContain(cases[at]?.[1])
+      expect(child.output.err).toContain(cases[at]?.[1])
     }
   })
 
@@ -186,8 +186,8 @@ describe('jobmill start on sqlite', () => {
     const env = { JOBMILL_TOKENS: 'prom viewer 0123456789abcdef0123' }
     const child = run(folder, ['work', '--queues', 'mail,reports', '--port', '0'], env)
     await child.says('ready ')
-    expect(child.said.out).toContain('queues  mail, reports')
-    const url = /probes {2}(\S+)\/healthz/.exec(child.said.out)?.[1] ?? ''
+    expect(child.output.out).toContain('queues  mail, reports')
+    const url = /probes {2}(\S+)\/healthz/.exec(child.output.out)?.[1] ?? ''
     const headers = { authorization: 'Bearer 0123456789abcdef0123' }
     const status = async (place: string, init: RequestInit = {}): Promise<number> =>
       (await fetch(`${url}${place}`, init)).status
@@ -199,13 +199,13 @@ describe('jobmill start on sqlite', () => {
       expect([place, await status(place, { headers })]).toEqual([place, 404])
     expect(await status('/healthz', { method: 'POST', body: '{}' })).toBe(405)
     expect(await status('/healthz', { method: 'HEAD' })).toBe(200)
-    const [taken, alone] = [
+    const [onUsedPort, withoutPort] = [
       run(folder, ['work', '--port', new URL(url).port]),
       run(folder, ['work', '--bind', '0.0.0.0']),
     ]
-    expect([await taken.ended, await alone.ended]).toEqual([2, 2])
-    expect(taken.said.err).toContain('is already in use')
-    expect(alone.said.err).toContain('--bind: has no effect without --port')
+    expect([await onUsedPort.ended, await withoutPort.ended]).toEqual([2, 2])
+    expect(onUsedPort.output.err).toContain('is already in use')
+    expect(withoutPort.output.err).toContain('--bind: has no effect without --port')
     child.child.kill('SIGTERM')
     expect(await child.ended).toBe(0)
   })
@@ -216,7 +216,7 @@ describe('jobmill start on sqlite', () => {
     const { port } = new URL(await started(first))
     const second = run(folder, ['start', '--port', port])
     expect(await second.ended).toBe(2)
-    expect(second.said.err).toContain('is already in use')
+    expect(second.output.err).toContain('is already in use')
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
   })
@@ -231,24 +231,24 @@ describe('jobmill start on postgres', () => {
     const { folder } = config(QUICK)
     const child = run(folder, ['start', '--port', '0', '--no-work', '--db', address.href])
     const url = await started(child)
-    const told: string[] = []
+    const ids: string[] = []
     const over = new AbortController()
     const callers = Array.from({ length: 100 }, async () => {
       while (!over.signal.aborted) {
         const answer = await enqueue(url, { kind: 'echo', payload: 1 }).catch(() => null)
         if (answer === null || answer.status !== 201) return
-        told.push((answer.body as { id: string }).id)
+        ids.push((answer.body as { id: string }).id)
       }
     })
-    while (told.length < 200) await enqueue(url, { kind: 'echo', payload: 0 })
+    while (ids.length < 200) await enqueue(url, { kind: 'echo', payload: 0 })
     child.child.kill('SIGTERM')
     expect(await child.ended).toBe(0)
     over.abort()
     await Promise.all(callers)
-    expect(child.said.err).not.toContain('audit')
+    expect(child.output.err).not.toContain('audit')
     const store = postgres(postgresUrl, { schema })
     await store.open()
-    expect((await store.get(told)).filter((job) => job === null)).toEqual([])
+    expect((await store.get(ids)).filter((job) => job === null)).toEqual([])
     const audit = jobmill({ store, log: 'silent' })
     onTestFinished(async () => void (await audit.stop()))
     const audited = new Set<string | null>()

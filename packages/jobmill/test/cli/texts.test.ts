@@ -192,8 +192,8 @@ describe('what jobs carry', () => {
 describe('long work', () => {
   test('is shown after a second, as a bar where its length is known', () => {
     const platform = fakePlatform()
-    const shown: string[] = []
-    const terminal = { status: (line: string) => void shown.push(line) } as Terminal
+    const statusLines: string[] = []
+    const terminal = { status: (line: string) => void statusLines.push(line) } as Terminal
     const progress = progressOf('retry', terminal, platform)
     progress.at(10, 100)
     platform.advance(1_000)
@@ -204,7 +204,7 @@ describe('long work', () => {
     platform.advance(2_000)
     progress.at(3_000, null, 0.75)
     progress.end()
-    expect(shown).toEqual([
+    expect(statusLines).toEqual([
       'retry [######..................] 25 % 1,000/4,000 1,000/s',
       'retry 2,000 1,000/s',
       'retry [##################......] 75 % 3,000 750/s',
@@ -214,26 +214,26 @@ describe('long work', () => {
 })
 
 async function lines(chunks: string[], longest?: number): Promise<string[]> {
-  const found: string[] = []
+  const numbered: string[] = []
   const input = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
   for await (const { number, bytes } of linesOf(input, new AbortController().signal, longest))
-    found.push(`${number} ${bytes.toString()}`)
-  return found
+    numbered.push(`${number} ${bytes.toString()}`)
+  return numbered
 }
 
 describe('waiting', () => {
   test('is shown from the first second on, and taken away at its end', async () => {
     const platform = fakePlatform()
-    const shown: string[] = []
+    const statusLines: string[] = []
     const { promise, resolve } = Promise.withResolvers<number>()
-    const waiting = waitingFor('a job', promise, { status: (line) => void shown.push(line) }, platform)
+    const waiting = waitingFor('a job', promise, { status: (line) => void statusLines.push(line) }, platform)
     platform.advance(999)
-    expect(shown).toEqual([])
+    expect(statusLines).toEqual([])
     platform.advance(1)
     platform.advance(1_000)
     resolve(5)
     expect(await waiting).toBe(5)
-    expect(shown).toEqual(['waiting for a job: 1 s', 'waiting for a job: 2 s', ''])
+    expect(statusLines).toEqual(['waiting for a job: 1 s', 'waiting for a job: 2 s', ''])
     expect(platform.pending).toEqual([])
   })
 })

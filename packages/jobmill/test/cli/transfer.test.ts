@@ -68,7 +68,7 @@ async function filled(database: Database, jobs = JOBS): Promise<Database> {
   return database
 }
 
-interface Told {
+interface TransferReport {
   readonly there: number
   readonly transferred: number
   readonly checksums: Readonly<Record<'source' | 'target', object>>
@@ -77,16 +77,16 @@ interface Told {
 interface Run {
   readonly child: ChildProcess
   readonly ended: Promise<number | null>
-  readonly said: { out: string; err: string }
+  readonly output: { out: string; err: string }
 }
 
 function run(...args: string[]): Run {
   const child = spawn(process.execPath, [MAIN, 'transfer', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (data) => (said.out += String(data)))
-  child.stderr.on('data', (data) => (said.err += String(data)))
-  return { child, said, ended: once(child, 'close').then(([code]) => code as number | null) }
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (data) => (output.out += String(data)))
+  child.stderr.on('data', (data) => (output.err += String(data)))
+  return { child, output, ended: once(child, 'close').then(([code]) => code as number | null) }
 }
 
 async function jobsOn({ store }: Database): Promise<number> {
@@ -126,13 +126,13 @@ describe('jobmill transfer between sqlite and postgres', () => {
       const both = ['--from', source.url, '--to', target.url]
       const again = run(...both, '--json')
       expect(await again.ended).toBe(0)
-      const told = JSON.parse(again.said.out) as Told
-      expect(told).toMatchObject({ verified: true, takenBack: 0, differences: [] })
+      const report = JSON.parse(again.output.out) as TransferReport
+      expect(report).toMatchObject({ verified: true, takenBack: 0, differences: [] })
       // A page may have been in flight when its sender was killed.
-      expect(told.there).toBeGreaterThanOrEqual(100)
-      expect(told.there + told.transferred).toBe(JOBS)
-      expect(told.checksums.source).toEqual(told.checksums.target)
-      expect(told.checksums.source).toMatchObject({ jobs: { items: JOBS } })
+      expect(report.there).toBeGreaterThanOrEqual(100)
+      expect(report.there + report.transferred).toBe(JOBS)
+      expect(report.checksums.source).toEqual(report.checksums.target)
+      expect(report.checksums.source).toMatchObject({ jobs: { items: JOBS } })
       expect((await target.store.counts()).map((counts) => ({ ...counts, oldestReadyMs: 0 }))).toEqual(
         (await source.store.counts()).map((counts) => ({ ...counts, oldestReadyMs: 0 })),
       )
@@ -146,7 +146,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     symlinkSync(file, link)
     const other = run('--from', source.url, '--to', `sqlite:${link}`)
     expect(await other.ended).toBe(2)
-    expect(other.said.err).toContain('is the same database as --from')
+    expect(other.output.err).toContain('is the same database as --from')
     const look = run('--from', source.url, '--to', `sqlite:${file}.none`, '--verify-only')
     expect(await look.ended).toBe(2)
     expect(existsSync(`${file}.none`)).toBe(false)
@@ -155,13 +155,13 @@ describe('jobmill transfer between sqlite and postgres', () => {
     address.hostname = address.hostname === 'localhost' ? '127.0.0.1' : 'localhost'
     const same = run('--from', server.url, '--to', address.href)
     expect(await same.ended).toBe(2)
-    expect(same.said.err).toContain('is the same database as --from')
+    expect(same.output.err).toContain('is the same database as --from')
   })
 
   test('SIGINT ends it between two pages, and it says how to go on', async () => {
     const { target, stopped } = await halfWay('SIGINT', await filled(await aFile()), aFile)
     expect(await stopped.ended).toBe(1)
-    expect(stopped.said.err).toContain('run the same command to continue')
+    expect(stopped.output.err).toContain('run the same command to continue')
     expect((await jobsOn(target)) % 10).toBe(0)
     expect(await jobsOn(target)).toBeLessThan(JOBS)
   })
@@ -173,7 +173,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     await source.store.register(instance)
     const refused = run('--from', source.url, '--to', target.url)
     expect(await refused.ended).toBe(3)
-    expect(refused.said.err).toContain(`instance web-1 (${instance.id}) is running on ${source.store.name}`)
+    expect(refused.output.err).toContain(`instance web-1 (${instance.id}) is running on ${source.store.name}`)
     expect(await jobsOn(target)).toBe(0)
     const absent = freshFile()
     await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is running on')
@@ -197,13 +197,13 @@ function withoutPassword(url: string): string {
 
 /** Runs the command in this process. */
 async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const said = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const code = await transferCommand.run(read(['transfer', ...args], transferCommand), {
     ...terminal,
-    out: (line) => (said.out += `${line}\n`),
-    err: (line) => (said.err += `${line}\n`),
+    out: (line) => (output.out += `${line}\n`),
+    err: (line) => (output.err += `${line}\n`),
   })
-  return { code, ...said }
+  return { code, ...output }
 }
 
 test('it says what it did and what to do next; with nothing left to do, too; and where the two differ', async () => {
@@ -213,11 +213,11 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   expect(first.out).toContain('returned 5 jobs')
   expect(first.out).toContain(`transferred 600 jobs, 0 already on the target`)
   expect(first.out).toContain(`set DATABASE_URL, or the store of your config, to ${target.store.name}`)
-  const shown = withoutPassword(target.url)
-  expect(first.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
+  const address = withoutPassword(target.url)
+  expect(first.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${address}' jobmill start`)
   const equal = await ran('--from', source.url, '--to', target.url, '--verify-only')
   expect(equal.out).not.toContain('remove it')
-  expect(equal.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
+  expect(equal.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${address}' jobmill start`)
   const second = await ran('--db', source.url, '--to', target.url)
   expect(second.code).toBe(0)
   expect(second.out).toContain(`transferred 0 jobs, 600 already on the target`)
@@ -227,7 +227,9 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   expect(look.code).toBe(1)
   expect(look.err).toContain(`job ${late.id} is missing on the target`)
   expect(look.err).not.toContain('during the transfer')
-  expect(look.err.trimEnd().split('\n').at(-1)).toBe(`jobmill transfer --from ${source.url} --to '${shown}'`)
+  expect(look.err.trimEnd().split('\n').at(-1)).toBe(
+    `jobmill transfer --from ${source.url} --to '${address}'`,
+  )
   expect(await jobsOn(target)).toBe(600)
 })
 

@@ -108,8 +108,8 @@ export function faultOf<T>(call: () => T, isFine: (value: T) => boolean = () => 
 }
 
 /** The fault of the call for each of them. */
-export function faultsOf<Given>(given: readonly Given[], call: (one: Given) => unknown): string[] {
-  return given.flatMap((one) => {
+export function faultsOf<Input>(inputs: readonly Input[], call: (one: Input) => unknown): string[] {
+  return inputs.flatMap((one) => {
     const fault = faultOf(() => call(one))
     return fault === null ? [] : [`${nameOf(one)}: ${fault}`]
   })
@@ -120,8 +120,8 @@ function nameOf(one: unknown): string {
 }
 
 /** Null when it holds for every drawn value; else the smallest counterexample. */
-export function brokenBy<Given extends [unknown, ...unknown[]]>(
-  property: fc.IProperty<Given>,
+export function brokenBy<Input extends [unknown, ...unknown[]]>(
+  property: fc.IProperty<Input>,
 ): string | null {
   const report = fc.check(property)
   return report.failed ? (fc.defaultReportMessage(report) ?? 'it failed') : null

@@ -78,7 +78,7 @@ async function aMill(which: string): Promise<Mill> {
 }
 
 /** What is wrong with the returned payload; null for nothing, and `refused` for a JobmillError. */
-async function broughtBack(mill: Mill, payload: unknown): Promise<string | null> {
+async function roundTrip(mill: Mill, payload: unknown): Promise<string | null> {
   try {
     const { id } = await mill.enqueue('hostile', payload)
     const back = (await mill.get(id))?.payload
@@ -107,11 +107,11 @@ describe('hostile payloads', () => {
     async (which) => {
       const mill = await aMill(which)
       const drawn = fc.sample(fc.jsonValue({ maxDepth: 5 }), 100)
-      const given = [...short, ...drawn, nested(50), JSON.parse('{"__proto__":1,"constructor":{"x":1}}')]
-      const told: (string | null)[] = []
-      for (const payload of given) told.push(await broughtBack(mill, payload))
-      expect(told.filter((one) => one !== null && one !== 'refused')).toEqual([])
-      const kept = told.filter((one) => one === null).length
+      const payloads = [...short, ...drawn, nested(50), JSON.parse('{"__proto__":1,"constructor":{"x":1}}')]
+      const faults: (string | null)[] = []
+      for (const payload of payloads) faults.push(await roundTrip(mill, payload))
+      expect(faults.filter((one) => one !== null && one !== 'refused')).toEqual([])
+      const kept = faults.filter((one) => one === null).length
       expect(kept).toBeGreaterThan(100)
       expect((await mill.counts()).reduce((sum, { ready }) => sum + ready, 0)).toBe(kept)
     },

@@ -26,26 +26,26 @@ const KEYS = [
   'log',
 ]
 
-const CALLS: readonly ((given: never) => unknown)[] = [
-  (given) => jobmill(given),
-  (given) => defineJob(given),
-  (given) => sqlite(given),
-  (given) => sqlite('x.db', given),
-  (given) => postgres(given),
-  (given) => postgres('postgres://localhost/x', given),
-  (given) => poolPlan(given),
+const CALLS: readonly ((input: never) => unknown)[] = [
+  (input) => jobmill(input),
+  (input) => defineJob(input),
+  (input) => sqlite(input),
+  (input) => sqlite('x.db', input),
+  (input) => postgres(input),
+  (input) => postgres('postgres://localhost/x', input),
+  (input) => poolPlan(input),
 ]
 
-const isTold = (given: unknown): boolean =>
-  faultOf(() => checkOptions(given as never), Array.isArray) === null
-const isRefused = (call: (given: never) => unknown, given: unknown): boolean =>
-  faultOf(() => call(given as never)) === null
-const isFew = (told: string): boolean => told.length < 1_000
+const yieldsProblems = (input: unknown): boolean =>
+  faultOf(() => checkOptions(input as never), Array.isArray) === null
+const isRefused = (call: (input: never) => unknown, input: unknown): boolean =>
+  faultOf(() => call(input as never)) === null
+const isShort = (message: string): boolean => message.length < 1_000
 
 describe('hostile options', () => {
   test('of a mill are told as problems, whatever they are', () => {
     const options = fc.dictionary(fc.constantFrom(...KEYS, '__proto__', 'constructor'), anything)
-    expect(brokenBy(fc.property(fc.oneof(anything, options), isTold))).toBeNull()
+    expect(brokenBy(fc.property(fc.oneof(anything, options), yieldsProblems))).toBeNull()
   })
 
   test('of mills, jobs, stores and pools are refused in our words', () => {
@@ -55,7 +55,7 @@ describe('hostile options', () => {
 })
 
 /** The meaning of a message, or why it is invalid. */
-function understood(line: string): string {
+function meaningOf(line: string): string {
   const answer = readAnswer(line, '1')
   if ('wrong' in answer) return answer.wrong
   try {
@@ -81,7 +81,9 @@ describe('hostile answers of a child', () => {
       fc.json(),
       fc.record(fields, { requiredKeys: [] }).map((value) => JSON.stringify(value)),
     )
-    expect(brokenBy(fc.property(lines, (line) => faultOf(() => understood(line), isFew) === null))).toBeNull()
-    expect(faultsOf(TEXTS, understood)).toEqual([])
+    expect(
+      brokenBy(fc.property(lines, (line) => faultOf(() => meaningOf(line), isShort) === null)),
+    ).toBeNull()
+    expect(faultsOf(TEXTS, meaningOf)).toEqual([])
   })
 })

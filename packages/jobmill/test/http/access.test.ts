@@ -122,10 +122,10 @@ describe('roles by routes', () => {
     const health = async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned })
     const store = Object.assign(Object.create(plain) as typeof plain, { tools: { ...plain.tools, health } })
     const { url } = await bench(store, { tokens: TOKENS, work: false })
-    const seen = async (role: string): Promise<unknown> =>
+    const systemAs = async (role: string): Promise<unknown> =>
       (await request(url, 'GET', '/api/system', { headers: bearer(role) })).body
-    expect(await seen('operator')).toMatchObject({ database: { pinned } })
-    expect(await seen('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
+    expect(await systemAs('operator')).toMatchObject({ database: { pinned } })
+    expect(await systemAs('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
   })
 
   test('what changes something is never open to viewers', async () => {
@@ -147,8 +147,8 @@ describe('roles by routes', () => {
   test('only an admin does an act on many jobs again', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     const body = { act: 'delete', filter: { kind: 'nothing' } }
-    const begun = await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })
-    const { id } = begun.body as { id: string }
+    const bulk = await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })
+    const { id } = bulk.body as { id: string }
     await mill.job(id).result()
     const again = (role: string): Promise<{ status: number }> =>
       request(url, 'POST', `/api/jobs/${id}/retry`, { headers: bearer(role) })
@@ -180,10 +180,10 @@ describe('roles by routes', () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     const filter = { payloadAt: ['password:hunter2'], payloadText: 'hunter2', errorText: 'shown' }
     const body = { act: 'retry', filter }
-    const { body: begun } = await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })
-    const { id } = begun as { id: string }
-    const { body: seen } = await request(url, 'GET', `/api/jobs/${id}`, { headers: bearer('viewer') })
-    expect(seen).toMatchObject({
+    const { body: bulk } = await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })
+    const { id } = bulk as { id: string }
+    const { body: job } = await request(url, 'GET', `/api/jobs/${id}`, { headers: bearer('viewer') })
+    expect(job).toMatchObject({
       job: { payload: { filter: { payloadAt: '(hidden)', payloadText: '(hidden)', errorText: 'shown' } } },
     })
     expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
@@ -501,14 +501,14 @@ describe('confidential data', () => {
     const payload = { user: 'ada', password: 'hunter2', deep: [{ api_key: 'k', n: 1 }] }
     const job = await mill.enqueue('echo', payload, { metadata: { authorization: 'x' } })
     await job.result()
-    const seen = async (role: string): Promise<unknown> =>
+    const bodyAs = async (role: string): Promise<unknown> =>
       (await request(url, 'GET', `/api/jobs/${job.id}`, { headers: bearer(role) })).body
     const hidden = { user: 'ada', password: '(hidden)', deep: [{ api_key: '(hidden)', n: 1 }] }
-    expect(await seen('viewer')).toMatchObject({
+    expect(await bodyAs('viewer')).toMatchObject({
       job: { payload: hidden, result: hidden, metadata: { authorization: '(hidden)' } },
       attempts: [{ log: [{ fields: { apiKey: '(hidden)' } }] }],
     })
-    expect(await seen('operator')).toMatchObject({ job: { payload, result: payload } })
+    expect(await bodyAs('operator')).toMatchObject({ job: { payload, result: payload } })
     const schedules = await request(url, 'GET', '/api/schedules', { headers: bearer('viewer') })
     expect(schedules.body).toMatchObject({ schedules: [{ payload: { password: '(hidden)', who: 'ada' } }] })
   })
@@ -516,10 +516,10 @@ describe('confidential data', () => {
   test('viewers do not see payloads where code and the store differ in them', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     await mill.schedules.change('nightly', { payload: { password: 'changed' } })
-    const seen = async (role: string): Promise<string> =>
+    const bodyAs = async (role: string): Promise<string> =>
       JSON.stringify((await request(url, 'GET', '/api/overview', { headers: bearer(role) })).body)
-    expect(await seen('operator')).toContain('changed')
-    expect(await seen('viewer')).not.toContain('changed')
+    expect(await bodyAs('operator')).toContain('changed')
+    expect(await bodyAs('viewer')).not.toContain('changed')
   })
 
   test('viewers cannot read audit entries on any route', async () => {
@@ -552,14 +552,14 @@ describe('confidential data', () => {
 
   test('an internal error reveals nothing to the caller, and is logged', async () => {
     const store = faultyStore(memory())
-    const heard: string[] = []
-    const { url } = await bench(store, { onError: (error, what) => heard.push(`${what}: ${String(error)}`) })
+    const errors: string[] = []
+    const { url } = await bench(store, { onError: (error, what) => errors.push(`${what}: ${String(error)}`) })
     const secret = 'SELECT * FROM /var/lib/secret'
     store.fail('queues', { times: 9, error: new Error(secret) })
     const answer = await request(url, 'GET', '/api/queues')
     expect(answer).toMatchObject({ status: 500, body: { code: 'INTERNAL' } })
     expect(JSON.stringify(answer.body)).not.toContain('SELECT')
-    expect(heard).toEqual([expect.stringContaining(secret)])
+    expect(errors).toEqual([expect.stringContaining(secret)])
     store.clear()
   })
 })
@@ -596,11 +596,11 @@ describe('the audit', () => {
 
   test('a change whose audit entry cannot be written is logged', async () => {
     const store = faultyStore(memory())
-    const heard: string[] = []
-    const { url } = await bench(store, { onError: (_, what) => heard.push(what), work: false })
+    const errors: string[] = []
+    const { url } = await bench(store, { onError: (_, what) => errors.push(what), work: false })
     store.fail('record', { times: 9, error: new Error('full') })
     expect((await request(url, 'POST', '/api/queues/default/pause')).status).toBe(200)
-    expect(heard).toEqual([expect.stringContaining('"what":"queues.pause"')])
+    expect(errors).toEqual([expect.stringContaining('"what":"queues.pause"')])
     store.clear()
   })
 })

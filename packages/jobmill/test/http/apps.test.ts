@@ -76,8 +76,11 @@ describe('a mounted application', () => {
     const headers = bearer('operator')
     await request(url, 'GET', '/api/apps/uploads/look', { headers })
     await request(url, 'POST', '/api/apps/uploads/refuses', { headers })
-    const told = await request(url, 'POST', '/api/apps/uploads/files/1', { headers, body: { password: 'p' } })
-    expect(told.body).toMatchObject({ method: 'POST', at: '/files/1', body: '{"password":"p"}' })
+    const answer = await request(url, 'POST', '/api/apps/uploads/files/1', {
+      headers,
+      body: { password: 'p' },
+    })
+    expect(answer.body).toMatchObject({ method: 'POST', at: '/files/1', body: '{"password":"p"}' })
     await request(url, 'DELETE', `/api/apps/uploads/${'x'.repeat(900)}`, { headers })
     const { entries } = await mill.audit.list()
     expect(entries).toHaveLength(2)
@@ -149,10 +152,10 @@ describe('a mounted application', () => {
     ['no title', { a: { ...uploads, title: ' ' } }, 'apps.a.title'],
     ['no function', { a: { title: 'A', fetch: 1 } }, 'apps.a.fetch'],
     ['something unknown', { a: { ...uploads, tittle: 'A' } }, 'apps.a.tittle'],
-  ])('is refused with %s', async (_, given, field) => {
+  ])('is refused with %s', async (_, options, field) => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
-    expect(() => httpApi(mill, { insecure: true, apps: given as HttpApps })).toThrow(
+    expect(() => httpApi(mill, { insecure: true, apps: options as HttpApps })).toThrow(
       expect.objectContaining({ field, fix: expect.any(String) as string }),
     )
   })

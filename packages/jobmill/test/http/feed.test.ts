@@ -16,7 +16,7 @@ function opened(store: Store<never>): Mill<never> {
 const act = (what: string) => ({ who: 'ada', role: 'admin', what, target: 'x', before: null, after: null })
 
 /** Resolves with the news that satisfies `is`. */
-function heard(feed: ReturnType<typeof createFeed>, is: (news: News) => boolean): Promise<News> {
+function nextNews(feed: ReturnType<typeof createFeed>, is: (news: News) => boolean): Promise<News> {
   return new Promise((resolve) => {
     const end = feed.listen((news) => {
       if (!is(news)) return
@@ -38,7 +38,7 @@ describe('the feed on sqlite', () => {
     const counting = { timeline: mill.timeline, counts: () => ((looks += 1), mill.counts()) }
     const feed = createFeed(counting, systemPlatform)
     onTestFinished(() => feed.stop())
-    const all = Array.from({ length: 50 }, () => heard(feed, ({ type }) => type === 'counts'))
+    const all = Array.from({ length: 50 }, () => nextNews(feed, ({ type }) => type === 'counts'))
     await Promise.all(all)
     expect(looks).toBeLessThanOrEqual(2)
   })
@@ -65,7 +65,7 @@ describe('the feed on postgres', () => {
     await mill.open()
     const feed = createFeed(mill, systemPlatform)
     onTestFinished(() => feed.stop())
-    await heard(feed, ({ type }) => type === 'counts')
+    await nextNews(feed, ({ type }) => type === 'counts')
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     onTestFinished(() => client.end())
@@ -76,8 +76,8 @@ describe('the feed on postgres', () => {
     )
     // A permanent reader, so that the feed does not restart.
     onTestFinished(feed.listen(() => {}))
-    const late = heard(feed, isAct('late'))
-    const early = heard(feed, isAct('early'))
+    const late = nextNews(feed, isAct('late'))
+    const early = nextNews(feed, isAct('early'))
     await mill.audit.write(act('early'))
     await early
     await client.query('COMMIT')

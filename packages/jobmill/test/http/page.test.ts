@@ -87,13 +87,13 @@ test('under a base path: served there, mounted with it, and mounted by one who t
   expect(url).toMatch(/:\d+\/ops\/mill$/)
   const api = httpApi(mill, { insecure: true, basePath })
   const kept = new Hono().all('/ops/mill/*', (c) => api.fetch(c.req.raw))
-  const taken = new Hono().all('/ops/mill/*', (c) =>
+  const stripped = new Hono().all('/ops/mill/*', (c) =>
     api.fetch(new Request(c.req.url.replace('/ops/mill', ''), c.req.raw)),
   )
   const asks = [
     fetch,
     (at: string) => kept.fetch(new Request(at.replace(/:\d+/, ''))),
-    (at: string) => taken.fetch(new Request(at.replace(/:\d+/, ''))),
+    (at: string) => stripped.fetch(new Request(at.replace(/:\d+/, ''))),
   ]
   for (const ask of asks) {
     const page = await ask(`${url}/jobs`)
@@ -144,9 +144,9 @@ test('N5 with authenticate the dashboard is for known callers; anonymous ones ge
   expect(asked.headers.get('www-authenticate')).toBe('Bearer')
 })
 
-const reject = async (given: unknown): Promise<never> => raise(given)
-const raise = (given: unknown): never => {
-  throw given as Error
+const reject = async (value: unknown): Promise<never> => raise(value)
+const raise = (value: unknown): never => {
+  throw value as Error
 }
 
 test('H5 whatever authenticate or an application throws is 500 INTERNAL and logged, also values that are not errors', async () => {
@@ -164,16 +164,16 @@ test('H5 whatever authenticate or an application throws is 500 INTERNAL and logg
     Object.create(null),
   ]
   const who = { name: 'ada', role: 'viewer' } as const
-  for (const given of thrown)
+  for (const value of thrown)
     for (const fails of [reject, raise]) {
-      const broken = httpApi(mill, { authenticate: () => fails(given), onError })
-      const apps = { shop: { title: 'Shop', fetch: () => fails(given) } }
+      const broken = httpApi(mill, { authenticate: () => fails(value), onError })
+      const apps = { shop: { title: 'Shop', fetch: () => fails(value) } }
       const app = httpApi(mill, { authenticate: () => who, apps, onError })
       const asked: [typeof app, string][] = [
         [broken, '/'],
         [broken, '/api/overview'],
         [broken, '/api/apps/shop/x'],
-        ...(given instanceof Error ? [] : [[app, '/api/apps/shop/x'] as [typeof app, string]]),
+        ...(value instanceof Error ? [] : [[app, '/api/apps/shop/x'] as [typeof app, string]]),
       ]
       for (const [api, path] of asked) {
         logged.length = 0
@@ -188,8 +188,8 @@ test('H5 whatever authenticate or an application throws is 500 INTERNAL and logg
       throw new Error('no name')
     },
   } as const
-  for (const said of [getter, Response.error()]) {
-    const odd = httpApi(mill, { authenticate: () => said, onError })
+  for (const caller of [getter, Response.error()]) {
+    const odd = httpApi(mill, { authenticate: () => caller, onError })
     for (const path of ['/', '/api/overview']) {
       logged.length = 0
       const answer = await odd.fetch(new Request(`http://app.example${path}`))
@@ -201,13 +201,13 @@ test('H5 whatever authenticate or an application throws is 500 INTERNAL and logg
 
 test('H5 what authenticate returns is checked: undefined is 401, and an invalid caller is 500 and logged', async () => {
   const { mill } = await started()
-  let [said, logged]: [unknown, string[]] = [null, []]
+  let [currentCaller, logged]: [unknown, string[]] = [null, []]
   const api = httpApi(mill, {
-    authenticate: () => said as never,
+    authenticate: () => currentCaller as never,
     onError: (error) => logged.push(String(error)),
   })
-  const ask = async (given: unknown): Promise<unknown[]> => {
-    ;[said, logged] = [given, []]
+  const ask = async (caller: unknown): Promise<unknown[]> => {
+    ;[currentCaller, logged] = [caller, []]
     const answers: unknown[] = []
     for (const path of ['/', '/api/overview', '/api/apps']) {
       const answer = await api.fetch(new Request(`http://app.example${path}`))
@@ -235,8 +235,8 @@ test('H5 what authenticate returns is checked: undefined is 401, and an invalid 
     '',
     [],
   ]
-  for (const given of wrong)
-    expect([given, ...(await ask(given))]).toEqual([given, '[500,"INTERNAL",true]', 3, 3])
+  for (const caller of wrong)
+    expect([caller, ...(await ask(caller))]).toEqual([caller, '[500,"INTERNAL",true]', 3, 3])
 })
 
 test.each<[readonly string[] | undefined, string, string | null]>([

@@ -37,7 +37,7 @@ test('S6 secrets are hidden by their keys, and harmless keys are not', () => {
 
 const same = (value: unknown) => [value, value] as const
 
-test.each<readonly [given: unknown, seen: unknown]>([
+test.each<readonly [input: unknown, redacted: unknown]>([
   // Counts and flags.
   same({ tokens: 12, maxTokens: 100, hasPassword: true, password: null, cookieConsent: false }),
   [
@@ -96,10 +96,10 @@ test.each<readonly [given: unknown, seen: unknown]>([
   ['https://b.blob.net/f?sv=1&sig=abc%3D', 'https://b.blob.net/f?sv=1&sig=(hidden)'],
   same('https://example.org:8080/path?q=keyboard&page=2, mail ada@example.org at 10:30'),
   same('git@github.com:a/b.git, ssh://git@github.com, 5 tokens = 3 words'),
-])('S6 %j is seen as %j', (given, seen) => expect(hide(given)).toEqual(seen))
+])('S6 %j is seen as %j', (input, redacted) => expect(hide(input)).toEqual(redacted))
 
 /** The secret in a text, and the redacted text. */
-const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
+const LEAKS: readonly (readonly [input: unknown, redacted: unknown])[] = [
   // Names and values under other keys, and pairs next to other fields.
   [[{ Name: 'DB_PASSWORD', Value: 'x' }], [{ Name: 'DB_PASSWORD', Value: '(hidden)' }]],
   [
@@ -257,9 +257,9 @@ const HARMLESS_TEXTS: readonly unknown[] = [
 ]
 
 test('H6 S6 secrets in names and values, URLs, assignments and JSON of texts are hidden, and harmless values are not', () => {
-  for (const [given, seen] of LEAKS) expect([given, hide(given)]).toEqual([given, seen])
-  for (const given of HARMLESS_TEXTS) expect(hide(given)).toEqual(given)
-  for (const [, seen] of LEAKS) expect(hide(seen)).toEqual(seen)
+  for (const [input, redacted] of LEAKS) expect([input, hide(input)]).toEqual([input, redacted])
+  for (const input of HARMLESS_TEXTS) expect(hide(input)).toEqual(input)
+  for (const [, redacted] of LEAKS) expect(hide(redacted)).toEqual(redacted)
 })
 
 test('H6 S6 a secret is hidden however often it was written as JSON, and whatever is around it', () => {
@@ -271,24 +271,24 @@ test('H6 S6 a secret is hidden however often it was written as JSON, and whateve
     fc.property(secret, fc.nat({ max: 4 }), around, around, (value, times, before, after) => {
       let text = JSON.stringify({ n: 1, password: value, m: 2 })
       for (let n = 0; n < times; n += 1) text = JSON.stringify(text)
-      const seen = hide(`${before}${text}${after}`)
-      expect(seen).not.toContain('s3cret')
-      expect(seen).toContain('m')
+      const redacted = hide(`${before}${text}${after}`)
+      expect(redacted).not.toContain('s3cret')
+      expect(redacted).toContain('m')
     }),
     { numRuns: inFull(2_000, 200), seed: 20_261_117 },
   )
 })
 
 test('S6 flags that make an expression remember where it stopped do not matter, and patterns of yours hide everything', () => {
-  const given = { ssn: 1, a: { ssn: true }, b: [{ ssn2: null }, { ssn3: 'x' }, { ssn4: 'x' }], password: 'x' }
-  const seen = {
+  const input = { ssn: 1, a: { ssn: true }, b: [{ ssn2: null }, { ssn3: 'x' }, { ssn4: 'x' }], password: 'x' }
+  const redacted = {
     ssn: '(hidden)',
     a: { ssn: '(hidden)' },
     b: [{ ssn2: '(hidden)' }, { ssn3: '(hidden)' }, { ssn4: '(hidden)' }],
     password: 'x',
   }
   for (const flags of ['', 'g', 'y', 'gi', 'gy'])
-    expect(redactor([new RegExp('ssn', flags)])(given)).toEqual(seen)
+    expect(redactor([new RegExp('ssn', flags)])(input)).toEqual(redacted)
   expect(redactor([])({ password: 'x', url: 'a://b:c@d' })).toEqual({ password: 'x', url: 'a://b:c@d' })
 })
 

@@ -140,9 +140,9 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       jobs: 1,
       byState: { dead: 1 },
     })
-    const begun = await call('bulk.run', {}, { act: 'delete', filter: { kind: 'dies' } })
-    expect(begun.status).toBe(202)
-    const { id } = begun.body as { id: string }
+    const bulk = await call('bulk.run', {}, { act: 'delete', filter: { kind: 'dies' } })
+    expect(bulk.status).toBe(202)
+    const { id } = bulk.body as { id: string }
     expect(await mill.job(id).result()).toEqual({ looked: 1, changed: 1, refused: 0 })
     expect((await call('bulk.run', {}, { act: 'retry', filter: { state: 'done' } })).body).toMatchObject({
       code: 'OPTION_INVALID',
@@ -456,9 +456,9 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
         return text
       }
     }
-    const heard = await listen()
+    const untilText = await listen()
     // The first counts event marks the end of the existing timeline.
-    await heard('event: counts')
+    await untilText('event: counts')
     await mill.audit.write({
       who: 'ada',
       role: 'admin',
@@ -468,8 +468,8 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       after: null,
     })
     await (await mill.enqueue('echo', 1)).result()
-    await heard('"what":"test"')
-    await heard('"done":1')
+    await untilText('"what":"test"')
+    await untilText('"done":1')
     const again = await listen({ 'last-event-id': '0' })
     expect(await again('"what":"test"')).toMatch(/event: timeline\ndata: .*"what":"test".*\nid: \d+/)
   })

@@ -87,13 +87,13 @@ describe('drain', () => {
     const once = defineJob({
       kind: 'once',
       run({ payload, job }: JobContext<'snooze' | 'throttle'>) {
-        if (seen.has(job.id)) return
-        seen.add(job.id)
+        if (orders.has(job.id)) return
+        orders.add(job.id)
         if (payload === 'snooze') throw new Snooze('2m')
         throw new Throttled({ retryAfter: '3m' })
       },
     })
-    const seen = new Set<string>()
+    const orders = new Set<string>()
     await using mill = await testMill({ jobs: [once], route: (kind) => `queue-of-${kind}` })
     const before = mill.clock.now()
     await mill.enqueue(once, 'snooze')

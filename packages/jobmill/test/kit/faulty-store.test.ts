@@ -144,13 +144,13 @@ describe('a faulty store', () => {
     const instance = anInstance()
     await store.register(instance)
     const handOff = aHandOff(instance.id)
-    const [told] = await store.enqueue([aJob()], { handOff })
-    expect(told?.lease).toMatchObject({ id: told?.id, attempt: 1 })
+    const [reply] = await store.enqueue([aJob()], { handOff })
+    expect(reply?.lease).toMatchObject({ id: reply?.id, attempt: 1 })
     store.loseReply('enqueue')
     const lost = aJob()
     expect((await rejection(() => store.enqueue([lost], { handOff }))).code).toBe('OUTCOME_UNKNOWN')
     const held = await store.held(instance.id)
-    expect(new Set(held.map(({ id }) => id))).toEqual(new Set([told?.id, lost.id]))
+    expect(new Set(held.map(({ id }) => id))).toEqual(new Set([reply?.id, lost.id]))
   })
 
   test('goes around every store', async () => {

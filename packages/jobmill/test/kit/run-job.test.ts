@@ -102,7 +102,7 @@ describe('runJob', () => {
 
   test('N6 runJob and testMill record everything that an enqueue can say', async () => {
     const child = defineJob({ kind: 'child', priority: 3, run: () => {} })
-    const said = {
+    const options = {
       queue: 'mail',
       priority: -2,
       maxAttempts: 9,
@@ -115,7 +115,7 @@ describe('runJob', () => {
     const parent = defineJob({
       kind: 'parent',
       async run({ enqueue }) {
-        await enqueue(child, { n: 1 }, { ...said, dedupeKey: 'a key' })
+        await enqueue(child, { n: 1 }, { ...options, dedupeKey: 'a key' })
         await enqueue(child, { n: 2 }, { dedupe: { key: 'b key', scope: 'queue', holdFor: '1m' } })
       },
     })
@@ -168,8 +168,8 @@ describe('runJob', () => {
       ],
     })
     expect((await runJob(job, null)).result).toEqual([1, 'mine', 9, [], null, 0])
-    const told = { tags: ['a'], metadata: { trace: 'x' }, crashes: 1, queue: 'other' }
-    const { result } = await runJob(job, null, { attempt: 3, job: told })
+    const jobFields = { tags: ['a'], metadata: { trace: 'x' }, crashes: 1, queue: 'other' }
+    const { result } = await runJob(job, null, { attempt: 3, job: jobFields })
     expect(result).toEqual([3, 'other', 9, ['a'], { trace: 'x' }, 1])
   })
 

@@ -128,8 +128,10 @@ describe('a mill of a test', () => {
     await mill.enqueue(echo, { n: 4 }, { dedupe: { key: 'four' }, delay: 1 })
     await mill.enqueue(echo, { n: 5 }, { dedupe: { key: 'four' } })
     await mill.enqueue(echo, { n: 6 }, { dedupe: { key: 'four', onConflict: 'replace' } })
-    const told = mill.enqueued().map(({ kind, queue, payload, outcome }) => [kind, queue, payload, outcome])
-    expect(told).toEqual([
+    const records = mill
+      .enqueued()
+      .map(({ kind, queue, payload, outcome }) => [kind, queue, payload, outcome])
+    expect(records).toEqual([
       ['echo', 'default', { n: 0 }, 'enqueued'],
       ['echo', 'default', { n: 1 }, 'enqueued'],
       ['parent', 'default', null, 'enqueued'],
@@ -170,20 +172,20 @@ describe('a mill of a test', () => {
   })
 
   test('takes the options of a mill, and refuses others by name', async () => {
-    const seen: string[] = []
+    const queues: string[] = []
     await using mill = await testMill({
       jobs: [echo],
       route: { ec: 'quick' },
       middleware: [
         async (context, next) => {
-          seen.push(context.job.queue)
+          queues.push(context.job.queue)
           return next()
         },
       ],
     })
     await mill.enqueue(echo, { n: 1 })
     await mill.drain()
-    expect(seen).toEqual(['quick'])
+    expect(queues).toEqual(['quick'])
     expect((await rejection(() => testMill({ job: [echo] } as object))).message).toContain('"jobs"')
     const wrong = await rejection(() => testMill({ middleware: ['no'] as never, jobs: [echo] }))
     expect(wrong.message).toContain('middleware[0]')

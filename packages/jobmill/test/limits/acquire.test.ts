@@ -79,11 +79,11 @@ describe('a rate', () => {
     await platform.advance(100)
     lateMs = 0
     await platform.advance(2_399)
-    const taken = first.store.calls('acquire')
+    const calls = first.store.calls('acquire')
     await platform.advance(1)
     // Woken 2 s too late: its token has expired, and another is available at once because the bucket is full
     // again.
-    expect(first.store.calls('acquire')).toBe(taken + 1)
+    expect(first.store.calls('acquire')).toBe(calls + 1)
     expect(await late).toBe(platform.now())
     expect((await first.store.limits())[0]?.available).toBe(1)
   })

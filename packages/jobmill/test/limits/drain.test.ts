@@ -69,7 +69,7 @@ describe('drain', () => {
   test.each([
     ['another key', 'b', 'nothing was thrown'],
     ['this key', 'a', expect.any(Snooze)],
-  ])('who waits for a key when %s is drained', async (_, key, told) => {
+  ])('who waits for a key when %s is drained', async (_, key, outcome) => {
     const it = await scene({ api: { ...HALF_SECONDLY.api, perKey: true } })
     const limit = insideOf(it.first, aLease(it.platform))
     await limit.acquire('api', { key: 'a', amount: 2 })
@@ -77,7 +77,7 @@ describe('drain', () => {
     await it.platform.advance(100)
     await limit.drain('api', { key, retryAfter: '10s' })
     await it.platform.advance(400)
-    expect(await waiting).toEqual(told)
+    expect(await waiting).toEqual(outcome)
   })
 
   test('drains of any number of keys are remembered for as long as somebody may wait, and not for ever', async () => {
@@ -90,13 +90,13 @@ describe('drain', () => {
     await store.declareLimits([
       { name: 'api', settings: { ...limitSettings({ rate: 1 }, ''), perKey: true } as RateSettings },
     ])
-    const seen = new Set([known.timesOf('api k0')])
+    const values = new Set([known.timesOf('api k0')])
     for (let n = 0; n <= 10_000; n += 1) {
       await known.drain('api', { key: `k${n}` })
-      if (n === 0 || n === 9_999 || n === 10_000) seen.add(known.timesOf('api k0'))
+      if (n === 0 || n === 9_999 || n === 10_000) values.add(known.timesOf('api k0'))
     }
     // Before, after its own drain, and after a reset: three different values.
-    expect(seen.size).toBe(3)
+    expect(values.size).toBe(3)
   })
 
   test('a lost reply does not make it longer', async () => {

@@ -143,8 +143,8 @@ describe('a concurrency limit', () => {
     await released
     expect(await insideOf(it.first, b).tryAcquire('db')).not.toBeNull()
     it.first.store.fail('release', { times: Number.POSITIVE_INFINITY })
-    const given = (await insideOf(it.first, b).tryAcquire('db')) ?? permit
-    const gone = given.release()
+    const second = (await insideOf(it.first, b).tryAcquire('db')) ?? permit
+    const gone = second.release()
     await it.platform.advance('1m')
     await gone
   })

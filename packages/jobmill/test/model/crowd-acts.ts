@@ -46,7 +46,7 @@ export const aCrowd: fc.Arbitrary<Crowd> = fc.array(
 )
 
 /** The acts of a member and their replies. */
-export interface Told {
+export interface MemberLog {
   readonly enqueued: { readonly job: NewJob; readonly reply: Enqueued }[]
   readonly leases: Lease[]
   readonly ended: Set<string>
@@ -58,39 +58,39 @@ export async function member(
   store: Store,
   acts: readonly Act[],
   makeJob: (act: Act) => NewJob,
-): Promise<Told> {
+): Promise<MemberLog> {
   const instance = anInstance({ leaseMs: 600_000 })
   await store.register(instance)
-  const told: Told = { enqueued: [], leases: [], ended: new Set(), forgotten: new Set() }
+  const log: MemberLog = { enqueued: [], leases: [], ended: new Set(), forgotten: new Set() }
   const hand: Lease[] = []
-  for (const act of acts) await ACTS[act.verb]({ store, act, makeJob, told, hand, instance: instance.id })
-  return told
+  for (const act of acts) await ACTS[act.verb]({ store, act, makeJob, log, hand, instance: instance.id })
+  return log
 }
 
 interface Moment {
   readonly store: Store
   readonly act: Act
   readonly makeJob: (act: Act) => NewJob
-  readonly told: Told
+  readonly log: MemberLog
   readonly hand: Lease[]
   readonly instance: string
 }
 
 /** Jobs that were dispatched directly. */
 async function enqueue(
-  { store, act, makeJob, told }: Moment,
+  { store, act, makeJob, log }: Moment,
   { handOff, priority = 0 }: { readonly handOff?: HandOff; readonly priority?: number } = {},
 ): Promise<Lease[]> {
   const jobs = Array.from({ length: act.many }, () => ({ ...makeJob(act), priority }))
   const replies = await store.enqueue(jobs, { handOff })
   for (const [n, reply] of replies.entries()) {
     const job = jobs[n]
-    if (job !== undefined) told.enqueued.push({ job, reply })
+    if (job !== undefined) log.enqueued.push({ job, reply })
   }
   return replies.flatMap(({ lease }) => lease ?? [])
 }
 
-async function finish({ store, act, told, hand }: Moment, forget: boolean): Promise<void> {
+async function finish({ store, act, log, hand }: Moment, forget: boolean): Promise<void> {
   const leases = hand.splice(0, act.many)
   const items = leases.map(({ id, token }) => ({
     id,
@@ -100,29 +100,29 @@ async function finish({ store, act, told, hand }: Moment, forget: boolean): Prom
   }))
   for (const { id, accepted } of await store.finish(items)) {
     assert.equal(accepted, true, 'nobody else may end what this member holds')
-    told.ended.add(id)
-    if (forget) told.forgotten.add(id)
+    log.ended.add(id)
+    if (forget) log.forgotten.add(id)
   }
 }
 
 const ACTS: Readonly<Record<Act['verb'], (moment: Moment) => Promise<void>>> = {
   enqueue: async (moment) => void (await enqueue(moment)),
   async handOff(moment) {
-    const { act, instance, told, hand } = moment
+    const { act, instance, log, hand } = moment
     // Mostly blocked by ready jobs, unless it has the best priority of all.
     const queues = [{ queue: QUEUE, room: act.many }]
     const leases = await enqueue(moment, { handOff: aHandOff(instance, { queues }), priority: -1 })
-    told.leases.push(...leases)
+    log.leases.push(...leases)
     hand.push(...leases)
   },
-  async claim({ store, act, told, hand, instance }) {
+  async claim({ store, act, log, hand, instance }) {
     const leases = await store.claim(aClaim(instance, { limit: act.many }))
-    told.leases.push(...leases)
+    log.leases.push(...leases)
     hand.push(...leases)
   },
   finish: (moment) => finish(moment, false),
   forget: (moment) => finish(moment, true),
-  async release({ store, act, told, hand }) {
+  async release({ store, act, log, hand }) {
     const leases = hand.splice(0, act.many)
     const items = leases.map(({ id, token }) => ({
       id,
@@ -131,12 +131,12 @@ const ACTS: Readonly<Record<Act['verb'], (moment: Moment) => Promise<void>>> = {
       outcome: null,
     }))
     // A job with a pending cancel ends here.
-    for (const { id, state } of await store.finish(items)) if (state === 'cancelled') told.ended.add(id)
+    for (const { id, state } of await store.finish(items)) if (state === 'cancelled') log.ended.add(id)
   },
-  async cancel({ store, told }) {
-    const mine = told.enqueued.at(-1)?.reply.id
+  async cancel({ store, log }) {
+    const mine = log.enqueued.at(-1)?.reply.id
     if (mine === undefined) return
     const [verdict] = await store.cancel([mine], 'no')
-    if (verdict?.verdict === 'changed' && verdict.state === 'cancelled') told.ended.add(mine)
+    if (verdict?.verdict === 'changed' && verdict.state === 'cancelled') log.ended.add(mine)
   },
 }

@@ -5,13 +5,13 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aJob, type ConformanceSubject } from '../../src/testing/index.ts'
-import { type Act, type Crowd, KEYS, member, type Told } from './crowd-acts.ts'
+import { type Act, type Crowd, KEYS, member, type MemberLog } from './crowd-acts.ts'
 
 async function withCrowd(
   subject: ConformanceSubject,
   crowd: Crowd,
   makeJob: (act: Act) => NewJob,
-  check: (store: Store, told: readonly Told[]) => Promise<void>,
+  check: (store: Store, logs: readonly MemberLog[]) => Promise<void>,
 ): Promise<void> {
   await subject.fresh()
   const watcher = subject.handle({})
@@ -54,9 +54,9 @@ function assertOneHolder(jobs: readonly (JobRecord | null)[]): void {
 function keptOf(
   ids: readonly string[],
   jobs: readonly (JobRecord | null)[],
-  told: readonly Told[],
+  logs: readonly MemberLog[],
 ): JobRecord[] {
-  const forgotten = new Set(told.flatMap((one) => [...one.forgotten]))
+  const forgotten = new Set(logs.flatMap((one) => [...one.forgotten]))
   for (const [n, id] of ids.entries())
     assert.equal(jobs[n] === null, forgotten.has(id), forgotten.has(id) ? 'not forgotten' : 'a job was lost')
   return jobs.filter((job) => job !== null)
@@ -68,14 +68,14 @@ export async function claimOnce(subject: ConformanceSubject, crowd: Crowd): Prom
     subject,
     crowd,
     () => aJob(),
-    async (store, told) => {
-      const leases = told.flatMap((one) => one.leases.map(({ id, token }) => `${id} ${token}`))
+    async (store, logs) => {
+      const leases = logs.flatMap((one) => one.leases.map(({ id, token }) => `${id} ${token}`))
       assert.equal(new Set(leases).size, leases.length, 'a lease was given out twice')
-      const ids = told.flatMap((one) => one.enqueued.map(({ job }) => job.id))
+      const ids = logs.flatMap((one) => one.enqueued.map(({ job }) => job.id))
       const jobs = await store.get(ids)
-      const done = told.flatMap((one) => [...one.ended])
+      const done = logs.flatMap((one) => [...one.ended])
       assert.equal(new Set(done).size, done.length, 'a job ended twice')
-      const kept = keptOf(ids, jobs, told)
+      const kept = keptOf(ids, jobs, logs)
       for (const job of kept) {
         assert.equal(
           ['done', 'cancelled'].includes(job.state),
@@ -101,8 +101,8 @@ function keyed({ key }: Act): NewJob {
 
 /** At most one live job per key, and every duplicate was reported with a job that held the key. */
 export async function dedupeOnce(subject: ConformanceSubject, crowd: Crowd): Promise<void> {
-  await withCrowd(subject, crowd, keyed, async (store, told) => {
-    const all = told.flatMap((one) => one.enqueued)
+  await withCrowd(subject, crowd, keyed, async (store, logs) => {
+    const all = logs.flatMap((one) => one.enqueued)
     const keyOf = new Map(
       all.filter(({ reply }) => reply.outcome === 'enqueued').map(({ job }) => [job.id, job.dedupe?.key]),
     )
@@ -113,6 +113,6 @@ export async function dedupeOnce(subject: ConformanceSubject, crowd: Crowd): Pro
     const ids = [...keyOf.keys()]
     const jobs = await store.get(ids)
     assertOneHolder(jobs)
-    keptOf(ids, jobs, told)
+    keptOf(ids, jobs, logs)
   })
 }

@@ -12,8 +12,8 @@ export function difference(actual: unknown, expected: unknown, path = ''): Confi
   if (isDeepStrictEqual(actual, expected)) return undefined
   if (isBranch(actual) && isBranch(expected)) {
     for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {
-      const found = difference(actual[key], expected[key], `${path}.${key}`)
-      if (found !== undefined) return found
+      const inner = difference(actual[key], expected[key], `${path}.${key}`)
+      if (inner !== undefined) return inner
     }
   }
   return { path, actual, expected }

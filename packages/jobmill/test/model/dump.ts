@@ -15,7 +15,7 @@ export async function compareAll(world: World): Promise<void> {
     world,
     'what it shows',
     (system) => dump(world, system),
-    (shown) => shown,
+    (text) => text,
   )
 }
 

@@ -36,7 +36,7 @@ export function someSteps(most: number): fc.Arbitrary<Step[]> {
 }
 
 /** Adds the steps so far to an error. */
-export async function told(steps: readonly Step[], act: () => Promise<void>): Promise<void> {
+export async function withStepsInError(steps: readonly Step[], act: () => Promise<void>): Promise<void> {
   try {
     await act()
   } catch (error) {
@@ -70,7 +70,7 @@ export async function run(subjects: readonly ConformanceSubject[], steps: readon
     await begin(world)
     for (const [n, step] of steps.entries()) {
       const isTimeToLook = n % LOOK_EVERY === LOOK_EVERY - 1 || n === steps.length - 1
-      await told(steps.slice(0, n + 1), async () => {
+      await withStepsInError(steps.slice(0, n + 1), async () => {
         await step.run(world)
         if (isTimeToLook) await compareAll(world)
       })

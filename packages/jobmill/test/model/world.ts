@@ -117,10 +117,12 @@ export async function orCode<T>(act: () => Promise<T>): Promise<T | { readonly r
 }
 
 function same(actual: unknown, expected: unknown, what: string): void {
-  const found = difference(actual, expected)
-  if (found === undefined) return
-  const [ours, theirs] = [found.expected, found.actual].map((value) => JSON.stringify(value) ?? 'nothing')
-  throw new Error(`${what}, at ${found.path || 'the reply'}: ${theirs}, where the oracle has ${ours}`)
+  const different = difference(actual, expected)
+  if (different === undefined) return
+  const [ours, theirs] = [different.expected, different.actual].map(
+    (value) => JSON.stringify(value) ?? 'nothing',
+  )
+  throw new Error(`${what}, at ${different.path || 'the reply'}: ${theirs}, where the oracle has ${ours}`)
 }
 
 /** One of the items, chosen by any number; undefined when there is none. */

@@ -83,7 +83,7 @@ export const histories = fc.array(
 )
 type Step = typeof histories extends fc.Arbitrary<(infer S)[]> ? S : never
 
-interface Seen {
+interface CountedEvent {
   readonly at: number
   readonly queue: string
   readonly counter: Counter
@@ -97,7 +97,7 @@ interface Drawn {
 }
 
 /** The gauges of a queue or a limit at one instant. */
-interface Stood {
+interface GaugeSample {
   readonly at: number
   readonly name: string
   readonly levels: Readonly<Record<string, number>>
@@ -129,11 +129,11 @@ export interface World {
 
 export function world(plain: Store, clock: Clock): World {
   const store = faultyStore(plain)
-  const seen: Seen[] = []
+  const countedEvents: CountedEvent[] = []
   const drawn: Drawn[] = []
-  const stood = { queue: [] as Stood[], limit: [] as Stood[] }
+  const samples = { queue: [] as GaugeSample[], limit: [] as GaugeSample[] }
   let sampledAt = -1
-  const all = Array.from({ length: PROCESSES }, (_, process): { hub: EventHub; seen: Observer } => {
+  const all = Array.from({ length: PROCESSES }, (_, process): { hub: EventHub; observer: Observer } => {
     const hub = eventHub(clock)
     const own = observer({
       hub,
@@ -143,7 +143,7 @@ export function world(plain: Store, clock: Clock): World {
       samples: () => process === SAMPLER,
     })
     own.start()
-    return { hub, seen: own }
+    return { hub, observer: own }
   })
   const at = (process: number): (typeof all)[number] => all[process] ?? fail()
 
@@ -154,10 +154,10 @@ export function world(plain: Store, clock: Clock): World {
     if (at % 10_000 < 5_000 || bucketAt === sampledAt) return
     sampledAt = bucketAt
     for (const { queue, oldestReadyMs, ...counts } of await plain.counts())
-      stood.queue.push({ at, name: queue, levels: { ...counts, oldestReadyMs: oldestReadyMs ?? 0 } })
+      samples.queue.push({ at, name: queue, levels: { ...counts, oldestReadyMs: oldestReadyMs ?? 0 } })
     for (const { name, available, held } of await plain.limits())
       // A limit is empty when it is full: its missing budget corresponds to the jobs of a queue.
-      stood.limit.push({ at, name, levels: { available, held } })
+      samples.limit.push({ at, name, levels: { available, held } })
   }
 
   async function flush(process: number, fate: (typeof FATES)[number]): Promise<void> {
@@ -167,7 +167,7 @@ export function world(plain: Store, clock: Clock): World {
       store.fail('record', { error: new JobmillError('OUTCOME_UNKNOWN', 'lost') })
     if (process === SAMPLER) await look()
     await at(process)
-      .seen.pass()
+      .observer.pass()
       .catch(() => {})
     store.clear()
   }
@@ -202,13 +202,13 @@ export function world(plain: Store, clock: Clock): World {
       if (step.do === 'draw') {
         const { kind, draw } = step
         drawn.push({ at: clock.now(), kind, draw })
-        return at(step.process).seen.drew(LIMIT, kind, draw)
+        return at(step.process).observer.drew(LIMIT, kind, draw)
       }
       const { counter, times: latencies } = tell(at(step.process).hub, step)
-      seen.push({ at: clock.now(), queue: step.queue, counter, times: latencies })
+      countedEvents.push({ at: clock.now(), queue: step.queue, counter, times: latencies })
     },
     async flushAll() {
-      for (const { seen: own } of all) while (own.needed()) await own.pass()
+      for (const { observer: own } of all) while (own.needed()) await own.pass()
     },
     async endSamples() {
       // The last run of each ends with a change.
@@ -220,7 +220,7 @@ export function world(plain: Store, clock: Clock): World {
     expectedDraws: (resolution) =>
       drawn.length === 0 ? [] : [{ limit: LIMIT, ...bucketed(drawn, resolution, drawsOf) }],
     expectedLevels(what, name, from, before) {
-      const within = stood[what].filter((one) => one.name === name && one.at >= from && one.at < before)
+      const within = samples[what].filter((one) => one.name === name && one.at >= from && one.at < before)
       const gauge = (level: string): { mean: number; most: number } | null => {
         const values = within.map(({ levels }) => levels[level] ?? 0)
         if (values.length === 0) return null
@@ -229,17 +229,17 @@ export function world(plain: Store, clock: Clock): World {
       return Object.fromEntries(LEVELS[what].map((level) => [level, gauge(level)]))
     },
     livelyHours(what, name) {
-      const own = stood[what].filter((one) => one.name === name)
+      const own = samples[what].filter((one) => one.name === name)
       const lively = own.filter(
         (one, n) => !isAtRest(what, one) || (n > 0 && !isAtRest(what, own[n - 1] ?? one)),
       )
       return [...new Set(lively.map((one) => one.at - (one.at % 3_600_000)))]
     },
     expected: (resolution) =>
-      QUEUES.filter((queue) => seen.some((one) => one.queue === queue)).map((queue) =>
+      QUEUES.filter((queue) => countedEvents.some((one) => one.queue === queue)).map((queue) =>
         seriesOf(
           queue,
-          seen.filter((one) => one.queue === queue),
+          countedEvents.filter((one) => one.queue === queue),
           resolution,
         ),
       ),
@@ -249,7 +249,7 @@ export function world(plain: Store, clock: Clock): World {
 /** The one limit: a rate of 5 in an hour. */
 export const LIMIT = 'smtp'
 
-function isAtRest(what: keyof typeof LEVELS, { levels }: Stood): boolean {
+function isAtRest(what: keyof typeof LEVELS, { levels }: GaugeSample): boolean {
   if (what === 'limit') return levels['available'] === 5
   return ['scheduled', 'ready', 'running', 'dead'].every((state) => levels[state] === 0)
 }
@@ -266,7 +266,10 @@ function fail(): never {
   throw new Error('no such process')
 }
 
-function tell({ emit }: EventHub, step: Extract<Step, { do: 'tell' }>): Pick<Seen, 'counter' | 'times'> {
+function tell(
+  { emit }: EventHub,
+  step: Extract<Step, { do: 'tell' }>,
+): Pick<CountedEvent, 'counter' | 'times'> {
   const { queue, type, ms, moreMs } = step
   const attempt = attemptIn(queue)
   switch (type) {
@@ -294,35 +297,39 @@ function tell({ emit }: EventHub, step: Extract<Step, { do: 'tell' }>): Pick<See
   }
 }
 
-function seriesOf(queue: string, seen: readonly Seen[], resolution: number): Pick<QueueSeries, 'queue'> {
-  return { queue, ...bucketed(seen, resolution, figuresOf) }
+function seriesOf(
+  queue: string,
+  events: readonly CountedEvent[],
+  resolution: number,
+): Pick<QueueSeries, 'queue'> {
+  return { queue, ...bucketed(events, resolution, figuresOf) }
 }
 
 function bucketed<T extends { readonly at: number }>(
-  seen: readonly T[],
+  events: readonly T[],
   resolution: number,
   of: (some: readonly T[]) => object,
 ): { readonly all: object; readonly points: readonly object[] } {
   const buckets = new Map<number, T[]>()
-  for (const one of seen) {
+  for (const one of events) {
     const at = one.at - (one.at % resolution)
     buckets.set(at, [...(buckets.get(at) ?? []), one])
   }
   const points = [...buckets].toSorted(([a], [b]) => a - b).map(([at, own]) => ({ at, ...of(own) }))
-  return { all: of(seen), points }
+  return { all: of(events), points }
 }
 
-function figuresOf(seen: readonly Seen[]): object {
-  const count = (counter: Counter): number => seen.filter((one) => one.counter === counter).length
+function figuresOf(events: readonly CountedEvent[]): object {
+  const count = (counter: Counter): number => events.filter((one) => one.counter === counter).length
   return {
     counters: Object.fromEntries(COUNTERS.map((counter) => [counter, count(counter)])),
-    ...Object.fromEntries(LATENCIES.map((latency) => [latency, percentilesOf(seen, latency)])),
+    ...Object.fromEntries(LATENCIES.map((latency) => [latency, percentilesOf(events, latency)])),
   }
 }
 
 /** By nearest rank on the sorted values, then the bucket of that value. */
-function percentilesOf(seen: readonly Seen[], latency: Latency): Percentiles {
-  const sorted = seen
+function percentilesOf(events: readonly CountedEvent[], latency: Latency): Percentiles {
+  const sorted = events
     .flatMap(({ times: { [latency]: ms } }) => (ms === undefined ? [] : [ms]))
     .toSorted((a, b) => a - b)
   const at = (share: number): number | null => {

@@ -14,21 +14,21 @@ const always = { name: 'always', type: 'gauge', help, samples: [{ value: 1 }] } 
 function bench() {
   const platform = testPlatform()
   const { metrics: figures, families } = customMetrics(platform)
-  const told = async (): Promise<ReadonlyMap<string, ReadFamily>> =>
+  const scrape = async (): Promise<ReadonlyMap<string, ReadFamily>> =>
     readExposition(exposition([always, ...(await families(5_000))]))
-  return { platform, ...figures, told }
+  return { platform, ...figures, scrape }
 }
 
 describe('a counter', () => {
   test('has every series from zero, and counts by 1 or by more', async () => {
-    const { counter, told } = bench()
+    const { counter, scrape } = bench()
     const plain = counter({ name: 'plain_total', help })
     const sent = counter({
       name: 'sent_total',
       help,
       labels: { outcome: ['acked', 'expired'], via: ['a', 'b'] },
     })
-    const before = await told()
+    const before = await scrape()
     expect(before.get('plain_total')).toMatchObject({ type: 'counter', help, samples: [{ value: 0 }] })
     expect(before.get('sent_total')?.samples.map(({ labels, value }) => [labels, value])).toEqual([
       [{ outcome: 'acked', via: 'a' }, 0],
@@ -40,20 +40,20 @@ describe('a counter', () => {
     plain.add({}, 2.5)
     sent.add({ via: 'b', outcome: 'acked' })
     sent.add({ outcome: 'acked', via: 'b' }, 0)
-    const after = await told()
+    const after = await scrape()
     expect(valueOf(after, 'plain_total')).toBe(3.5)
     expect(valueOf(after, 'sent_total', { outcome: 'acked', via: 'b' })).toBe(1)
   })
 
   test('whose values are not known beforehand has a series with each first use, 1,000 at most, and the rest under other', async () => {
-    const { counter, told } = bench()
+    const { counter, scrape } = bench()
     const asked = counter({ name: 'asked_total', help, labels: { chat: true, how: ['in', 'out'] } })
-    expect((await told()).has('asked_total')).toBe(false)
+    expect((await scrape()).has('asked_total')).toBe(false)
     for (let n = 0; n < 1_000; n += 1) asked.add({ chat: `c${n}`, how: 'in' })
     asked.add({ chat: 'c7', how: 'in' }, 5)
     for (const chat of ['one more', 'and another']) asked.add({ chat, how: 'in' }, 2)
     asked.add({ chat: 'c7', how: 'out' })
-    const all = await told()
+    const all = await scrape()
     expect(all.get('asked_total')?.samples).toHaveLength(1_002)
     expect(valueOf(all, 'asked_total', { chat: 'c7', how: 'in' })).toBe(6)
     expect(valueOf(all, 'asked_total', { chat: 'other', how: 'in' })).toBe(4)
@@ -61,12 +61,12 @@ describe('a counter', () => {
   })
 
   test('stays on its lines whatever labels and help hold, and counts values that are too long under other', async () => {
-    const { counter, told } = bench()
+    const { counter, scrape } = bench()
     const odd = 'a "b"\\\nc}'
     const asked = counter({ name: 'odd_total', help: 'a \\ and\na line', labels: { who: true } })
     asked.add({ who: odd })
     asked.add({ who: 'x'.repeat(201) })
-    const all = await told()
+    const all = await scrape()
     expect(valueOf(all, 'odd_total', { who: odd })).toBe(1)
     expect(valueOf(all, 'odd_total', { who: 'other' })).toBe(1)
     expect(all.get('odd_total')?.help).toBe('a \\\\ and\\na line')
@@ -92,10 +92,10 @@ describe('a counter', () => {
 
 describe('a histogram', () => {
   test('counts what is at most each bound, all of it, and its sum', async () => {
-    const { histogram, told } = bench()
+    const { histogram, scrape } = bench()
     const sizes = histogram({ name: 'size_bytes', help, buckets: [1, 10, 100], labels: { kind: ['a', 'b'] } })
     for (const value of [0, 1, 2, 10, 11, 5_000]) sizes.observe(value, { kind: 'a' })
-    const all = await told()
+    const all = await scrape()
     const at = (kind: string) =>
       ['1', '10', '100', '+Inf'].map((le) => valueOf(all, 'size_bytes_bucket', { kind, le }))
     expect([at('a'), at('b')]).toEqual([
@@ -110,7 +110,7 @@ describe('a histogram', () => {
 
 describe('a gauge', () => {
   test('is read at each scrape, at once or after a while', async () => {
-    const { gauge, told } = bench()
+    const { gauge, scrape } = bench()
     let n = 0
     gauge({ name: 'depth', help, read: () => (n += 1) })
     gauge({
@@ -119,8 +119,8 @@ describe('a gauge', () => {
       labels: { state: ['staged', 'gone'], owner: true },
       read: async () => [{ labels: { state: 'staged', owner: 'ada' }, value: n * 10 }],
     })
-    await told()
-    const second = await told()
+    await scrape()
+    const second = await scrape()
     expect(valueOf(second, 'depth')).toBe(2)
     expect(valueOf(second, 'files', { state: 'staged', owner: 'ada' })).toBe(20)
     expect(valueOf(second, 'jobmill_gauge_failures_total', { gauge: 'depth' })).toBe(0)
@@ -136,33 +136,33 @@ describe('a gauge', () => {
     ['gives a series twice', () => ['x', 'x'].map((a) => ({ labels: { a }, value: 1 }))],
     ['gives too many', () => Array.from({ length: 1_001 }, (_, a) => ({ labels: { a: `${a}` }, value: 1 }))],
   ])('whose read %s is left out, which is counted, and the others are told', async (_, read) => {
-    const { counter, gauge, told } = bench()
+    const { counter, gauge, scrape } = bench()
     gauge({ name: 'bad', help, labels: { a: true }, read: read as () => GaugeReading<{ a: true }> })
     gauge({ name: 'good', help, read: () => 1 })
     counter({ name: 'good_total', help })
-    const all = await told()
+    const all = await scrape()
     expect([...all.keys()]).toEqual(['always', 'jobmill_gauge_failures_total', 'good', 'good_total'])
     expect(valueOf(all, 'jobmill_gauge_failures_total', { gauge: 'bad' })).toBe(1)
   })
 
   test('whose read hangs is left out when the time is over, and is not begun again beside itself', async () => {
-    const { gauge, told, platform } = bench()
+    const { gauge, scrape: families, platform } = bench()
     const { promise, resolve } = Promise.withResolvers<number>()
-    let begun = 0
-    gauge({ name: 'slow', help, read: () => ((begun += 1), promise) })
+    let reads = 0
+    gauge({ name: 'slow', help, read: () => ((reads += 1), promise) })
     gauge({ name: 'good', help, read: () => 1 })
     const late = async (): Promise<string[]> => {
-      const scrape = told()
+      const scrape = families()
       await platform.advance(5_000)
       return [...(await scrape).keys()]
     }
     expect(await late()).toEqual(['always', 'jobmill_gauge_failures_total', 'good'])
     expect(await late()).toEqual(['always', 'jobmill_gauge_failures_total', 'good'])
-    expect(begun).toBe(1)
+    expect(reads).toBe(1)
     resolve(7)
     await promise
     await platform.settled()
-    expect(valueOf(await told(), 'slow')).toBe(7)
+    expect(valueOf(await families(), 'slow')).toBe(7)
   })
 })
 
@@ -219,12 +219,12 @@ test('a mill tells them behind ours', async () => {
   const took = mill?.histogram({ name: 'upload_seconds', help, buckets: [0.1, 1] })
   webhooks?.add({ outcome: 'new' })
   took?.observe(0.5)
-  const told = readExposition((await mill?.prometheus()) ?? '')
-  expect([...told.keys()].slice(-3)).toEqual(['webhooks_total', 'staged_files', 'upload_seconds'])
-  expect(valueOf(told, 'webhooks_total', { outcome: 'new' })).toBe(1)
-  expect(valueOf(told, 'webhooks_total', { outcome: 'repeat' })).toBe(0)
-  expect(valueOf(told, 'upload_seconds_bucket', { le: '1' })).toBe(1)
-  expect(valueOf(told, 'jobmill_store_up')).toBe(1)
+  const families = readExposition((await mill?.prometheus()) ?? '')
+  expect([...families.keys()].slice(-3)).toEqual(['webhooks_total', 'staged_files', 'upload_seconds'])
+  expect(valueOf(families, 'webhooks_total', { outcome: 'new' })).toBe(1)
+  expect(valueOf(families, 'webhooks_total', { outcome: 'repeat' })).toBe(0)
+  expect(valueOf(families, 'upload_seconds_bucket', { le: '1' })).toBe(1)
+  expect(valueOf(families, 'jobmill_store_up')).toBe(1)
 })
 
 function fail(): never {

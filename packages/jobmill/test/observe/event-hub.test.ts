@@ -30,14 +30,14 @@ describe('an event hub', () => {
 
   test('calls listeners in a later turn, never inside the one that tells', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: string[] = []
-    hub.on('*', () => heard.push('listener'))
+    const events: string[] = []
+    hub.on('*', () => events.push('listener'))
     hub.emit('queue-changed', queue('a'))
-    heard.push('after emit')
+    events.push('after emit')
     await Promise.resolve()
-    heard.push('a microtask later')
+    events.push('a microtask later')
     await hub.delivered()
-    expect(heard).toEqual(['after emit', 'a microtask later', 'listener'])
+    expect(events).toEqual(['after emit', 'a microtask later', 'listener'])
   })
 
   test('keeps nothing while nobody listens, and counts it all the same', async () => {
@@ -45,25 +45,25 @@ describe('an event hub', () => {
     for (let n = 0; n < 10; n += 1) hub.emit('queue-changed', queue('a'))
     await hub.delivered()
     expect(hub.counts).toEqual({ dropped: 0, errors: 0, told: { 'queue-changed': 10 } })
-    const heard: MillEvent[] = []
-    hub.on('*', (event) => heard.push(event))
+    const events: MillEvent[] = []
+    hub.on('*', (event) => events.push(event))
     await hub.delivered()
-    expect(heard).toEqual([])
+    expect(events).toEqual([])
   })
 
   test('a listener that throws is counted, and hears the next one; the others hear everything', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: MillEvent[] = []
+    const events: MillEvent[] = []
     let thrown = 0
     hub.on('queue-changed', () => {
       thrown += 1
       throw new Error('listener')
     })
-    hub.on('queue-changed', (event) => heard.push(event))
-    hub.on('*', (event) => heard.push(event))
+    hub.on('queue-changed', (event) => events.push(event))
+    hub.on('*', (event) => events.push(event))
     for (const name of ['a', 'b']) hub.emit('queue-changed', queue(name))
     await hub.delivered()
-    expect([thrown, hub.counts.errors, names(heard)]).toEqual([2, 2, ['a', 'a', 'b', 'b']])
+    expect([thrown, hub.counts.errors, names(events)]).toEqual([2, 2, ['a', 'a', 'b', 'b']])
   })
 
   test('a listener that rejects is counted, and takes no process down', async () => {
@@ -81,24 +81,24 @@ describe('an event hub', () => {
 
   test('a listener that never ends delays neither the others nor what comes next', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: MillEvent[] = []
+    const events: MillEvent[] = []
     hub.on('*', () => new Promise(() => {}))
-    hub.on('*', (event) => heard.push(event))
+    hub.on('*', (event) => events.push(event))
     for (const name of ['a', 'b', 'c']) hub.emit('queue-changed', queue(name))
     await hub.delivered()
-    expect(names(heard)).toEqual(['a', 'b', 'c'])
+    expect(names(events)).toEqual(['a', 'b', 'c'])
   })
 
   test('drops and counts what does not fit while nobody could be called, and keeps the first', async () => {
     const hub = eventHub(systemPlatform, 3)
-    const heard: MillEvent[] = []
-    hub.on('*', (event) => heard.push(event))
+    const events: MillEvent[] = []
+    hub.on('*', (event) => events.push(event))
     for (const name of ['a', 'b', 'c', 'd', 'e']) hub.emit('queue-changed', queue(name))
     await hub.delivered()
-    expect([names(heard), hub.counts.dropped]).toEqual([['a', 'b', 'c'], 2])
+    expect([names(events), hub.counts.dropped]).toEqual([['a', 'b', 'c'], 2])
     hub.emit('queue-changed', queue('f'))
     await hub.delivered()
-    expect([names(heard).at(-1), hub.counts.dropped]).toEqual(['f', 2])
+    expect([names(events).at(-1), hub.counts.dropped]).toEqual(['f', 2])
   })
 
   test('lets the loop turn between some hundred of them', async () => {
@@ -121,35 +121,35 @@ describe('an event hub', () => {
 
   test('an event that a listener tells comes after those that wait, and is waited for', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: string[] = []
+    const events: string[] = []
     hub.on('queue-changed', ({ queue: name }) => {
-      heard.push(name)
+      events.push(name)
       if (name === 'a') hub.emit('queue-changed', queue('from a listener'))
     })
     for (const name of ['a', 'b']) hub.emit('queue-changed', queue(name))
     await hub.delivered()
-    expect(heard).toEqual(['a', 'b', 'from a listener'])
+    expect(events).toEqual(['a', 'b', 'from a listener'])
   })
 })
 
 describe('what `on` returns', () => {
   test('ends the listening at once, also for events that were told before, and twice is once', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: MillEvent[] = []
-    const end = hub.on('*', (event) => heard.push(event))
+    const events: MillEvent[] = []
+    const end = hub.on('*', (event) => events.push(event))
     const stays: MillEvent[] = []
     hub.on('*', (event) => stays.push(event))
     hub.emit('queue-changed', queue('a'))
     end()
     end()
     await hub.delivered()
-    expect([names(heard), names(stays)]).toEqual([[], ['a']])
+    expect([names(events), names(stays)]).toEqual([[], ['a']])
   })
 
   test('ends one of two, when the same function listens twice', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: MillEvent[] = []
-    const listener = (event: MillEvent): void => void heard.push(event)
+    const events: MillEvent[] = []
+    const listener = (event: MillEvent): void => void events.push(event)
     const end = hub.on('*', listener)
     hub.on('*', listener)
     hub.emit('queue-changed', queue('a'))
@@ -157,19 +157,19 @@ describe('what `on` returns', () => {
     end()
     hub.emit('queue-changed', queue('b'))
     await hub.delivered()
-    expect(names(heard)).toEqual(['a', 'a', 'b'])
+    expect(names(events)).toEqual(['a', 'a', 'b'])
   })
 
   test('can be called by the listener itself', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: MillEvent[] = []
+    const events: MillEvent[] = []
     const end = hub.on('*', (event) => {
-      heard.push(event)
+      events.push(event)
       end()
     })
     for (const name of ['a', 'b']) hub.emit('queue-changed', queue(name))
     await hub.delivered()
-    expect(names(heard)).toEqual(['a'])
+    expect(names(events)).toEqual(['a'])
   })
 })
 
@@ -192,15 +192,15 @@ describe('a tap', () => {
 
   test('that throws is counted, and stands in the way of nobody', async () => {
     const hub = eventHub(systemPlatform)
-    const heard: MillEvent[] = []
+    const events: MillEvent[] = []
     const tapped: string[] = []
     hub.tap(() => {
       throw new Error('tap')
     })
     hub.tap((type) => tapped.push(type))
-    hub.on('*', (event) => heard.push(event))
+    hub.on('*', (event) => events.push(event))
     hub.emit('queue-changed', queue('a'))
     await hub.delivered()
-    expect([tapped, names(heard), hub.counts.errors]).toEqual([['queue-changed'], ['a'], 1])
+    expect([tapped, names(events), hub.counts.errors]).toEqual([['queue-changed'], ['a'], 1])
   })
 })

@@ -11,12 +11,15 @@ import { runJob, type RunJobTools } from '../../src/work/run-job.ts'
 import { aLease, microtasks } from '../work/leases.ts'
 import { aClock } from './bench.ts'
 
-type Told = readonly [EventType, Readonly<Record<string, unknown>>]
+type EmittedEvent = readonly [EventType, Readonly<Record<string, unknown>>]
 
 /** Runs one job whose handler takes 30 ms and whose outcome is written 5 ms later. */
-async function run(handler: () => unknown, why?: 'cancelled' | 'shutdown' | 'timeout'): Promise<Told[]> {
+async function run(
+  handler: () => unknown,
+  why?: 'cancelled' | 'shutdown' | 'timeout',
+): Promise<EmittedEvent[]> {
   const clock = aClock()
-  const told: Told[] = []
+  const events: EmittedEvent[] = []
   const live = attempts()
   const write: Finisher['put'] = (item, done) => {
     clock.advance(5)
@@ -39,15 +42,15 @@ async function run(handler: () => unknown, why?: 'cancelled' | 'shutdown' | 'tim
     settings: () => DEFAULT_QUEUE_SETTINGS,
     finish: write,
     finishAfterTx: write,
-    emit: <T extends EventType>(type: T, event: EventTable[T]) => void told.push([type, { ...event }]),
+    emit: <T extends EventType>(type: T, event: EventTable[T]) => void events.push([type, { ...event }]),
     cancelReason: async () => 'because',
     freed() {},
     written() {},
-    failing: (error: unknown) => told.push(['store-failing', { error }]),
+    failing: (error: unknown) => events.push(['store-failing', { error }]),
   } as unknown as RunJobTools
   runJob(aLease({ enqueuedAt: 1_000, readyAt: 4_000 }), tools, 250, clock.monotonic())
   await microtasks(10)
-  return told
+  return events
 }
 
 const failing = (error: unknown) => () => {
@@ -71,7 +74,7 @@ describe('the times of events', () => {
     ['interrupted', failing(new JobmillError('STORE_CLOSED', 'x')), 'shutdown'],
     ['timed-out', failing(new Error('x')), 'timeout'],
   ] as const)('`%s` says how long it ran', async (type, handler, why) => {
-    const told = await run(handler, why)
-    expect(told.find(([one]) => one === type)?.[1]).toMatchObject({ ranMs: 30 })
+    const events = await run(handler, why)
+    expect(events.find(([one]) => one === type)?.[1]).toMatchObject({ ranMs: 30 })
   })
 })

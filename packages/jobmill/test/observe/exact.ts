@@ -57,13 +57,13 @@ function counted({ queues, limits }: Metrics): { queues: unknown[]; limits: unkn
 type Gauges = Readonly<Record<string, { readonly mean: number; readonly most: number } | null>>
 
 /** Every point has mean and maximum of all samples of its time, and every hour with data has one. */
-function standsAsSampled(
+function checkGauges(
   what: 'queue' | 'limit',
-  told: readonly { readonly name: string; readonly points: readonly { at: number; gauges: Gauges }[] }[],
+  series: readonly { readonly name: string; readonly points: readonly { at: number; gauges: Gauges }[] }[],
   resolution: Resolution,
   { expectedLevels, livelyHours }: World,
 ): void {
-  for (const { name, points } of told) {
+  for (const { name, points } of series) {
     const sampled = points.filter(({ gauges }) => Object.values(gauges).every((one) => one !== null))
     for (const { at, gauges } of sampled) {
       const wanted = expectedLevels(what, name, at, at + resolution)
@@ -77,17 +77,17 @@ function standsAsSampled(
   }
 }
 
-function standsExactly(told: Metrics, resolution: Resolution, world: World): void {
-  const queues = told.queues.map(({ queue: name, points }) => ({
+function checkAllGauges(metrics: Metrics, resolution: Resolution, world: World): void {
+  const queues = metrics.queues.map(({ queue: name, points }) => ({
     name,
     points: points.map(({ at, counts: gauges }) => ({ at, gauges })),
   }))
-  const limits = told.limits.map(({ limit: name, points }) => ({
+  const limits = metrics.limits.map(({ limit: name, points }) => ({
     name,
     points: points.map(({ at, available, held }) => ({ at, gauges: { available, held } })),
   }))
-  standsAsSampled('queue', queues, resolution, world)
-  standsAsSampled('limit', limits, resolution, world)
+  checkGauges('queue', queues, resolution, world)
+  checkGauges('limit', limits, resolution, world)
 }
 
 export function metricsAreExact(subject: Subject, runs: number): void {
@@ -128,12 +128,12 @@ export function metricsAreExact(subject: Subject, runs: number): void {
           await all.flushAll()
           const isExact = async (): Promise<void> => {
             for (const resolution of RESOLUTIONS) {
-              const told = await read(store, clock, resolution)
-              expect(counted(told)).toEqual({
+              const metrics = await read(store, clock, resolution)
+              expect(counted(metrics)).toEqual({
                 queues: all.expected(resolution),
                 limits: all.expectedDraws(resolution),
               })
-              standsExactly(told, resolution, all)
+              checkAllGauges(metrics, resolution, all)
             }
           }
           await isExact()
@@ -195,7 +195,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
       clock.advance(10_000)
     }
     const { metrics } = observation({ opened: async () => store, platform: clock })
-    const told = async (resolution: string) =>
+    const instanceRows = async (resolution: string) =>
       (await metrics({ from: START_AT, instances: ids, resolution })).instances.map(
         ({ instance, points, all }) => [
           ids.indexOf(instance),
@@ -209,9 +209,9 @@ export function metricsAreExact(subject: Subject, runs: number): void {
       { mean: 1, most: 5 },
     ]
     const each = (counts: readonly number[]) => [0, 1].map((id) => [id, counts, ...gauges])
-    expect(await told('10s')).toEqual(each(Array<number>(12).fill(1)))
-    expect(await told('1m')).toEqual(each([6, 6]))
-    expect(await told('1h')).toEqual(each([12]))
+    expect(await instanceRows('10s')).toEqual(each(Array<number>(12).fill(1)))
+    expect(await instanceRows('1m')).toEqual(each([6, 6]))
+    expect(await instanceRows('1h')).toEqual(each([12]))
   })
 
   test('the timeline tells what happened once, newest first and page by page, also after lost replies', async () => {
@@ -219,18 +219,18 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     const store = faultyStore(await opened(clock))
     const hub = eventHub(clock)
     const instance = systemPlatform.id()
-    const seen = observer({ hub, store, platform: clock, instance })
+    const watcher = observer({ hub, store, platform: clock, instance })
     const { timeline } = observation({ opened: async () => store, platform: clock })
     const lost = started('a')
     hub.emit('queue-changed', { queue: 'a' })
     clock.advance(1_000)
     hub.emit('store-failing', { part: 'claim', error: new Error('away') })
     store.loseReply('record')
-    await expect(seen.pass()).rejects.toThrow('planned to get lost')
+    await expect(watcher.pass()).rejects.toThrow('planned to get lost')
     clock.advance(1_000)
     hub.emit('lease-lost', lost)
     hub.emit('queue-changed', { queue: 'b' })
-    await seen.pass()
+    await watcher.pass()
 
     const page = await timeline({ limit: 3 })
     expect(page.events.map(({ type, at, queue, job }) => [type, at - START_AT, queue, job])).toEqual([

@@ -24,32 +24,32 @@ function aProcess() {
     if (error !== undefined) throw error
   }
   const instance = systemPlatform.id()
-  const seen = observer({
+  const watcher = observer({
     hub,
     store: { name: 'recorder', record } as unknown as Store,
     platform: clock,
     instance,
   })
-  seen.start()
-  return { clock, hub, sent, plan, seen, instance }
+  watcher.start()
+  return { clock, hub, sent, plan, watcher, instance }
 }
 
 describe('a flush', () => {
   test('with nothing to write makes no statement', async () => {
-    const { seen, sent, hub } = aProcess()
+    const { watcher, sent, hub } = aProcess()
     hub.emit('duty-done', { duty: 'stage', counts: {}, tookMs: 1 })
-    expect(seen.needed()).toBe(false)
-    expect(await seen.pass()).toEqual({ recordings: 0, metrics: 0, events: 0 })
+    expect(watcher.needed()).toBe(false)
+    expect(await watcher.pass()).toEqual({ recordings: 0, metrics: 0, events: 0 })
     expect(sent).toEqual([])
   })
 
   test('writes figures, events and samples in one recording, each with its age, and counts them', async () => {
-    const { seen, sent, hub, clock, instance } = aProcess()
+    const { watcher, sent, hub, clock, instance } = aProcess()
     hub.emit('started', started('q', 5))
     hub.emit('queue-changed', { queue: 'q' })
     clock.advance(8_000)
-    expect(seen.needed()).toBe(true)
-    expect(await seen.pass()).toEqual({ recordings: 1, metrics: 4, events: 1 })
+    expect(watcher.needed()).toBe(true)
+    expect(await watcher.pass()).toEqual({ recordings: 1, metrics: 4, events: 1 })
     const [recording] = sent
     expect(recording).toMatchObject({ source: instance, seq: 1 })
     expect(recording?.deltas.map(({ scope, agoMs }) => [scope, agoMs])).toEqual([['queue q', 8_000]])
@@ -61,9 +61,9 @@ describe('a flush', () => {
     expect(recording?.events).toEqual([
       { type: 'queue-changed', agoMs: 8_000, queue: 'q', job: null, data: '{}' },
     ])
-    expect(seen.needed()).toBe(false)
+    expect(watcher.needed()).toBe(false)
     hub.emit('queue-changed', { queue: 'q' })
-    await seen.pass()
+    await watcher.pass()
     expect(sent.map(({ seq }) => seq)).toEqual([1, 2])
   })
 
@@ -71,16 +71,16 @@ describe('a flush', () => {
     ['fails', unavailable()],
     ['is not answered', unknown()],
   ])('that %s is sent again as it was, with its number, before anything new', async (_, error) => {
-    const { seen, sent, hub, clock, plan } = aProcess()
+    const { watcher, sent, hub, clock, plan } = aProcess()
     plan.push(error, unavailable())
     hub.emit('started', started('q'))
-    await expect(seen.pass()).rejects.toBe(error)
+    await expect(watcher.pass()).rejects.toBe(error)
     clock.advance(1_000)
     hub.emit('started', started('q'))
-    await expect(seen.pass()).rejects.toThrow('away')
+    await expect(watcher.pass()).rejects.toThrow('away')
     clock.advance(1_000)
-    expect(seen.needed()).toBe(true)
-    expect(await seen.pass()).toEqual({ recordings: 2, metrics: 2, events: 0 })
+    expect(watcher.needed()).toBe(true)
+    expect(await watcher.pass()).toEqual({ recordings: 2, metrics: 2, events: 0 })
     expect(sent.map(({ seq, deltas }) => [seq, deltas[0]?.agoMs, deltas[0]?.data.counters])).toEqual([
       [1, 0, { started: 1 }],
       [1, 1_000, { started: 1 }],
@@ -90,15 +90,15 @@ describe('a flush', () => {
   })
 
   test('writes a great many in several recordings, and looks at its signal in between', async () => {
-    const { seen, sent, hub } = aProcess()
+    const { watcher, sent, hub } = aProcess()
     const stop = new AbortController()
     for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
-    expect(await seen.pass()).toEqual({ recordings: 3, metrics: 0, events: 1_200 })
+    expect(await watcher.pass()).toEqual({ recordings: 3, metrics: 0, events: 1_200 })
     expect(sent.map(({ events }) => events.length)).toEqual([500, 500, 200])
     for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
     stop.abort()
-    expect(await seen.pass(stop.signal)).toEqual({ recordings: 1, metrics: 0, events: 500 })
-    expect(await seen.pass()).toMatchObject({ events: 700 })
+    expect(await watcher.pass(stop.signal)).toEqual({ recordings: 1, metrics: 0, events: 500 })
+    expect(await watcher.pass()).toMatchObject({ events: 700 })
   })
 
   test('leaves what happens meanwhile to the next one, so that it ends under load', async () => {
@@ -106,11 +106,11 @@ describe('a flush', () => {
     const hub = eventHub(clock)
     const record = async (): Promise<void> => hub.emit('started', started('q'))
     const store = { name: 'busy', record } as unknown as Store
-    const seen = observer({ hub, store, platform: clock, instance: systemPlatform.id() })
+    const watcher = observer({ hub, store, platform: clock, instance: systemPlatform.id() })
     hub.emit('started', started('q'))
-    expect(await seen.pass()).toEqual({ recordings: 1, metrics: 1, events: 0 })
-    expect(seen.needed()).toBe(true)
-    seen.rest()
+    expect(await watcher.pass()).toEqual({ recordings: 1, metrics: 1, events: 0 })
+    expect(watcher.needed()).toBe(true)
+    watcher.rest()
   })
 })
 
@@ -120,13 +120,13 @@ async function scene() {
   const store = faultyStore(platform.track(oracle(oracleDatabase(), { clock: platform.now })))
   await store.open()
   const hub = eventHub(platform)
-  const seen = observer({ hub, store, platform, instance: systemPlatform.id() })
+  const watcher = observer({ hub, store, platform, instance: systemPlatform.id() })
   const counters = async () =>
     (await store.metrics({ resolution: 10_000, from: 0, before: 2e12 })).map(({ scope, data }) => [
       scope.split(' ')[0],
       data.counters,
     ])
-  return { platform, store, hub, seen, counters }
+  return { platform, store, hub, watcher, counters }
 }
 
 describe('an observer', () => {
@@ -147,14 +147,14 @@ describe('an observer', () => {
   })
 
   test('of a process that works leaves it to the duty, and measures the process', async () => {
-    const { platform, store, hub, seen, counters } = await scene()
+    const { platform, store, hub, watcher, counters } = await scene()
     hub.emit('started', started('q'))
-    seen.start()
-    seen.start()
+    watcher.start()
+    watcher.start()
     hub.emit('started', started('q'))
     await platform.advance(5_000)
     expect([store.calls('record'), platform.pendingTimers]).toEqual([0, 0])
-    await seen.pass()
+    await watcher.pass()
     expect(await counters()).toEqual([
       ['instance', undefined],
       ['queue', { started: 2 }],
@@ -162,31 +162,31 @@ describe('an observer', () => {
   })
 
   test('writes what is left when it stops, and then nothing more', async () => {
-    const { platform, store, hub, seen, counters } = await scene()
+    const { platform, store, hub, watcher, counters } = await scene()
     hub.emit('started', started('q'))
-    await seen.stop()
+    await watcher.stop()
     expect([await counters(), platform.pendingTimers]).toEqual([[['queue', { started: 1 }]], 0])
     hub.emit('started', started('q'))
     await platform.advance(60_000)
     expect(store.calls('record')).toBe(1)
-    await seen.stop()
+    await watcher.stop()
     expect(store.calls('record')).toBe(2)
   })
 
   test('says when what is left cannot be written, and does not try for ever', async () => {
-    const { platform, store, hub, seen } = await scene()
+    const { platform, store, hub, watcher } = await scene()
     store.fail('record', { times: Number.POSITIVE_INFINITY })
     hub.emit('started', started('q'))
-    await expect(seen.stop()).rejects.toThrow('planned to fail')
+    await expect(watcher.stop()).rejects.toThrow('planned to fail')
     expect(platform.pendingTimers).toBe(0)
   })
 
   test('times the store that it hands out', async () => {
-    const { platform, store, seen } = await scene()
-    seen.start()
-    await seen.store.queues()
+    const { platform, store, watcher } = await scene()
+    watcher.start()
+    await watcher.store.queues()
     await platform.advance(5_000)
-    await seen.pass()
+    await watcher.pass()
     const [own] = await store.metrics({ resolution: 3_600_000, from: 0, before: 2e12 })
     expect(own?.data.histograms).toEqual({ 'store.read': { 0: 1 } })
   })

@@ -9,11 +9,11 @@ import { eventHub } from '../../src/observe/event-hub.ts'
 import { consoleLogger, logEvents } from '../../src/observe/log-events.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 
-type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
+type AnyEvent = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
 
 const ATTEMPT = { id: 'x', kind: 'mail', queue: 'q', attempt: 1, maxAttempts: 5 }
 
-const LINES: readonly (readonly [Told, string])[] = [
+const LINES: readonly (readonly [AnyEvent, string])[] = [
   [
     ['duty-started', { duty: 'retain', everyMs: 300_000, deadlineMs: 30_000, forAll: true }],
     'info duty retain started, every 300000 ms',
@@ -121,12 +121,12 @@ test.each(LINES)('%j', async ([type, event], expected) => {
 
 test('times are rounded to a tenth of a millisecond', async () => {
   const hub = eventHub(systemPlatform)
-  const told: object[] = []
-  const hear = (_: string, fields: object): void => void told.push(fields)
+  const logged: object[] = []
+  const hear = (_: string, fields: object): void => void logged.push(fields)
   logEvents(hub, { debug: hear, info: hear, warn: hear, error: hear })
   hub.emit('finished', { ...ATTEMPT, ranMs: 12.345678, totalMs: 0.1 + 0.2, notKept: null })
   await hub.delivered()
-  expect(told).toEqual([{ ...ATTEMPT, ranMs: 12.3, totalMs: 0.3, notKept: null }])
+  expect(logged).toEqual([{ ...ATTEMPT, ranMs: 12.3, totalMs: 0.3, notKept: null }])
 })
 
 test('a logger that writes from some level up does not listen to what is below: that could crowd it out', async () => {
@@ -166,7 +166,7 @@ test('S3 an error cannot write escape sequences into the text log, nor lines of 
 })
 
 /** The log lines of a job that logs and fails twice, by their text. */
-async function told(log: LogOption, options: { forwardJobLogs?: boolean } = {}): Promise<string> {
+async function logOfJob(log: LogOption, options: { forwardJobLogs?: boolean } = {}): Promise<string> {
   const job = defineJob({
     kind: 'mail',
     maxAttempts: 2,
@@ -197,7 +197,7 @@ test('N2 N3 pino gets every field, the lines of handlers, and the stacks of thos
   // A child logger, as frameworks provide them, and one that is wrapped by name.
   for (const log of [logger, logger.child({}), { pino: logger }]) {
     lines.length = 0
-    const id = await told(log)
+    const id = await logOfJob(log)
     const own = lines.filter((line) => line['id'] === id)
     const ref = { id, kind: 'mail', queue: 'default', maxAttempts: 2 }
     const stack: unknown = expect.stringMatching(
@@ -223,7 +223,7 @@ test('N2 N3 pino gets every field, the lines of handlers, and the stacks of thos
     ])
   }
   lines.length = 0
-  await told(logger, { forwardJobLogs: false })
+  await logOfJob(logger, { forwardJobLogs: false })
   expect(lines.map(({ msg }) => msg)).not.toContain('sending')
 })
 
@@ -232,10 +232,10 @@ test('N2 a logger with the message first, console and a function are told in the
   const hear = (...all: unknown[]): void => void args.push(all)
   const levels = { debug: hear, info: hear, warn: hear, error: hear }
   // Like winston's logger, which also has children.
-  await told({ ...levels, child: () => levels, transports: [], log: hear } as LogOption)
+  await logOfJob({ ...levels, child: () => levels, transports: [], log: hear } as LogOption)
   expect(args.find(([message]) => message === 'sending')?.[1]).toMatchObject({ kind: 'mail', attempt: 1 })
   args.length = 0
-  await told(hear)
+  await logOfJob(hear)
   expect(args.find(([, message]) => message === 'details')).toMatchObject([
     'debug',
     'details',
@@ -251,13 +251,13 @@ test('N2 a logger with the message first, console and a function are told in the
       throw new Error('no disk')
     },
   }
-  await told(throwing)
+  await logOfJob(throwing)
 })
 
 test('N3 the text log has the lines of handlers and, below the error, where it was thrown', async () => {
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   try {
-    const id = await told('info')
+    const id = await logOfJob('info')
     const lines = written.mock.calls
       .map(([text]) => String(text))
       .join('')

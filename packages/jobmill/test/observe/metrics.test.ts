@@ -6,13 +6,13 @@ import { createMetrics } from '../../src/observe/metrics.ts'
 import { COUNTERS } from '../../src/observe/tally.ts'
 import { aClock, attemptIn, finished, histogramOf, START_AT, started } from './bench.ts'
 
-type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
+type AnyEvent = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
 
 const q = attemptIn('q')
 const ref = { id: q.id, kind: q.kind, queue: 'q' }
 const reapedJobs = (['ready', 'dead', 'cancelled'] as const).map((state) => ({ ...ref, state }))
 
-const COUNTED: readonly (readonly [Told, MetricData])[] = [
+const COUNTED: readonly (readonly [AnyEvent, MetricData])[] = [
   [['enqueued', { ...ref, outcome: 'enqueued' }], { counters: { enqueued: 1 } }],
   [['enqueued', { ...ref, outcome: 'replaced' }], { counters: { replaced: 1 } }],
   [['duplicate', ref], { counters: { duplicate: 1 } }],
@@ -61,8 +61,8 @@ describe('figures', () => {
   })
 
   test('have an event for every counter', () => {
-    const seen = COUNTED.flatMap(([, { counters = {} }]) => Object.keys(counters))
-    expect(new Set(seen)).toEqual(new Set(COUNTERS))
+    const names = COUNTED.flatMap(([, { counters = {} }]) => Object.keys(counters))
+    expect(new Set(names)).toEqual(new Set(COUNTERS))
   })
 
   test('do not count what says nothing of a queue, and there is nothing to take then', () => {
@@ -84,10 +84,10 @@ describe('figures', () => {
     counted.count('started', started('b'))
     clock.advance(1)
     counted.count('started', started('a'))
-    const taken = counted
+    const recording = counted
       .take(10)
       .map(({ scope, at, bucketAt, data }) => [scope, at, bucketAt, data.counters])
-    expect(taken).toEqual([
+    expect(recording).toEqual([
       ['queue a', 4_999.5, START_AT, { started: 2 }],
       ['queue b', 4_999.5, START_AT, { started: 2 }],
       ['queue a', 10_000, START_AT + 10_000, { started: 1 }],
@@ -122,20 +122,20 @@ describe('figures', () => {
   test('that wait for very long are put together by the minute and then by the hour, and nothing of them is lost', () => {
     const clock = aClock()
     const counted = createMetrics(clock, 100)
-    let told = 0
-    for (; told < 5_000; told += 1) {
-      counted.count('started', started('a', told))
+    let count = 0
+    for (; count < 5_000; count += 1) {
+      counted.count('started', started('a', count))
       clock.advance(10_000)
     }
-    const taken = counted.take(1_000)
-    expect(taken.length).toBeLessThanOrEqual(100)
-    const all = taken.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
+    const recording = counted.take(1_000)
+    expect(recording.length).toBeLessThanOrEqual(100)
+    const all = recording.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
     expect(all).toEqual({
-      counters: { started: told },
-      histograms: { waiting: histogramOf(Array.from({ length: told }, (_, ms) => ms)) },
+      counters: { started: count },
+      histograms: { waiting: histogramOf(Array.from({ length: count }, (_, ms) => ms)) },
     })
     // Merged metrics belong to one hour and have a time inside it.
-    const hours = taken.map(({ at, bucketAt }) => {
+    const hours = recording.map(({ at, bucketAt }) => {
       const hour = Math.floor(bucketAt / 3_600_000)
       expect(Math.floor((START_AT + at) / 3_600_000)).toBe(hour)
       return hour

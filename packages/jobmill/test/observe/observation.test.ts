@@ -30,7 +30,7 @@ function bucket(at: number, done: number, waits: readonly number[]): MetricRecor
 }
 
 /** The value as a percentile shows it. */
-function told(ms: number): number {
+function p50Of(ms: number): number {
   return boundOf(bucketOf(ms))
 }
 
@@ -113,10 +113,10 @@ describe('metrics', () => {
       [0, 3, 2],
     ])
     expect(q?.points.map(({ waiting }) => waiting)).toEqual([
-      { count: 4, p50: told(1), p95: told(100), p99: told(100) },
-      { count: 2, p50: told(1), p95: told(9_000), p99: told(9_000) },
+      { count: 4, p50: p50Of(1), p95: p50Of(100), p99: p50Of(100) },
+      { count: 2, p50: p50Of(1), p95: p50Of(9_000), p99: p50Of(9_000) },
     ])
-    expect(q?.all.waiting).toEqual({ count: 6, p50: told(1), p95: told(9_000), p99: told(9_000) })
+    expect(q?.all.waiting).toEqual({ count: 6, p50: p50Of(1), p95: p50Of(9_000), p99: p50Of(9_000) })
     expect(q?.all.running).toEqual({ count: 0, p50: null, p95: null, p99: null })
     expect(q?.all.counters).toMatchObject({ done: 23, enqueued: 0, reaped: 0 })
     expect(q?.all.perSecond.done).toBeCloseTo(23 / (3_600 + 1.5), 10)

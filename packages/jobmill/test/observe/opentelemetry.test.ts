@@ -11,7 +11,7 @@ import { idOf, lengthOf, linksOf, parentOf, recordSpans } from './spans.ts'
 const NOTHING = defineJob({ kind: 'nothing', run() {} })
 
 /** As it is in the metadata. */
-const GIVEN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe.each(places)('a traced mill on $name', ({ name, create }) => {
   const test = inTurns(name, places)
@@ -111,12 +111,12 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
       jobs: [NOTHING],
       tracing: openTelemetry({ tracerProvider: spans.provider }),
     })
-    const given = { traceparent: GIVEN, tracestate: 'vendor=x' }
+    const carrier = { traceparent: TRACEPARENT, tracestate: 'vendor=x' }
     const large = { note: 'x'.repeat(16 * 1024 - 20) }
     const jobs = await mill.enqueueMany(NOTHING, [
       { payload: null },
       { payload: null, metadata: {} },
-      { payload: null, metadata: given },
+      { payload: null, metadata: carrier },
       { payload: null, metadata: large },
     ])
     await mill.drain()
@@ -130,7 +130,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
     )
     // Full metadata has no room for a trace, and is not refused for that.
     expect(jobs.map(({ id }) => linked.get(id))).toEqual([[ours], [ours], [theirs], []])
-    expect((await mill.get(jobs[2]?.id ?? ''))?.metadata).toEqual(given)
+    expect((await mill.get(jobs[2]?.id ?? ''))?.metadata).toEqual(carrier)
     expect((await mill.get(jobs[3]?.id ?? ''))?.metadata).toEqual(large)
   })
 

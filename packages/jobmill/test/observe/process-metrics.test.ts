@@ -10,9 +10,9 @@ function aProcess(clock: Clock = aClock()) {
   const own = processMetrics({
     platform: clock,
     timings() {
-      const taken = store.timed
+      const timings = store.timed
       store.timed = {}
-      return taken
+      return timings
     },
     dropped: () => store.dropped,
   })
@@ -65,16 +65,16 @@ describe('figures of a process', () => {
     const { own, clock, store } = aProcess()
     own.start()
     clock.advance(5_000)
-    const seen: (number | undefined)[][] = []
+    const readings: (number | undefined)[][] = []
     let last: readonly { data: MetricData }[] = []
     for (let n = 1; n <= 361; n += 1) {
       store.timed = { counters: { 'store.failures': 1 } }
       own.sample()
       last = own.take(10)
-      seen.push(last.map(counts))
+      readings.push(last.map(counts))
       clock.advance(10_000)
     }
-    expect([seen[0], seen[5], seen[6], seen[359], seen[360]]).toEqual([
+    expect([readings[0], readings[5], readings[6], readings[359], readings[360]]).toEqual([
       [1, 1, 1],
       [1, 6, 6],
       [1, 1, 7],

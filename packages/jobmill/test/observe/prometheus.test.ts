@@ -48,8 +48,8 @@ function rowOf({ name, type, help, samples }: ReadFamily): string[] {
 }
 
 /** Pairs of name and value, for a queue. */
-function outcomes(told: ReadonlyMap<string, ReadFamily>, queue: string): Record<string, number> {
-  const { samples = [] } = told.get('jobmill_attempts_finished_total') ?? {}
+function outcomes(families: ReadonlyMap<string, ReadFamily>, queue: string): Record<string, number> {
+  const { samples = [] } = families.get('jobmill_attempts_finished_total') ?? {}
   const own = samples.filter(({ labels, value }) => labels['queue'] === queue && value > 0)
   return Object.fromEntries(own.map(({ labels, value }) => [labels['outcome'] ?? '', value] as const))
 }
@@ -63,8 +63,8 @@ test('whatever names hold, each sample stays on its line and each label between 
     samples: [{ labels: { store }, value: 1 }],
   } as const
   const text = exposition([family])
-  const told = readExposition(text)
-  expect(told.get('jobmill_info')?.samples[0]?.labels['store']).toBe(store.toWellFormed())
+  const families = readExposition(text)
+  expect(families.get('jobmill_info')?.samples[0]?.labels['store']).toBe(store.toWellFormed())
   expect(text.split('\n')).toHaveLength(4)
 })
 
@@ -86,9 +86,9 @@ test('A every gauge of a database is on the page, and what a store does not know
   const disk = { freeBytes: 1, totalBytes: 2 }
   const pool = { open: 3, busy: 2, waiting: 0 }
   const all = { sizeBytes: 9, walBytes: 4, disk, pool, server: { connections: 5, most: 100 } }
-  const told = readExposition(exposition(resourceFamilies(all)))
-  expect([...told.values()].map(rowOf)).toEqual(PAGE.filter(([name = '']) => OF_RESOURCES.test(name)))
-  expect(valueOf(told, 'jobmill_pool_connections_busy', {})).toBe(2)
+  const families = readExposition(exposition(resourceFamilies(all)))
+  expect([...families.values()].map(rowOf)).toEqual(PAGE.filter(([name = '']) => OF_RESOURCES.test(name)))
+  expect(valueOf(families, 'jobmill_pool_connections_busy', {})).toBe(2)
   expect(exposition(resourceFamilies(null)).trim()).toBe('')
 
   const mill = jobmill({ store: sqlite(freshFile()), log: 'silent' })
@@ -121,14 +121,14 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     await mill.limits.drain('smtp', { retryAfter: '10s' })
     await mill.pause('far')
     await mill.runDuty('retain')
-    const told = readExposition(await mill.prometheus())
-    const rows = [...told.values()].filter(({ name }) => name.startsWith('jobmill_')).map(rowOf)
+    const families = readExposition(await mill.prometheus())
+    const rows = [...families.values()].filter(({ name }) => name.startsWith('jobmill_')).map(rowOf)
     // Resource metrics differ between stores; the test above has all of them.
     expect(rows.filter(isOfMill)).toEqual(PAGE.filter(isOfMill))
 
-    const at = (name: string, labels = {}) => valueOf(told, `jobmill_${name}`, labels)
+    const at = (name: string, labels = {}) => valueOf(families, `jobmill_${name}`, labels)
     const queue = 'default'
-    expect(outcomes(told, queue)).toEqual({ done: 2, retried: 1, dead: 1, timed_out: 2 })
+    expect(outcomes(families, queue)).toEqual({ done: 2, retried: 1, dead: 1, timed_out: 2 })
     expect(at('jobs_claimed_total', { queue })).toBe(6)
     expect([at('retries_total', { queue }), at('jobs_dead_total', { queue })]).toEqual([2, 2])
     expect([at('jobs_enqueued_total', { queue }), at('jobs_enqueued_total', { queue: 'far' })]).toEqual([
@@ -156,7 +156,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     expect([at('event_loop_lag_seconds'), at('event_loop_lag_max_seconds')]).toEqual([0.001, 0.005])
     expect(at('store_call_seconds_count', { verb: 'renew' })).toBeGreaterThan(20)
     expect(at('store_up')).toBe(1)
-    expect(told.get('jobmill_info')?.samples[0]?.labels).toEqual({
+    expect(families.get('jobmill_info')?.samples[0]?.labels).toEqual({
       version: '7',
       instance: mill.instance.id,
       label: mill.instance.label,
@@ -168,11 +168,11 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
     let before = new Map<string, number>()
     const look = async (): Promise<ReadonlyMap<string, ReadFamily>> => {
-      const told = readExposition(await mill.prometheus())
-      const now = cumulative(told)
+      const families = readExposition(await mill.prometheus())
+      const now = cumulative(families)
       expect(fallen(before, now)).toEqual([])
       before = now
-      return told
+      return families
     }
     for (const [round, how] of (['done', 'failed', 'done', 'done'] as const).entries()) {
       await mill.enqueue(work, { how })
@@ -183,11 +183,11 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
       await look()
     }
     await mill.stop()
-    const told = await look()
-    expect(outcomes(told, 'default')).toEqual({ done: 3, retried: 1, dead: 1 })
+    const families = await look()
+    expect(outcomes(families, 'default')).toEqual({ done: 3, retried: 1, dead: 1 })
     // The store is closed, and the process still knows what it did.
-    expect(valueOf(told, 'jobmill_store_up')).toBe(0)
-    expect(told.has('jobmill_jobs')).toBe(false)
+    expect(valueOf(families, 'jobmill_store_up')).toBe(0)
+    expect(families.has('jobmill_jobs')).toBe(false)
   })
 
   test('what the process itself knows when the store fails, or never answers', async () => {
@@ -208,9 +208,9 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     const late = mill.prometheus()
     const shared = mill.prometheus()
     await mill.clock.advance('6s')
-    const told = readExposition(await late)
-    expect([valueOf(told, 'jobmill_store_up'), told.has('jobmill_limit_tokens')]).toEqual([0, false])
-    expect(outcomes(told, 'default')).toEqual({ done: 1 })
+    const families = readExposition(await late)
+    expect([valueOf(families, 'jobmill_store_up'), families.has('jobmill_limit_tokens')]).toEqual([0, false])
+    expect(outcomes(families, 'default')).toEqual({ done: 1 })
     expect(valueOf(readExposition(await shared), 'jobmill_store_up')).toBe(0)
     faults.store?.clear()
     expect(valueOf(readExposition(await mill.prometheus()), 'jobmill_store_up')).toBe(1)

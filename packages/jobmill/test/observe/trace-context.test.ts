@@ -44,8 +44,8 @@ describe('the trace in the metadata of a job', () => {
     ['in capitals', traceparent.toUpperCase(), false],
     ['that is a number', 5, false],
     ['that is empty', '', false],
-  ])('%s is believed or not', (_, given, isBelieved) => {
-    expect(contextIn(JSON.stringify({ traceparent: given })) !== null).toBe(isBelieved)
+  ])('%s is believed or not', (_, input, isBelieved) => {
+    expect(contextIn(JSON.stringify({ traceparent: input })) !== null).toBe(isBelieved)
   })
 
   test('is not looked for in other places', () => {

@@ -91,9 +91,9 @@ describe('postgres comes back', () => {
     await here.open()
     try {
       await dropConnections()
-      const woken = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+      const wakeUps = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       // A reconnect wakes waiters, because a notification may have been missed; later notifications arrive.
-      expect(await woken).toEqual([wakeAll(QUEUE)])
+      expect(await wakeUps).toEqual([wakeAll(QUEUE)])
       const again = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       await eventually(() => there.enqueue([aJob()], { mayRepeat: true }))
       expect(await again).toMatchObject([{ queue: QUEUE, jobs: 1, skip: 0, passes: true }])
@@ -290,8 +290,8 @@ describe('postgres: connection settings', () => {
   })
 
   test('H6 unknown keys of `connection` are refused with the nearest name', () => {
-    const given = { ...CONNECTION, pasword: 'secret' } as typeof CONNECTION
-    expect(() => postgres({ connection: given })).toThrow(/connection\.pasword.*Did you mean "password"/)
+    const options = { ...CONNECTION, pasword: 'secret' } as typeof CONNECTION
+    expect(() => postgres({ connection: options })).toThrow(/connection\.pasword.*Did you mean "password"/)
   })
 
   test('N7 ssl is for every connection: statements, LISTEN and tools', async () => {

@@ -72,10 +72,10 @@ describe('postgres: the fast path', () => {
   test('all done, some of them with a key: one answer for all, in their order, and the same when it is sent again, marked as such', async () => {
     const leases = await claimed('keyed', [...plain(30), { dedupe: { key: 'l' } }, ...plain(2)])
     const items = leases.map((lease) => finish(lease))
-    const told = leases.map(({ id }) => ({ id, accepted: true, state: 'done', followUps: [] }))
-    const first = told.map((one, at) => (at === 30 ? { ...one, released: ['key'] } : one))
+    const replies = leases.map(({ id }) => ({ id, accepted: true, state: 'done', followUps: [] }))
+    const first = replies.map((one, at) => (at === 30 ? { ...one, released: ['key'] } : one))
     expect(await store.finish(items)).toEqual(first)
-    expect(await store.finish(items)).toEqual(told.map((one) => ({ ...one, again: true })))
+    expect(await store.finish(items)).toEqual(replies.map((one) => ({ ...one, again: true })))
     expect(await countsOf('keyed')).toMatchObject({ done: 33, running: 0 })
   })
 
@@ -149,7 +149,7 @@ describe('postgres: the fast path', () => {
         return own.claim(aClaim(me.id, { queues: [{ queue: 'default', room: count }], limit: count }))
       }
       /** Rows of `running` that this session has read. */
-      const seen = async (): Promise<number> => {
+      const countRowsRead = async (): Promise<number> => {
         const { rows } = await session.query<{ seen: number }>(
           `SELECT (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::int4 AS seen
            FROM pg_stat_xact_all_tables WHERE schemaname = $1 AND relname = 'running'`,
@@ -160,13 +160,13 @@ describe('postgres: the fast path', () => {
       /** How many rows it read to finish these. */
       const end = async (leases: readonly Lease[]): Promise<number> => {
         await session.query('BEGIN')
-        const before = await seen()
+        const before = await countRowsRead()
         const { rows } = await session.query<{ left_over: string | null }>(
           `SELECT ${schema}.${name}${values} AS left_over`,
           [leases.map(({ id }) => id), leases.map(({ token }) => token)],
         )
         expect(rows).toEqual([{ left_over: null }])
-        const looked = (await seen()) - before
+        const looked = (await countRowsRead()) - before
         await session.query('COMMIT')
         return looked
       }

@@ -4,7 +4,7 @@ import { type Floors, floors, type Seen } from '../../src/store-postgres/floors.
 
 const FULL = [[-32_769, 0, 32_768]]
 
-function seen(overrides: Partial<Seen> = {}): Seen {
+function aScan(overrides: Partial<Seen> = {}): Seen {
   return {
     wasFull: true,
     upTo: new Map(),
@@ -26,7 +26,7 @@ describe('postgres: floors', () => {
   test('the first look is a full one, and the next begins behind what was leased', () => {
     const hints = floors()
     expect(looked(hints, 0)).toEqual(FULL)
-    hints.record('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
+    hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 40]]) }))
     // Other priorities have no cursor.
     expect(looked(hints, 1)).toEqual([
       [-32_769, 0, 0],
@@ -54,35 +54,35 @@ describe('postgres: floors', () => {
     [
       'after a look that got few',
       (hints: Floors): number[][] => {
-        hints.record('q', '{1}', 1, seen({ leases: 1, upTo: new Map([[0, 41]]) }))
+        hints.record('q', '{1}', 1, aScan({ leases: 1, upTo: new Map([[0, 41]]) }))
         return looked(hints, 2)
       },
     ],
     [
       'after a look that got less than there is room for',
       (hints: Floors): number[][] => {
-        hints.record('q', '{1}', 1, seen({ wasFull: false, lastSeq: 50 }))
+        hints.record('q', '{1}', 1, aScan({ wasFull: false, lastSeq: 50 }))
         return looked(hints, 2)
       },
     ],
   ])('there is a full look %s', (_, look) => {
     const hints = floors()
-    hints.record('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
+    hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 40]]) }))
     expect(look(hints)).toEqual(FULL)
   })
 
   test('a notification during a look still counts after its end', () => {
     const hints = floors()
-    hints.record('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
+    hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 40]]) }))
     looked(hints, 1)
     hints.disturb(['q'])
-    hints.record('q', '{1}', 2, seen({ wasFull: false, upTo: new Map([[0, 60]]) }))
+    hints.record('q', '{1}', 2, aScan({ wasFull: false, upTo: new Map([[0, 60]]) }))
     expect(looked(hints, 3)).toEqual(FULL)
   })
 
   test('P15 an expensive full look is repeated after twenty times its duration, despite notifications', () => {
     const hints = floors()
-    hints.record('q', '{1}', 0, seen({ lastSeq: 90, lanes: [7], pages: 4_000, ms: 100 }))
+    hints.record('q', '{1}', 0, aScan({ lastSeq: 90, lanes: [7], pages: 4_000, ms: 100 }))
     hints.disturb(['q'])
     const floored = [
       [-32_769, 0, 0],
@@ -97,8 +97,8 @@ describe('postgres: floors', () => {
 
   test('a full look that did not go to the end leaves no floor from before', () => {
     const hints = floors()
-    hints.record('q', '{1}', 0, seen({ upTo: new Map([[0, 90]]) }))
-    hints.record('q', '{1}', 600, seen({ upTo: new Map([[0, 12]]) }))
+    hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 90]]) }))
+    hints.record('q', '{1}', 600, aScan({ upTo: new Map([[0, 12]]) }))
     expect(looked(hints, 601)).toEqual([
       [-32_769, 0, 0],
       [0, 12, 32_768],

@@ -136,10 +136,12 @@ describe('postgres: functions together with the statements of the previous relea
     await store.enqueue([two])
     const byStatement = await earlier.claim(claimFrom('mixed'))
     expect(await store.finish(byStatement.map(done))).toMatchObject([{ accepted: true, state: 'done' }])
-    const born = leasesOf(await store.enqueue([three], { handOff: roomIn('mixed', 1) }))
-    expect(born[0]?.token).toBeGreaterThan(byStatement[0]?.token ?? 0)
-    expect(await before((tx) => store.finish(born.map(done), { tx }))).toMatchObject([{ accepted: true }])
-    for (const lease of [...byFunction, ...byStatement, ...born]) {
+    const dispatched = leasesOf(await store.enqueue([three], { handOff: roomIn('mixed', 1) }))
+    expect(dispatched[0]?.token).toBeGreaterThan(byStatement[0]?.token ?? 0)
+    expect(await before((tx) => store.finish(dispatched.map(done), { tx }))).toMatchObject([
+      { accepted: true },
+    ])
+    for (const lease of [...byFunction, ...byStatement, ...dispatched]) {
       expect(await store.history(lease.id)).toHaveLength(1)
       expect(await store.finish([done(lease)])).toMatchObject([{ accepted: true, state: 'done' }])
     }

@@ -23,7 +23,7 @@ async function opened(schema: string): Promise<Store> {
   return store
 }
 
-const heard = (store: Store, queue: string) => store.wait({ queues: [queue], timeoutMs: 60_000 })
+const waitFor = (store: Store, queue: string) => store.wait({ queues: [queue], timeoutMs: 60_000 })
 
 /** One process that enqueues, and one that works and has already run a job of the first. */
 async function scene() {
@@ -39,7 +39,7 @@ async function scene() {
       listeners.splice(0).forEach((tell) => tell())
     }),
   )
-  const first = heard(worker, 'a')
+  const first = waitFor(worker, 'a')
   await client.enqueue([aJob({ queue: 'a' })])
   await first
   expect(await worker.claim(aClaim(instance.id, { queues: [{ queue: 'a', room: 1 }] }))).toHaveLength(1)
@@ -61,7 +61,7 @@ async function scene() {
         offer: offers,
         ...overrides,
       })
-      const after = heard(client, 'heard')
+      const after = waitFor(client, 'heard')
       worker.notify(['heard'])
       await after
       return isTold
@@ -71,7 +71,7 @@ async function scene() {
       arrived.length >= jobs ? Promise.resolve() : new Promise<void>((resolve) => listeners.push(resolve)),
     /** Everything that was sent earlier has arrived when it resolves. */
     silence: async (): Promise<void> => {
-      const after = heard(worker, 'silence')
+      const after = waitFor(worker, 'silence')
       client.notify(['silence'])
       await after
     },
@@ -273,7 +273,7 @@ function alone() {
 }
 const SOMEBODY = '00000000-0000-7000-8000-000000000001'
 const offer = (number: number): StandBy => ({ instance: SOMEBODY, queue: 'a', kind: 'work', offer: number })
-const told = (number: number): string => JSON.stringify({ ...offer(number), from: SOMEBODY })
+const offerText = (number: number): string => JSON.stringify({ ...offer(number), from: SOMEBODY })
 
 describe('postgres: offers', () => {
   test('are made to the process that sent the last notification, if that is recent', () => {
@@ -300,7 +300,7 @@ describe('postgres: offers', () => {
 
   test('are used in their order, each once, and not when they are old', () => {
     const { overs, pass } = alone()
-    for (const number of [1, 2]) overs.onMessage(told(number))
+    for (const number of [1, 2]) overs.onMessage(offerText(number))
     const job = aJob({ queue: 'a' })
     const used = (): unknown => {
       const over = overs.of(job)
@@ -308,14 +308,14 @@ describe('postgres: offers', () => {
       return over === undefined ? undefined : (JSON.parse(over.message) as { offer: number }).offer
     }
     expect([used(), used(), used()]).toEqual([1, 2, undefined])
-    overs.onMessage(told(3))
+    overs.onMessage(offerText(3))
     pass(10_000)
     expect(used()).toBeUndefined()
   })
 
   test('do not pile up, and what is not understood is nothing', () => {
     const { overs, pass } = alone()
-    for (let number = 1; number <= 1_000; number += 1) overs.onMessage(told(number))
+    for (let number = 1; number <= 1_000; number += 1) overs.onMessage(offerText(number))
     const used = Array.from({ length: 1_000 }, () => {
       pass(5)
       return overs.of(aJob({ queue: 'a' }))
@@ -325,7 +325,7 @@ describe('postgres: offers', () => {
     overs.receive(SOMEBODY, (handed) => void arrived.push(handed))
     const { id, kind, queue, priority, maxAttempts, payload } = aJob({ queue: 'a' })
     const job = { id, kind, queue, priority, maxAttempts, payload }
-    const brought = { offer: 1, from: 'there', instance: SOMEBODY, job }
+    const message = { offer: 1, from: 'there', instance: SOMEBODY, job }
     const plain = [
       '',
       'x',
@@ -335,9 +335,11 @@ describe('postgres: offers', () => {
       '{"job":null}',
       '{"job":1}',
       '{"job":{}}',
-      JSON.stringify(brought),
+      JSON.stringify(message),
     ]
-    const numbered = ['x', '{}', 'null', '{"job":null}', '{"job":{}}', told(1)].map((text) => `1 2 ${text}`)
+    const numbered = ['x', '{}', 'null', '{"job":null}', '{"job":{}}', offerText(1)].map(
+      (text) => `1 2 ${text}`,
+    )
     const wrongOffers = [{ instance: 'x' }, { from: 1 }, { offer: '1' }, { queue: null }, { kind: 7 }].map(
       (wrong) => JSON.stringify({ ...offer(1), from: SOMEBODY, ...wrong }),
     )
@@ -349,16 +351,16 @@ describe('postgres: offers', () => {
       { priority: '0' },
       { maxAttempts: 1.5 },
     ]
-    const wrongJobs = wrong.map((one) => `1 2 ${JSON.stringify({ ...brought, job: { ...job, ...one } })}`)
+    const wrongJobs = wrong.map((one) => `1 2 ${JSON.stringify({ ...message, job: { ...job, ...one } })}`)
     for (const text of [...plain, ...numbered, ...wrongOffers, ...wrongJobs]) overs.onMessage(text)
     expect([overs.of(aJob({ queue: 'a' })), arrived]).toEqual([undefined, []])
-    overs.onMessage(`1 2 ${JSON.stringify(brought)}`)
+    overs.onMessage(`1 2 ${JSON.stringify(message)}`)
     expect(arrived).toHaveLength(1)
   })
 
   test('are not used more often than every few milliseconds', () => {
     const { overs, pass } = alone()
-    for (const number of [1, 2]) overs.onMessage(told(number))
+    for (const number of [1, 2]) overs.onMessage(offerText(number))
     expect(overs.of(aJob({ queue: 'a' }))).toBeDefined()
     pass(4)
     expect(overs.of(aJob({ queue: 'a' }))).toBeUndefined()

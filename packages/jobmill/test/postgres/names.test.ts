@@ -181,8 +181,8 @@ async function warm(change: Case['change']): Promise<Case> {
   const kinds = [MINE.kind, OTHER.kind]
   const me = anInstance({ leaseMs: 3_600_000, queues: [MINE.queue, OTHER.queue], kinds })
   await store.register(me)
-  const seen = someJobs([MINE, OTHER])
-  await store.enqueue(seen)
+  const jobs = someJobs([MINE, OTHER])
+  await store.enqueue(jobs)
   const lease = async (): Promise<Lease> => {
     const [first] = await store.claim(aClaim(me.id, { queues: [{ queue: MINE.queue, room: 1 }], kinds }))
     if (first === undefined) throw new Error('there is one ready')

@@ -48,8 +48,8 @@ describe('postgres: an open transaction of a user', () => {
     const dedupe = { key: 'met' }
     await store.enqueue([aJob({ queue: 'met', dedupe }), aJob({ queue: 'met' })])
     const leases = await store.claim(await workerOf('met'))
-    const [met] = await store.enqueue([aJob({ queue: 'met', dedupe })], { tx })
-    expect(met?.outcome).toBe('duplicate')
+    const [reply] = await store.enqueue([aJob({ queue: 'met', dedupe })], { tx })
+    expect(reply?.outcome).toBe('duplicate')
     expect(await store.finish(leases.map(done))).toMatchObject([{ state: 'done' }, { state: 'done' }])
   })
 
@@ -63,9 +63,9 @@ describe('postgres: an open transaction of a user', () => {
     const later = postgres(url, { schema, notifier: false, clock: () => Date.now() + 3_600_000 })
     await later.open()
     onTestFinished(() => later.close())
-    const taken = (await later.reap({ crashesUntilDead: 3, limit: 100 })).jobs.map(({ id }) => id)
-    expect(taken).toContain(other?.id)
-    expect(taken).not.toContain(mine?.id)
+    const reapedIds = (await later.reap({ crashesUntilDead: 3, limit: 100 })).jobs.map(({ id }) => id)
+    expect(reapedIds).toContain(other?.id)
+    expect(reapedIds).not.toContain(mine?.id)
   })
 
   test('that replaced the head of one line does not stop the others', async () => {
@@ -125,9 +125,9 @@ describe('postgres: one connection is enough', () => {
     const single = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s', clock: () => at })
     await single.open()
     onTestFinished(() => single.close())
-    const woken = single.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
+    const wakeUps = single.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
     await single.reap({ crashesUntilDead: 1, limit: 100 })
-    expect(await woken).toMatchObject([{ queue: ON_DEAD_QUEUE, jobs: 1 }])
+    expect(await wakeUps).toMatchObject([{ queue: ON_DEAD_QUEUE, jobs: 1 }])
     const error = 'lost with its instance (crash 1)'
     const followUp = onDeadJob({ id: job.id, kind, queue, orderKey: null, error, at })
     expect(await single.get([followUp.id])).toMatchObject([{ kind: onDeadKind(kind), state: 'ready' }])
@@ -145,12 +145,12 @@ describe('postgres: close', () => {
   })
 
   test('P16 does not wait for a notifier whose server says nothing', async () => {
-    const taken: Socket[] = []
-    const silent = createServer((socket) => void taken.push(socket))
+    const sockets: Socket[] = []
+    const silent = createServer((socket) => void sockets.push(socket))
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       silent.close()
-      for (const socket of taken) socket.destroy()
+      for (const socket of sockets) socket.destroy()
     })
     const address = silent.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0

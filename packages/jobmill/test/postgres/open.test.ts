@@ -140,7 +140,7 @@ describe('postgres: connection settings', () => {
       [[`${there}?sslmode=require`, { ssl: true }], 'ssl', /also set in the URL/],
     ]
     for (const [args, field, message] of refused) {
-      const call = (): unknown => (postgres as (...given: unknown[]) => unknown)(...args)
+      const call = (): unknown => (postgres as (...options: unknown[]) => unknown)(...args)
       expect(call).toThrow(expect.objectContaining({ code: 'OPTION_INVALID', field }))
       expect(call).toThrow(message)
     }

@@ -40,7 +40,7 @@ async function aSocketServer(greet: (socket: Socket) => void): Promise<string> {
 /** The greeting of a server that asks for no password, followed by "ready". */
 const READY = Buffer.from('5200000008000000005a0000000549', 'hex')
 
-const told = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 describe('postgres pool', () => {
   test('hands out a free connection in the same breath, and the last used first', async () => {
@@ -110,9 +110,9 @@ describe('postgres pool', () => {
   test('a failed connect rejects the caller it was made for, and no later one', async () => {
     const sockets: Socket[] = []
     const clients = aPool({ url: await aSocketServer((socket) => void sockets.push(socket)), most: 1 })
-    const early = Promise.resolve(clients.take()).then(() => 'got one', told)
+    const early = Promise.resolve(clients.take()).then(() => 'got one', messageOf)
     while (sockets.length === 0) await new Promise((resolve) => void setImmediate(resolve))
-    const late = Promise.resolve(clients.take()).then(() => 'got one', told)
+    const late = Promise.resolve(clients.take()).then(() => 'got one', messageOf)
     sockets[0]?.destroy()
     expect(await early).toMatch(/terminated|ECONNRESET/)
     // Another connection was made for the other call.
@@ -154,11 +154,11 @@ describe('postgres pool', () => {
   test('P16 ends also while a server does not answer, connections that are being made included', async () => {
     const sockets: Socket[] = []
     const clients = aPool({ url: await aSocketServer((socket) => void sockets.push(socket)) })
-    const taken = Promise.resolve(clients.take()).then(() => 'got one', told)
+    const attempt = Promise.resolve(clients.take()).then(() => 'got one', messageOf)
     while (sockets.length === 0) await new Promise((resolve) => void setImmediate(resolve))
     const gone = once(sockets[0] as Socket, 'end')
     await clients.end()
-    expect(await taken).toBe('the connection pool is closed')
+    expect(await attempt).toBe('the connection pool is closed')
     await gone
     await expect(Promise.resolve(clients.take())).rejects.toThrow('the connection pool is closed')
   })
@@ -186,16 +186,16 @@ describe('postgres pool', () => {
     const admin = new pg.Client({ connectionString: url })
     await admin.connect()
     onTestFinished(() => admin.end())
-    const { rows } = await admin.query<{ taken: string; count: number }>(
-      `SELECT (SELECT string_agg(format_type(t, NULL), ', ' ORDER BY n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, n)) AS taken,
+    const { rows } = await admin.query<{ types: string; count: number }>(
+      `SELECT (SELECT string_agg(format_type(t, NULL), ', ' ORDER BY n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, n)) AS types,
               p.pronargs::int4 AS count
          FROM pg_proc AS p WHERE p.proname = 'enqueue_due' AND p.pronamespace = '${schema}'::regnamespace`,
     )
-    const { taken = '', count = 0 } = rows[0] ?? {}
+    const { types = '', count = 0 } = rows[0] ?? {}
     const passed = Array.from({ length: count }, (_, n) => `$${n + 1}`).join(', ')
-    await admin.query(`ALTER FUNCTION ${schema}.enqueue_due(${taken}) RENAME TO enqueue_due_before`)
+    await admin.query(`ALTER FUNCTION ${schema}.enqueue_due(${types}) RENAME TO enqueue_due_before`)
     await admin.query(`
-      CREATE FUNCTION ${schema}.enqueue_due(${taken})
+      CREATE FUNCTION ${schema}.enqueue_due(${types})
       RETURNS TABLE (at_ms int8, the_token int8, the_leased text, the_walked json, more int4) LANGUAGE sql AS $$
         SELECT o.*, 1 FROM ${schema}.enqueue_due_before(${passed}) AS o $$`)
     await store.enqueue([aJob()])
@@ -213,10 +213,10 @@ describe('postgres pool', () => {
     await there.connect()
     onTestFinished(() => there.end())
     await there.query(`LISTEN "jobmill ${schema}"`)
-    const heard: unknown[] = []
-    there.on('notification', (notify) => void heard.push(notify))
+    const messages: unknown[] = []
+    there.on('notification', (notify) => void messages.push(notify))
     const notifications = async (count: number): Promise<void> => {
-      while (heard.length < count) await new Promise((resolve) => void setImmediate(resolve))
+      while (messages.length < count) await new Promise((resolve) => void setImmediate(resolve))
     }
     await here.enqueue([aJob()])
     await notifications(1)

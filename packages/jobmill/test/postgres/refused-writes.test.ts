@@ -59,14 +59,14 @@ async function refuseTimes(table: Table, times: number, code: string): Promise<v
   await refuse(table, `nextval('${schema}.refusals_${table}') <= ${times}`, code)
 }
 
-function scene(given: { readonly parameters?: string; readonly retryMs?: number } = {}) {
+function scene(options: { readonly parameters?: string; readonly retryMs?: number } = {}) {
   const runs = new Map<number, number>()
-  const seen: string[] = []
+  const troubles: string[] = []
   const child = defineJob({ kind: 'child', run: ({ payload }: JobContext<number>) => payload })
   const parent = defineJob({
     kind: 'parent',
     maxAttempts: 3,
-    backoff: () => given.retryMs ?? 0,
+    backoff: () => options.retryMs ?? 0,
     run: async ({ payload, enqueue }: JobContext<number>) => {
       runs.set(payload, (runs.get(payload) ?? 0) + 1)
       if (payload < 0) throw new Error('a text that is refused')
@@ -82,17 +82,17 @@ function scene(given: { readonly parameters?: string; readonly retryMs?: number 
     },
   })
   const mill = jobmill({
-    store: postgres(`${url}${given.parameters ?? ''}`, { schema }),
+    store: postgres(`${url}${options.parameters ?? ''}`, { schema }),
     jobs: [parent, child, plain],
     queues: { default: { workers: 10 } },
     log: 'silent',
   })
   onTestFinished(async () => void (await mill.stop({ grace: 0 })))
-  mill.on('store-failing', ({ part }) => seen.push(part))
-  mill.on('lease-lost', () => seen.push('lease-lost'))
-  mill.on('dead', () => seen.push('dead'))
-  mill.on('leases-found', () => seen.push('leases-found'))
-  return { mill, runs, seen, child, parent, plain }
+  mill.on('store-failing', ({ part }) => troubles.push(part))
+  mill.on('lease-lost', () => troubles.push('lease-lost'))
+  mill.on('dead', () => troubles.push('dead'))
+  mill.on('leases-found', () => troubles.push('leases-found'))
+  return { mill, runs, troubles, child, parent, plain }
 }
 
 /** Resolves when this part of the mill has reported that the store refuses it. */
@@ -133,7 +133,7 @@ const CODES = ['58030', '53200', 'XX000', 'QQ123', 'P0001', '42P01']
 let next = 1
 describe('postgres: writes that are refused for a while', () => {
   test('D1 whatever the code: enqueue rejects only with retryable errors, and a returned handler is done once, with its follow-up and its result', async () => {
-    const { mill, runs, seen, parent } = scene()
+    const { mill, runs, troubles, parent } = scene()
     await mill.start()
     for (const code of CODES) {
       const payload = next++
@@ -146,7 +146,7 @@ describe('postgres: writes that are refused for a while', () => {
       expect([code, runs.get(payload), await childrenOf(mill, payload)]).toEqual([code, 1, 1])
       expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, crashes: 0 })
     }
-    expect(new Set(seen)).toEqual(new Set(['finish']))
+    expect(new Set(troubles)).toEqual(new Set(['finish']))
   }, 60_000)
 
   test('D1 with 25P04 while a table is locked: the session is ended, and everything is written once when the lock is free', async () => {
@@ -193,7 +193,7 @@ describe('postgres: writes that are refused for a while', () => {
     await refuse('attempt', `(NEW.result ->> 'kept')::int4 = 0`, 'QQ123', movedSchema)
     const stuck = await mill.enqueue(plain, 0)
     // Awaited before it is written, so that this process passes the result on without a query.
-    const told = stuck.result().catch((error: unknown) => error)
+    const outcome = stuck.result().catch((error: unknown) => error)
     const states: unknown[] = []
     for (let n = 1; n <= 14; n += 1) {
       const { id } = await mill.enqueue(plain, n)
@@ -207,7 +207,7 @@ describe('postgres: writes that are refused for a while', () => {
       ...Array.from({ length: 10 }, () => expect.stringMatching(/running|done/) as string),
     ])
     // Its work is done: only the value that cannot be written is missing, with the reason.
-    expect(await told).toMatchObject({
+    expect(await outcome).toMatchObject({
       code: 'RESULT_NOT_KEPT',
       message: expect.stringContaining('refused by a trigger') as string,
     })
@@ -332,10 +332,10 @@ describe('postgres: outcomes that are refused for their data', () => {
     await refuseTimes('attempt', 1, '23514')
     const refused = await mill.enqueue(named, 'refused')
     expect(await refused.result({ timeout: '30s' })).toBe('refused')
-    const told = new Promise((resolve) => void mill.on('finished', resolve))
+    const finished = new Promise((resolve) => void mill.on('finished', resolve))
     const committed = await mill.enqueue(named, 'committed')
     expect(await committed.result({ timeout: '30s' })).toBe('committed')
-    await told
+    await finished
     expect(ran).toEqual(['refused', 'refused', 'committed'])
     const { rows } = await admin.query<{ name: string }>(`SELECT name FROM ${schema}.person ORDER BY name`)
     expect(rows.map(({ name }) => name)).toEqual(['committed', 'refused'])

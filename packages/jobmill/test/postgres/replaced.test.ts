@@ -107,10 +107,10 @@ const CLAIMED = { delay: '1ms' } as const
 /** The next warning with this code. */
 function warning(code: string): Promise<Error> {
   return new Promise((resolve) => {
-    const look = (given: Error & { code?: string }): void => {
-      if (given.code !== code) return
+    const look = (error: Error & { code?: string }): void => {
+      if (error.code !== code) return
       process.off('warning', look)
-      resolve(given)
+      resolve(error)
     }
     process.on('warning', look)
   })

@@ -201,7 +201,7 @@ describe('what cannot be a transaction', () => {
     ],
   ])(
     'nor can a function that turns the names of columns into %s, which would pass for a busy database',
-    async (_name, rename, told) => {
+    async (_name, rename, message) => {
       const { enqueue } = enqueuer(store)
       const client = await pool.connect()
       onTestFinished(async () => {
@@ -216,7 +216,7 @@ describe('what cannot be a transaction', () => {
         )
       }
       // Twice under one key, so that its holder must be read.
-      const jobOf = (payload: number) => ({ kind: KIND, payload, dedupe: { key: `renamed ${told}` } })
+      const jobOf = (payload: number) => ({ kind: KIND, payload, dedupe: { key: `renamed ${message}` } })
       const refused = enqueue([jobOf(1)], { tx }).then(() => enqueue([jobOf(2)], { tx }))
       await expect(refused).rejects.toMatchObject({
         code: 'TX_INVALID',

@@ -16,23 +16,23 @@ afterEach(() => {
 
 export interface Started {
   readonly child: ChildProcess
-  readonly said: string[]
+  readonly messages: string[]
   /** Resolves once the messages of the process are enough. */
-  says(enough: (said: readonly string[]) => boolean): Promise<void>
+  untilMessages(enough: (messages: readonly string[]) => boolean): Promise<void>
   tell(message: object): void
   /** Resolves when it exited on its own or by SIGKILL, and rejects when it failed. */
   readonly ended: Promise<void>
 }
 
-export function startProcess(script: string, given: object): Started {
-  const child = fork(bundled(path.join(import.meta.dirname, script)), [JSON.stringify(given)], {
+export function startProcess(script: string, task: object): Started {
+  const child = fork(bundled(path.join(import.meta.dirname, script)), [JSON.stringify(task)], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   children.add(child)
-  const said: string[] = []
+  const messages: string[] = []
   let errors = ''
   child.stderr?.on('data', (data) => (errors += String(data)))
-  child.on('message', (message: string) => said.push(message))
+  child.on('message', (message: string) => messages.push(message))
   const ended = once(child, 'close').then(([code, signal]) => {
     children.delete(child)
     if (code !== 0 && signal !== 'SIGKILL')
@@ -41,14 +41,14 @@ export function startProcess(script: string, given: object): Started {
   ended.catch(() => {})
   return {
     child,
-    said,
+    messages,
     ended,
     tell: (message) => void child.send(message),
-    async says(enough) {
-      while (!enough(said))
+    async untilMessages(enough) {
+      while (!enough(messages))
         await Promise.race([
           once(child, 'message'),
-          ended.then(() => Promise.reject(new Error(`it ended early: ${said.join(', ')} ${errors}`))),
+          ended.then(() => Promise.reject(new Error(`it ended early: ${messages.join(', ')} ${errors}`))),
         ])
     },
   }

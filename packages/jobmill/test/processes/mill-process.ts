@@ -21,16 +21,16 @@ export interface MillProcess {
  */
 export type Kind = 'hold' | 'stubborn' | 'quick' | 'poison' | 'bystander'
 
-const given = JSON.parse(process.argv[2] ?? '{}') as MillProcess
+const task = JSON.parse(process.argv[2] ?? '{}') as MillProcess
 const letGo = new Map<string, () => void>()
 const released = new Map<Kind, Promise<void>>()
-for (const kind of given.kinds) released.set(kind, new Promise((resolve) => letGo.set(kind, resolve)))
+for (const kind of task.kinds) released.set(kind, new Promise((resolve) => letGo.set(kind, resolve)))
 
 function tell(message: string): void {
   process.send?.(message)
 }
 
-function told(context: JobContext): void {
+function reportAttempt(context: JobContext): void {
   const { job, signal } = context
   tell(`started ${job.kind} ${job.id} ${job.token} ${job.attempt}`)
   signal.addEventListener('abort', () => {
@@ -63,12 +63,12 @@ const handlers: Readonly<Record<Kind, (context: JobContext) => unknown>> = {
   },
 }
 
-const jobs: AnyJob[] = given.kinds.map((kind) =>
+const jobs: AnyJob[] = task.kinds.map((kind) =>
   defineJob({
     kind,
     async run(context: JobContext) {
       running.add(context.job.id)
-      told(context)
+      reportAttempt(context)
       try {
         return await handlers[kind](context)
       } finally {
@@ -82,12 +82,12 @@ const jobs: AnyJob[] = given.kinds.map((kind) =>
 )
 
 const mill = jobmill({
-  store: await storeAt(given.place),
+  store: await storeAt(task.place),
   jobs,
   log: 'silent',
-  lease: given.lease ?? '1m',
+  lease: task.lease ?? '1m',
   renewEvery: '300ms',
-  ...(given.grace === undefined ? {} : { grace: given.grace }),
+  ...(task.grace === undefined ? {} : { grace: task.grace }),
 })
 mill.on('*', (event) => tell(`event ${event.type} ${'id' in event ? event.id : ''}`))
 stopOnSignals(mill, {

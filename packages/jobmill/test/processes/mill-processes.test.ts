@@ -30,8 +30,8 @@ const hold = ({ child }: Started, { store, at }: Place): Promise<void> =>
   standStill(child.pid ?? 0, store === 'sqlite' ? at : null)
 
 /** The messages with this prefix, split into words. */
-function lines({ said }: Pick<Started, 'said'>, begin: string): string[][] {
-  return said.filter((line) => line.startsWith(`${begin} `)).map((line) => line.split(' '))
+function lines({ messages }: Pick<Started, 'messages'>, begin: string): string[][] {
+  return messages.filter((line) => line.startsWith(`${begin} `)).map((line) => line.split(' '))
 }
 
 const startedIds = (process: Started): (string | undefined)[] =>
@@ -90,11 +90,11 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
       const mill = await operator(place)
       const ids = await enqueue(mill, 'hold', 10)
       const victim = start(place, ['hold'], DYING)
-      await victim.says(() => startedIds(victim).length >= 10)
+      await victim.untilMessages(() => startedIds(victim).length >= 10)
       await kill(victim)
       await reapLost(mill)
       const heir = start(place, ['hold'])
-      await heir.says(() => startedIds(heir).length === 10)
+      await heir.untilMessages(() => startedIds(heir).length === 10)
       heir.tell({ let: 'hold' })
       await Promise.all(ids.map((id) => mill.job(id).result()))
       expect(new Set(startedIds(heir))).toEqual(new Set(ids))
@@ -116,11 +116,11 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     await mill.changeQueue('default', { workers: 1_000 })
     // Long enough for a busy process to renew it on a busy machine.
     const victim = start(place, ['hold'], { lease: '5s' })
-    await victim.says(() => startedIds(victim).length === 1_000)
+    await victim.untilMessages(() => startedIds(victim).length === 1_000)
     await kill(victim)
     await reapLost(mill)
     const heir = start(place, ['hold'])
-    await heir.says(() => startedIds(heir).length === 1_000)
+    await heir.untilMessages(() => startedIds(heir).length === 1_000)
     heir.tell({ let: 'hold' })
     await until(
       () => mill.counts(),
@@ -137,19 +137,19 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'stubborn', 1)
     const sleeper = start(place, ['stubborn'], DYING)
-    await sleeper.says(() => startedIds(sleeper).length === 1)
+    await sleeper.untilMessages(() => startedIds(sleeper).length === 1)
     await hold(sleeper, place)
     await reapLost(mill)
     const heir = start(place, ['stubborn'])
-    await heir.says(() => startedIds(heir).length === 1)
+    await heir.untilMessages(() => startedIds(heir).length === 1)
     sleeper.child.kill('SIGCONT')
-    await sleeper.says(() =>
+    await sleeper.untilMessages(() =>
       lines(sleeper, 'signal').some(([, job, why]) => job === id && why === 'lease-lost'),
     )
     sleeper.tell({ let: 'stubborn' })
-    await sleeper.says((said) => said.includes(`event lease-lost ${id}`))
+    await sleeper.untilMessages((messages) => messages.includes(`event lease-lost ${id}`))
     // It stopped on its own account: that is a crash even when it resumes.
-    await sleeper.says((said) => said.includes('event instance-back '))
+    await sleeper.untilMessages((messages) => messages.includes('event instance-back '))
     expect(await mill.get(id)).toMatchObject({ state: 'running', crashes: 1 })
     const [lost] = await mill.history(id)
     expect(lost?.error).toContain('blocked the event loop')
@@ -175,7 +175,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(startedIds(third).at(-1)).toBe(poison)
     await reapLost(mill)
     const last = start(place, ['bystander', 'poison'])
-    await last.says(() => lines(last, 'dead').length === 1)
+    await last.untilMessages(() => lines(last, 'dead').length === 1)
     expect(lines(last, 'dead').map(([, id]) => id)).toEqual([poison])
     expect(await Promise.all(others.map((id) => mill.job(id).result()))).toEqual([[], [], []])
     expect(await mill.get(poison)).toMatchObject({ state: 'dead', crashes: 3, attempt: 0 })
@@ -188,10 +188,10 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const ids = await enqueue(mill, 'hold', 30)
     const leaving = start(place, ['hold'], { grace: '0s' })
-    await leaving.says(() => startedIds(leaving).length === 10)
+    await leaving.untilMessages(() => startedIds(leaving).length === 10)
     leaving.child.kill('SIGTERM')
     await leaving.ended
-    expect(leaving.said).toContain('stopped')
+    expect(leaving.messages).toContain('stopped')
     // Ten jobs ran when the signal came, and no other was started.
     expect(startedIds(leaving)).toHaveLength(10)
     expect(lines(leaving, 'signal').map(([, , why]) => why)).toEqual(
@@ -202,7 +202,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
       ids.map(() => ['ready', 0, 0]),
     )
     const next = start(place, ['hold'])
-    await next.says(() => startedIds(next).length === 10)
+    await next.untilMessages(() => startedIds(next).length === 10)
     expect(startedIds(next)).toEqual(startedIds(leaving))
     expect(lines(next, 'started').every(([, , , , attempt]) => attempt === '1')).toBe(true)
   }, 60_000)
@@ -212,7 +212,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const [quickly = ''] = await enqueue(mill, 'hold', 1)
     const patient = start(place, ['hold'], { grace: '1h' })
-    await patient.says(() => startedIds(patient).length === 1)
+    await patient.untilMessages(() => startedIds(patient).length === 1)
     patient.child.kill('SIGTERM')
     patient.tell({ let: 'hold' })
     await patient.ended
@@ -220,10 +220,10 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
 
     const [slowly = ''] = await enqueue(mill, 'stubborn', 1)
     const hurried = start(place, ['stubborn'], { grace: '1h' })
-    await hurried.says(() => startedIds(hurried).length === 1)
+    await hurried.untilMessages(() => startedIds(hurried).length === 1)
     hurried.child.kill('SIGINT')
     hurried.child.kill('SIGTERM')
-    await hurried.says((said) => said.includes('stopped'))
+    await hurried.untilMessages((messages) => messages.includes('stopped'))
     expect(lines(hurried, 'signal').map(([, , why]) => why)).toEqual(['shutdown'])
     expect(await mill.get(slowly)).toMatchObject({ state: 'ready', attempt: 0 })
     await kill(hurried)
@@ -234,10 +234,10 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const [running = ''] = await enqueue(mill, 'hold', 1)
     const worker = start(place, ['hold', 'quick'])
-    await worker.says(() => startedIds(worker).length === 1)
+    await worker.untilMessages(() => startedIds(worker).length === 1)
     await mill.pause('default')
     const [waiting = ''] = await enqueue(mill, 'quick', 1)
-    await worker.says((said) => said.includes('event queue-changed '))
+    await worker.untilMessages((messages) => messages.includes('event queue-changed '))
     worker.tell({ let: 'hold' })
     expect(await mill.job(running).result()).toBe(worker.child.pid)
     expect(await mill.get(waiting)).toMatchObject({ state: 'ready', attempt: 0 })
@@ -253,10 +253,10 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'hold', 1)
     const worker = start(place, ['hold'])
-    await worker.says(() => startedIds(worker).length === 1)
+    await worker.untilMessages(() => startedIds(worker).length === 1)
     expect(await mill.cancel(id, 'no longer needed')).toBe('requested')
-    await worker.says(() => lines(worker, 'signal').length === 1)
-    expect(worker.said).toContain(`signal ${id} cancelled no longer needed`)
+    await worker.untilMessages(() => lines(worker, 'signal').length === 1)
+    expect(worker.messages).toContain(`signal ${id} cancelled no longer needed`)
     await expect(mill.job(id).result()).rejects.toMatchObject({ code: 'JOB_CANCELLED' })
     expect(await mill.cancel(id)).toBe('cancelled')
   }, 60_000)
@@ -266,7 +266,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'hold', 1)
     const victim = start(place, ['hold'], DYING)
-    await victim.says(() => startedIds(victim).length === 1)
+    await victim.untilMessages(() => startedIds(victim).length === 1)
     await hold(victim, place)
     expect(await mill.cancel(id, 'too late for it')).toBe('requested')
     await kill(victim)
@@ -300,13 +300,13 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const mill = await operator(place)
     const ids = await enqueue(mill, 'quick', 200)
     const first = start(place, ['quick'], DYING)
-    await first.says(() => lines(first, 'event finished').length >= 20)
+    await first.untilMessages(() => lines(first, 'event finished').length >= 20)
     await kill(first)
     await reapLost(mill)
     const second = start(place, ['quick'])
     await Promise.all(ids.map((id) => mill.job(id).result()))
     // The first may have done everything before this one handles signals.
-    await second.says((said) => said.includes('ready'))
+    await second.untilMessages((messages) => messages.includes('ready'))
     second.child.kill('SIGTERM')
     await second.ended
     const counts = await until(
@@ -318,7 +318,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
 
   test('a started child that is told to end does so by itself', async () => {
     const worker = start(fresh(), ['quick'])
-    await worker.says((said) => said.includes('ready'))
+    await worker.untilMessages((messages) => messages.includes('ready'))
     worker.child.kill('SIGTERM')
     const [code] = (await once(worker.child, 'close')) as [number]
     expect(code).toBe(0)

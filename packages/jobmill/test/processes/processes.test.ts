@@ -79,7 +79,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     const store = await opened(place)
     const workers = Array.from({ length: 4 }, () => start(place, 'enqueue-and-work'))
     await Promise.all(workers.map(({ ended }) => ended))
-    const ids = workers.flatMap(({ said }) => said)
+    const ids = workers.flatMap(({ messages }) => messages)
     expect(ids).not.toContain('refused')
     expect(new Set(ids).size).toBe(4 * EACH)
     expect(ids).toHaveLength(4 * EACH)
@@ -90,9 +90,11 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     const place = fresh()
     const store = await opened(place)
     const producers = [start(place, 'enqueue-for-ever'), start(place, 'enqueue-for-ever')]
-    await Promise.all(producers.map((producer) => producer.says((said) => said.length >= 20)))
+    await Promise.all(
+      producers.map((producer) => producer.untilMessages((messages) => messages.length >= 20)),
+    )
     await Promise.all(producers.map((producer) => kill(producer)))
-    const ids = producers.flatMap(({ said }) => said)
+    const ids = producers.flatMap(({ messages }) => messages)
     expect((await store.get(ids)).map((job) => job?.state)).toEqual(ids.map(() => 'ready'))
   }, 60_000)
 
@@ -101,8 +103,8 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     const store = await opened(place)
     await store.enqueue(someJobs([{}, {}, {}]))
     const victim = start(place, 'claim-and-hang')
-    await victim.says((said) => said.includes('hanging'))
-    const held = await store.get(victim.said.slice(0, 3))
+    await victim.untilMessages((messages) => messages.includes('hanging'))
+    const held = await store.get(victim.messages.slice(0, 3))
     expect(held.map((job) => job?.state)).toEqual(['running', 'running', 'running'])
     await kill(victim)
     const reaped = await until(
@@ -114,16 +116,16 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     await store.register(me)
     const leases = await store.claim(aClaim(me.id))
     expect(leases.map(({ id, attempt, crashes }) => [id, attempt, crashes])).toEqual(
-      victim.said.slice(0, 3).map((id) => [id, 1, 1]),
+      victim.messages.slice(0, 3).map((id) => [id, 1, 1]),
     )
   }, 60_000)
 
   test('whoever waits is woken by an enqueue of another process', async () => {
     const place = fresh()
     const store = await opened(place)
-    const woken = store.wait({ queues: [QUEUE], timeoutMs: 50_000 })
+    const wakeUps = store.wait({ queues: [QUEUE], timeoutMs: 50_000 })
     await start(place, 'enqueue-one').ended
-    expect(await woken).toMatchObject([{ queue: QUEUE, jobs: 1 }])
+    expect(await wakeUps).toMatchObject([{ queue: QUEUE, jobs: 1 }])
   }, 60_000)
 
   test('and works without any wake-up at all, by polling', async () => {

@@ -196,8 +196,8 @@ describe('arguments', () => {
             call === undefined ? callByName(mill, name, args) : call(mill, value as never),
           )
           if (isJobmillError(error) && (error.field ?? error.problems) !== undefined) continue
-          const given = quote(value)
-          wrong.push(`${name}[${at}] ${given}: ${error === null ? 'accepted' : quote(error)}`)
+          const text = quote(value)
+          wrong.push(`${name}[${at}] ${text}: ${error === null ? 'accepted' : quote(error)}`)
         }
     await mill.stop()
     expect(wrong).toEqual([])

@@ -52,9 +52,9 @@ describe('options for a cluster', () => {
     ],
     [{ jbos: [] }, 'Did you mean "jobs"?'],
   ])('%j', (options, message) => {
-    const told = refused(options)
-    expect(told).toContain(message)
-    expect(told).not.toMatch(/\?\./)
+    const problem = refused(options)
+    expect(problem).toContain(message)
+    expect(problem).not.toMatch(/\?\./)
   })
 
   test('a schedule whose kind is nearly one of this process is a warning', () => {

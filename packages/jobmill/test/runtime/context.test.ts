@@ -14,13 +14,13 @@ const painting = (...known: [string, ...string[]]) =>
 describe.each(subjects)('the context of a handler on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
   test('tells the job, the attempt, the instance', async () => {
-    const seen: JobContext[] = []
+    const contexts: JobContext[] = []
     const job = defineJob({
       kind: 'a',
       queue: 'q',
       priority: 3,
       maxAttempts: 2,
-      run: (context) => void seen.push(context),
+      run: (context) => void contexts.push(context),
     })
     const mill = await create({ jobs: [job], env: { JOBMILL_WORKER_PREFIX: 'acme', JOBMILL_WORKER_ID: '1' } })
     const startAt = mill.clock.now()
@@ -30,7 +30,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
       { tags: ['x'], metadata: { traceId: 't' }, maxAttempts: 4 },
     )
     await mill.drain()
-    const [context] = seen
+    const [context] = contexts
     expect(context?.payload).toEqual({ n: 1 })
     expect(context?.job).toMatchObject({
       id,
@@ -52,14 +52,14 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
   })
 
   test('A previousError gives the error of the attempt before, and reads nothing at the first', async () => {
-    const seen: (string | null)[] = []
+    const errors: (string | null)[] = []
     const reads: string[] = []
     const job = defineJob({
       kind: 'a',
       maxAttempts: 3,
       backoff: { fixed: 0 },
       async run({ attempt, previousError }) {
-        seen.push(await previousError())
+        errors.push(await previousError())
         if (attempt < 3) throw new Error(`attempt ${attempt}`)
       },
     })
@@ -69,27 +69,27 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     }))
     const { id } = await mill.enqueue(job, null)
     await mill.drain({ scheduled: true })
-    expect(seen).toEqual([null, 'Error: attempt 1', 'Error: attempt 2'])
+    expect(errors).toEqual([null, 'Error: attempt 1', 'Error: attempt 2'])
     expect(reads).toEqual([id, id])
     const options = { attempt: 2, previousError: 'Error: slow' }
     await runJob(job, null, options)
-    expect(seen.at(-1)).toBe('Error: slow')
+    expect(errors.at(-1)).toBe('Error: slow')
   })
 
   test('a schema is asked at enqueue and before the run, and what it makes of the payload is what runs', async () => {
-    const seen: unknown[] = []
+    const payloads: unknown[] = []
     const job = defineJob({
       kind: 'a',
       payload: z.object({
         at: z.iso.datetime().transform((text) => new Date(text)),
         n: z.number().default(7),
       }),
-      run: ({ payload }) => void seen.push(payload),
+      run: ({ payload }) => void payloads.push(payload),
     })
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, { at: '2026-01-02T03:04:05Z' })
     await mill.drain()
-    expect(seen).toEqual([{ at: new Date('2026-01-02T03:04:05Z'), n: 7 }])
+    expect(payloads).toEqual([{ at: new Date('2026-01-02T03:04:05Z'), n: 7 }])
     // The store keeps the input, not the output of the schema: the schema of the next release may differ.
     expect((await mill.get(id))?.payload).toEqual({ at: '2026-01-02T03:04:05Z' })
     expect(await rejection(() => mill.enqueue(job, { at: 'yesterday' }))).toMatchObject({

@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const history = fc.array(step, { minLength: 2, maxLength: 6 })
 
-type Found = Pick<JobView, 'id' | 'state' | 'dedupeKey' | 'endedAt'>
+type JobSummary = Pick<JobView, 'id' | 'state' | 'dedupeKey' | 'endedAt'>
 
 interface Asked extends Call {
   readonly n: number
@@ -47,7 +47,7 @@ interface Asked extends Call {
   readonly answer: Pick<EnqueuedJob, 'id' | 'outcome'>
 }
 
-interface Seen {
+interface PlayLog {
   readonly asked: Asked[]
   /** The payloads that ran. */
   readonly ran: { readonly id: string; readonly n: number }[]
@@ -56,16 +56,19 @@ interface Seen {
 let histories = 0
 
 /** Replays a history on its own queue and kind. Returns the answers, the runs, and all jobs at the end. */
-async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonly jobs: readonly Found[] }> {
+async function play(
+  at: Place,
+  steps: readonly Step[],
+): Promise<PlayLog & { readonly jobs: readonly JobSummary[] }> {
   histories += 1
   const name = `h${histories}`
-  const seen: Seen = { asked: [], ran: [] }
+  const log: PlayLog = { asked: [], ran: [] }
   let payloads = 0
   const job = defineJob({
     kind: name,
     backoff: { fixed: 400 },
     async run({ payload, job: { id }, attempt }: JobContext<{ n: number; act: Call['act'] }>) {
-      seen.ran.push({ id, n: payload.n })
+      log.ran.push({ id, n: payload.n })
       // Yield a few times, so that callers meet the job while it runs.
       for (let turn = 0; turn < payload.n % 4; turn += 1) await new Promise((next) => setImmediate(next))
       if (payload.act === 'throw' && attempt < 3) throw new Error('once more')
@@ -87,7 +90,7 @@ async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonl
       { n, act },
       { delay, dedupe },
     )
-    seen.asked.push({ ...one, n, at: askedAt, answer: { id, outcome } })
+    log.asked.push({ ...one, n, at: askedAt, answer: { id, outcome } })
   }
   for (const { calls, advanceMs } of steps) {
     // A reader that lists jobs during the calls sees at most one live job per key.
@@ -100,23 +103,23 @@ async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonl
   await mill.drain({ scheduled: true })
   const jobs = await jobsOf(mill, name)
   await Promise.all([mill.stop(), other.stop()])
-  return { ...seen, jobs }
+  return { ...log, jobs }
 }
 
-async function jobsOf({ store }: TestMill, queue: string): Promise<Found[]> {
+async function jobsOf({ store }: TestMill, queue: string): Promise<JobSummary[]> {
   const { jobs } = await store.list({ queue }, { limit: 500 })
   const records = await store.get(jobs.map(({ id }) => id))
   return records.flatMap((record) => (record === null ? [] : [record]))
 }
 
-function expectOneLiveEach(jobs: readonly Found[]): void {
+function expectOneLiveEach(jobs: readonly JobSummary[]): void {
   const live = jobs.filter(({ state }) => !isEnded(state)).map(({ dedupeKey }) => dedupeKey)
   expect(live.length).toBe(new Set(live).size)
 }
 
 const keyOf = ({ key, scope }: Call): string => `${scope} ${key}`
 
-function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Found[] }): void {
+function expectWords({ asked, ran, jobs }: PlayLog & { readonly jobs: readonly JobSummary[] }): void {
   const news = new Map(
     asked.flatMap((one) => (one.answer.outcome === 'enqueued' ? [[one.answer.id, one] as const] : [])),
   )
@@ -135,10 +138,10 @@ function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Foun
     expect((endedAt ?? 0) + (isHeld ? (first?.holdMs ?? 0) : 0)).toBeGreaterThanOrEqual(one.at)
   }
   // A run sees the payload that its job was enqueued with or that replaced it, never one of a duplicate.
-  const given = new Map(asked.map((one) => [one.n, one.answer]))
+  const answers = new Map(asked.map((one) => [one.n, one.answer]))
   for (const { id, n } of ran) {
-    expect(given.get(n)?.id).toBe(id)
-    expect(given.get(n)?.outcome).not.toBe('duplicate')
+    expect(answers.get(n)?.id).toBe(id)
+    expect(answers.get(n)?.outcome).not.toBe('duplicate')
   }
   expect(new Set(ran.map(({ id }) => id))).toEqual(new Set(news.keys()))
 }

@@ -66,8 +66,8 @@ describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
     await mill.serve(queue)
     const holder = await make({ mill, queue })
     const before = await mill.get(holder)
-    const seen = before === null ? null : { ...before, ...is }
-    expect(is === null ? null : seen).toEqual(before)
+    const expected = before === null ? null : { ...before, ...is }
+    expect(is === null ? null : expected).toEqual(before)
     return { mill, other, queue, holder, before }
   }
 

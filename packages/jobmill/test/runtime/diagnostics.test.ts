@@ -44,7 +44,7 @@ const hidden = defineJob({
 
 const JOBS = { jobs: [dies, throttled, typed, hidden] }
 
-const told = async (mill: TestMill): Promise<unknown[]> =>
+const problemsOf = async (mill: TestMill): Promise<unknown[]> =>
   (await mill.diagnostics()).map(({ check, about, says }) => [check, about.what, about.name, says])
 
 /** Returns the store with some of its tools replaced. */
@@ -103,7 +103,7 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     await mill.clock.advance('3s')
     await mill.limits.drain('smtp', { retryAfter: '2m' })
     const cooling: unknown = expect.stringMatching(/^queue "slow" is cooling down for another 1 m \d+ s$/)
-    expect(await told(mill)).toEqual([
+    expect(await problemsOf(mill)).toEqual([
       ['dead', 'queue', 'default', '11 jobs failed permanently in queue "default" in the last 10 m'],
       ['paused', 'queue', 'held', 'queue "held" is paused, and 1 job is waiting'],
       ['workers', 'queue', 'none', 'queue "none" has 0 workers, and 2 jobs are waiting'],
@@ -152,7 +152,9 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
   test('a failed database check is a diagnostic, and a store without tools has none', async () => {
     const away = { health: (): Promise<never> => Promise.reject(new Error('at db.internal')) }
     const mill = await aMill(JOBS, (store) => having(store, away))
-    expect(await told(mill)).toEqual([['database', 'database', null, 'the database check failed: INTERNAL']])
+    expect(await problemsOf(mill)).toEqual([
+      ['database', 'database', null, 'the database check failed: INTERNAL'],
+    ])
     const bare = await aMill(JOBS, (store) =>
       Object.assign(Object.create(store) as Store, { tools: undefined }),
     )

@@ -127,9 +127,9 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     const { job } = gated()
     const mill = await create({ jobs: [job], start: false })
     const handle = await mill.enqueue(job, { deaf: true })
-    const told = rejection(() => handle.result())
+    const error = rejection(() => handle.result())
     await mill.stop()
-    expect(await told).toMatchObject({ code: 'MILL_STOPPED' })
+    expect(await error).toMatchObject({ code: 'MILL_STOPPED' })
   })
 
   test('P6 a stop lets what runs go on for the grace, and what it does then still counts', async () => {

@@ -30,17 +30,17 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
       throw new Error(`attempt ${attempt}`)
     })
     const mill = await create({ jobs: [job] })
-    const worn = await mill.enqueue(job, { to: 'ada' }, { tags: ['x'], metadata: { chat: 7 } })
+    const exhausted = await mill.enqueue(job, { to: 'ada' }, { tags: ['x'], metadata: { chat: 7 } })
     const gone = await mill.enqueue(job, { to: 'nobody' })
     await mill.drain({ scheduled: true })
     expect(deaths.map(({ dead, error }) => [dead.id, dead.attempt, error])).toEqual(
       expect.arrayContaining([
-        [worn.id, 2, 'Error: attempt 2'],
+        [exhausted.id, 2, 'Error: attempt 2'],
         [gone.id, 1, 'Dead: no such user'],
       ]),
     )
     expect(deaths).toHaveLength(2)
-    const death = deaths.find(({ dead }) => dead.id === worn.id)
+    const death = deaths.find(({ dead }) => dead.id === exhausted.id)
     expect(death?.payload).toEqual({ to: 'ada' })
     expect(death?.dead).toMatchObject({ kind: 'mail', queue: 'out', tags: ['x'], metadata: { chat: 7 } })
     expect(death?.job).toMatchObject({ kind: 'mail:dead', queue: 'jobmill.dead' })

@@ -131,14 +131,14 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     })
     // For every page size, the pages contain each job once, with the states in the given order.
     for (const limit of [1, 2, 5, 50]) {
-      const found: string[] = []
+      const states: string[] = []
       let cursor: string | undefined
       do {
         const page = await mill.list({ state: ['retrying', 'dead'], kind: ['a', 'flaky'] }, { limit, cursor })
-        found.push(...page.jobs.map(({ state }) => state))
+        states.push(...page.jobs.map(({ state }) => state))
         cursor = page.next ?? undefined
       } while (cursor !== undefined)
-      expect(found).toEqual([...Array<string>(3).fill('scheduled'), ...Array<string>(3).fill('dead')])
+      expect(states).toEqual([...Array<string>(3).fill('scheduled'), ...Array<string>(3).fill('dead')])
     }
     expect(await rejection(() => mill.list({ state: [] }))).toMatchObject({ field: 'filter.state' })
     expect(await rejection(() => mill.list({ queue: [] }))).toMatchObject({ field: 'filter.queue' })

@@ -8,14 +8,14 @@ import { refusal } from '../unit/support.ts'
 
 const job = (kind: string, queue?: string) =>
   defineJob({ kind, run: () => null, ...(queue === undefined ? {} : { queue }) })
-const options = (given: object): MillOptions => ({ store: sqlite(':memory:'), env: {}, ...given })
-const problemsOf = (given: object): string[] =>
-  checkOptions(options(given)).map(({ level, code, option }) => `${level} ${code} ${option}`)
-const served = (given: object): readonly string[] => jobmill(options(given)).queuesServed
+const options = (input: object): MillOptions => ({ store: sqlite(':memory:'), env: {}, ...input })
+const problemsOf = (input: object): string[] =>
+  checkOptions(options(input)).map(({ level, code, option }) => `${level} ${code} ${option}`)
+const served = (input: object): readonly string[] => jobmill(options(input)).queuesServed
 
 describe('the options of a mill', () => {
   it('are reported all at once', () => {
-    const given = {
+    const input = {
       store: 'jobs.db',
       jobs: [job('a'), job('a'), { kind: 'b', run: 1 }],
       queues: { 'bad name': {}, mail: { wokers: 1 }, slow: { backoff: { base: '2h', max: '1h' } } },
@@ -30,7 +30,7 @@ describe('the options of a mill', () => {
       tracing: { enqueue() {} },
       grac: 1,
     }
-    expect(problemsOf(given)).toEqual([
+    expect(problemsOf(input)).toEqual([
       'error OPTION_UNKNOWN options.grac',
       'error OPTION_INVALID store',
       'error KIND_REPEATED jobs[1]',
@@ -51,8 +51,8 @@ describe('the options of a mill', () => {
   })
 
   it('name every key that is no option, and settings for a queue that nothing goes to', () => {
-    const given = { jobs: [job('a')], lese: 1, gracee: 1, queues: { defualt: { worker: 1, bakoff: {} } } }
-    expect(problemsOf(given)).toEqual([
+    const input = { jobs: [job('a')], lese: 1, gracee: 1, queues: { defualt: { worker: 1, bakoff: {} } } }
+    expect(problemsOf(input)).toEqual([
       'error OPTION_UNKNOWN options.lese',
       'error OPTION_UNKNOWN options.gracee',
       'error OPTION_UNKNOWN queues.defualt.worker',
@@ -68,8 +68,8 @@ describe('the options of a mill', () => {
     [{ middleware: () => null }, 'error OPTION_INVALID middleware'],
     [{ serve: 'default' }, 'error OPTION_INVALID serve'],
     [{ queues: [] }, 'error OPTION_INVALID queues'],
-  ])('refuse what is no list or table: %j', (given, problem) => {
-    expect(problemsOf(given)).toEqual([problem])
+  ])('refuse what is no list or table: %j', (input, problem) => {
+    expect(problemsOf(input)).toEqual([problem])
   })
 
   it('stop jobmill() with one error that lists them', () => {
@@ -80,8 +80,8 @@ describe('the options of a mill', () => {
     expect(error.message).toContain('Raise lease or lower renewEvery')
   })
 
-  it.each([[undefined], [null], ['x'], [[]]])('refuse %j as a whole', (given) => {
-    expect(() => jobmill(given as unknown as MillOptions)).toThrow(/options/)
+  it.each([[undefined], [null], ['x'], [[]]])('refuse %j as a whole', (input) => {
+    expect(() => jobmill(input as unknown as MillOptions)).toThrow(/options/)
   })
 
   it('a kind that clashes with the onDead of another is a repeated kind', () => {
@@ -116,8 +116,8 @@ describe('defineJob', () => {
       'job a.backoff.jitter',
     ],
     [{ kind: 'a', run() {}, maxAttempt: 1 }, 'OPTION_UNKNOWN', 'job.maxAttempt'],
-  ])('refuses %j', (given, code, field) => {
-    expect(() => defineJob(given as never)).toThrow(expect.objectContaining({ code, field }) as Error)
+  ])('refuses %j', (input, code, field) => {
+    expect(() => defineJob(input as never)).toThrow(expect.objectContaining({ code, field }) as Error)
   })
 })
 
@@ -155,8 +155,8 @@ describe('the queues that a process serves', () => {
     ],
     ['a blank variable is unset', { env: { JOBMILL_QUEUES: '  ' } }, ['default', 'slow']],
     ['the option counts before the variable', { serve: ['z', 'z'], env: { JOBMILL_QUEUES: 'x' } }, ['z']],
-  ])('%s', (_, given, queues) => {
-    expect(served({ jobs, ...given })).toEqual(queues)
+  ])('%s', (_, input, queues) => {
+    expect(served({ jobs, ...input })).toEqual(queues)
   })
 
   it('a name with white space in the variable is refused', () => {
@@ -167,8 +167,8 @@ describe('the queues that a process serves', () => {
 
   it.each([[{}], [{ serve: [] }], [{ env: { JOBMILL_QUEUES: ',' } }]])(
     'none is refused at start with the fix: %j',
-    async (given) => {
-      const mill = jobmill(options(given))
+    async (input) => {
+      const mill = jobmill(options(input))
       await expect(mill.start()).rejects.toMatchObject({
         code: 'QUEUES_MISSING',
         fix: expect.stringContaining('JOBMILL_QUEUES=default') as string,

@@ -103,16 +103,16 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
       },
     })
     const mill = await create({ jobs: [job] })
-    const worn = await mill.enqueue(job, 'fail')
+    const exhausted = await mill.enqueue(job, 'fail')
     const gone = await mill.enqueue(job, 'dead')
     await mill.drain({ scheduled: true })
-    expect(await mill.get(worn.id)).toMatchObject({ state: 'dead', attempt: 3, error: 'Error: again' })
-    expect(await attempts(mill, worn.id)).toHaveLength(3)
+    expect(await mill.get(exhausted.id)).toMatchObject({ state: 'dead', attempt: 3, error: 'Error: again' })
+    expect(await attempts(mill, exhausted.id)).toHaveLength(3)
     expect(await mill.get(gone.id)).toMatchObject({ state: 'dead', attempt: 1 })
     expect(await attempts(mill, gone.id)).toEqual([
       ['failed-permanently', 'Dead: no such user\n  caused by: Error: 404'],
     ])
-    await expect(worn.result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
+    await expect(exhausted.result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
   })
 
   test('a kind decides with retryIf which errors are worth another attempt; one that throws means yes', async () => {

@@ -40,7 +40,7 @@ interface Process {
   /** Registers these schedules, as a process does at its start for those in its code. */
   readonly deploy: (...schedules: readonly ScheduleOptions[]) => Promise<void>
   /** The number of calls of `wake`. */
-  readonly woken: () => number
+  readonly wakeCalls: () => number
 }
 
 export interface Bench {
@@ -75,7 +75,7 @@ function aProcess(store: Process['store'], now: () => number, jobs: readonly Any
     queueOf: (kind: string) => `queue-of-${kind}`,
     payloadLimitBytes: 100_000,
   }
-  let woken = 0
+  let wakes = 0
   const { signal } = new AbortController()
   return {
     store,
@@ -88,7 +88,7 @@ function aProcess(store: Process['store'], now: () => number, jobs: readonly Any
         const [answer] = await store.enqueue([job])
         return answer ?? { id: job.id, outcome: 'enqueued' }
       },
-      wake: () => void (woken += 1),
+      wake: () => void (wakes += 1),
       by: () => 'bench',
     }),
     serve: () => serveSchedules({ store, platform, signal }),
@@ -99,7 +99,7 @@ function aProcess(store: Process['store'], now: () => number, jobs: readonly Any
         prepared.map(({ name, version, definition }) => ({ name, version, definition })),
       )
     },
-    woken: () => woken,
+    wakeCalls: () => wakes,
   }
 }
 

@@ -118,7 +118,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
         error: null,
         payload: { to: 'ada@example.com' },
       })
-      expect(author.woken()).toBe(1)
+      expect(author.wakeCalls()).toBe(1)
       await leader.serve()
       clock.set('2026-02-02T08:00:00Z')
       await leader.serve()

@@ -56,8 +56,8 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       await one.deploy({ ...hourly, when: '* * * * *', missed: 'all' })
       clock.set('2026-02-01T05:00:00Z')
       await Promise.all([one.serve(), other.serve()])
-      const found = await planned(one.store)
-      expect([found.length, new Set(found).size]).toEqual([300, 300])
+      const schedules = await planned(one.store)
+      expect([schedules.length, new Set(schedules).size]).toEqual([300, 300])
     })
 
     test('P12 bar 10: after a tick was written and its answer was lost', async () => {

@@ -11,9 +11,9 @@ const FOREVER = { times: Number.POSITIVE_INFINITY }
 
 /** The reported failures and recoveries of one part, in order. */
 const trouble = ({ events }: TestMill, part: string): string[] =>
-  told(events).filter((line) => line.endsWith(` ${part}`))
+  troublesIn(events).filter((line) => line.endsWith(` ${part}`))
 
-const told = (events: TestMill['events']): string[] =>
+const troublesIn = (events: TestMill['events']): string[] =>
   events.flatMap((event) =>
     event.type === 'store-failing' || event.type === 'store-back'
       ? [`${event.type.slice('store-'.length)} ${event.part}`]

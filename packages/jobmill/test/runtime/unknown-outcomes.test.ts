@@ -11,7 +11,7 @@ import { faultyMill, places } from './places.ts'
 const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
 const FOREVER = { times: Number.POSITIVE_INFINITY }
 
-const told = (mill: TestMill, type: EventType): MillEvent[] =>
+const eventsOf = (mill: TestMill, type: EventType): MillEvent[] =>
   mill.events.filter((event) => event.type === type)
 
 describe.each(places)('lost replies on $name', ({ name, create }) => {
@@ -62,14 +62,14 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     )
     await platform.settled()
     for (const { id } of jobs) expect(await mill.get(id)).toMatchObject({ state: 'running', attempt: 1 })
-    expect(told(mill, 'started')).toEqual([])
+    expect(eventsOf(mill, 'started')).toEqual([])
     await platform.advance('10s')
-    expect(told(mill, 'leases-found')).toMatchObject([{ jobs: 3 }])
+    expect(eventsOf(mill, 'leases-found')).toMatchObject([{ jobs: 3 }])
     for (const { id } of jobs) {
       expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, crashes: 0 })
       expect(await mill.history(id)).toHaveLength(1)
     }
-    expect(told(mill, 'started')).toHaveLength(3)
+    expect(eventsOf(mill, 'started')).toHaveLength(3)
   })
 
   test('P16 what this process runs is never taken for a lost claim, however long it runs', async () => {
@@ -78,7 +78,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     const { id } = await mill.enqueue(job, null)
     const signal = await entered
     await mill.platform.advance('35s')
-    expect([signal.aborted, told(mill, 'leases-found')]).toEqual([false, []])
+    expect([signal.aborted, eventsOf(mill, 'leases-found')]).toEqual([false, []])
     // A job that ends during the lookup must not count as a lost claim either.
     const asked = mill.store.holdReply('held')
     await mill.platform.advance('10s')
@@ -88,7 +88,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'done' })
     asked.release()
     await mill.platform.settled()
-    expect(told(mill, 'leases-found')).toEqual([])
+    expect(eventsOf(mill, 'leases-found')).toEqual([])
     expect(await mill.history(id)).toHaveLength(1)
   })
 
@@ -108,9 +108,9 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(await result).toBe('result')
     expect(await mill.history(job.id)).toMatchObject([{ outcome: 'returned' }])
     // The event is emitted once too, after the outcome is known to be written.
-    expect(told(mill, 'finished').filter((event) => 'id' in event && event.id === job.id)).toHaveLength(1)
+    expect(eventsOf(mill, 'finished').filter((event) => 'id' in event && event.id === job.id)).toHaveLength(1)
     expect((await mill.list({ queue: 'finished', kind: 'echo' })).jobs).toMatchObject([{ state: 'done' }])
-    expect(told(mill, 'started')).toHaveLength(2)
+    expect(eventsOf(mill, 'started')).toHaveLength(2)
   })
 
   test('P16 a death whose reply is lost is followed by onDead once', async () => {
@@ -149,7 +149,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     const running = await mill.get(id)
     expect(running).toMatchObject({ state: 'running', progress: { percent: 5 } })
     expect(running?.log.map(({ message }) => message)).toEqual(['a line'])
-    expect(told(mill, 'progress')).toMatchObject([{ id, value: { percent: 5 } }])
+    expect(eventsOf(mill, 'progress')).toMatchObject([{ id, value: { percent: 5 } }])
     open('done')
   })
 
@@ -164,7 +164,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
       mill.store.clear()
       await mill.platform.advance('1s')
     }
-    expect([signal.aborted, told(mill, 'instance-lost')]).toEqual([false, []])
+    expect([signal.aborted, eventsOf(mill, 'instance-lost')]).toEqual([false, []])
     open('done')
     await mill.drain()
     expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, crashes: 0 })

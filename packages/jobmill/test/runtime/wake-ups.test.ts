@@ -13,7 +13,7 @@ interface Place {
 /** Instances that receive each other's notifications, each with ten workers, of which some are free. */
 function cluster(places: Readonly<Record<string, Place>>) {
   const platform = testPlatform()
-  const woken: string[] = []
+  const wakes: string[] = []
   const passed: WakeUp[] = []
   const members = Object.entries(places).map(([instance, { kinds = ['a'] }]): Member => ({
     instance,
@@ -29,7 +29,7 @@ function cluster(places: Readonly<Record<string, Place>>) {
         members: () => members,
         slots: { room: () => (room > 0 ? [{ queue: 'mail', room }] : []) },
         // An instance without free workers ignores the wake-up, so do not count it.
-        wake: () => void (room > 0 && woken.push(me)),
+        wake: () => void (room > 0 && wakes.push(me)),
         store: {
           forward(wakeUp) {
             passed.push(wakeUp)
@@ -44,7 +44,7 @@ function cluster(places: Readonly<Record<string, Place>>) {
     for (const notifier of notifications.values())
       notifier.receive([{ queue: 'mail', jobs, seed: turn, skip: 0, passes }])
   }
-  return { platform, woken, passed, notifications, notify }
+  return { platform, wakes, passed, notifications, notify }
 }
 
 const thirty = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`i${n}`, {}]))
@@ -53,24 +53,24 @@ describe('a ring', () => {
   test('for one job wakes one instance of thirty, and not always the same', () => {
     const first = new Set<string>()
     for (let turn = 0; turn < 50; turn += 1) {
-      const { notify, woken } = cluster(thirty)
+      const { notify, wakes } = cluster(thirty)
       notify(1, turn)
-      expect(woken).toHaveLength(1)
-      first.add(woken[0] ?? '')
+      expect(wakes).toHaveLength(1)
+      first.add(wakes[0] ?? '')
     }
     expect(first.size).toBeGreaterThan(10)
   })
 
   test('for 35 jobs wakes four instances of ten workers', () => {
-    const { notify, woken, passed } = cluster(thirty)
+    const { notify, wakes, passed } = cluster(thirty)
     notify(35)
-    expect([new Set(woken).size, passed]).toEqual([4, []])
+    expect([new Set(wakes).size, passed]).toEqual([4, []])
   })
 
   test('that does not say how many jobs there are wakes everybody', () => {
-    const { notify, woken } = cluster(thirty)
+    const { notify, wakes } = cluster(thirty)
     notify(null)
-    expect(woken).toHaveLength(30)
+    expect(wakes).toHaveLength(30)
   })
 
   test('goes on to the next when the chosen one is busy, until somebody has room', () => {
@@ -79,52 +79,52 @@ describe('a ring', () => {
       last: { room: 1 },
     }
     for (let turn = 0; turn < 20; turn += 1) {
-      const { notify, woken } = cluster(places)
+      const { notify, wakes } = cluster(places)
       notify(1, turn)
-      expect(woken).toEqual(['last'])
+      expect(wakes).toEqual(['last'])
     }
   })
 
   test('ends when nobody has room', () => {
-    const { notify, woken, passed } = cluster({ a: { room: 0 }, b: { room: 0 }, c: { room: 0 } })
+    const { notify, wakes, passed } = cluster({ a: { room: 0 }, b: { room: 0 }, c: { room: 0 } })
     notify(5)
-    expect([woken, passed.length]).toEqual([[], 2])
+    expect([wakes, passed.length]).toEqual([[], 2])
   })
 
   test('hands on what the chosen one has no room for', () => {
-    const { notify, woken } = cluster({
+    const { notify, wakes } = cluster({
       a: { room: 3 },
       b: { room: 3 },
       c: { room: 3 },
       d: { room: 3 },
     })
     notify(8)
-    expect(new Set(woken).size).toBe(3)
+    expect(new Set(wakes).size).toBe(3)
   })
 
   test('goes on when a claim found nothing and others have kinds of their own', () => {
-    const { notify, woken, notifications } = cluster({ a: { kinds: ['a'] }, b: { kinds: ['b'] } })
+    const { notify, wakes, notifications } = cluster({ a: { kinds: ['a'] }, b: { kinds: ['b'] } })
     notify(1)
-    const [first = ''] = woken
+    const [first = ''] = wakes
     notifications.get(first)?.foundNothing()
-    expect(woken).toEqual([first, first === 'a' ? 'b' : 'a'])
+    expect(wakes).toEqual([first, first === 'a' ? 'b' : 'a'])
     notifications.get(first)?.foundNothing()
-    expect(woken).toHaveLength(2)
+    expect(wakes).toHaveLength(2)
   })
 
   test('does not go on when a claim found nothing and all have the same kinds', () => {
-    const { notify, woken, notifications, passed } = cluster({ a: {}, b: {} })
+    const { notify, wakes, notifications, passed } = cluster({ a: {}, b: {} })
     notify(1)
-    notifications.get(woken[0] ?? '')?.foundNothing()
-    expect([woken.length, passed]).toEqual([1, []])
+    notifications.get(wakes[0] ?? '')?.foundNothing()
+    expect([wakes.length, passed]).toEqual([1, []])
   })
 
   test('where nobody hands it on, lets the others look a moment later', async () => {
-    const { platform, notify, woken, passed } = cluster({ a: {}, b: {}, c: {} })
+    const { platform, notify, wakes, passed } = cluster({ a: {}, b: {}, c: {} })
     notify(1, 7, false)
     notify(1, 7, false)
-    expect(new Set(woken).size).toBe(1)
+    expect(new Set(wakes).size).toBe(1)
     await platform.advance(25)
-    expect([new Set(woken).size, woken.length, passed]).toEqual([3, 4, []])
+    expect([new Set(wakes).size, wakes.length, passed]).toEqual([3, 4, []])
   })
 })

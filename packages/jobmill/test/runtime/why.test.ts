@@ -17,11 +17,11 @@ const job = defineJob({
   },
 })
 
-const told = new Set<string>()
+const reportedReasons = new Set<string>()
 
 async function reasons(mill: TestMill, id: string): Promise<string[]> {
   const why = await mill.why(id)
-  for (const one of why?.reasons ?? []) told.add(one.why)
+  for (const one of why?.reasons ?? []) reportedReasons.add(one.why)
   return (why?.reasons ?? []).map((one) => one.why)
 }
 
@@ -37,7 +37,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
     expect((await mill.why(failed.id))?.reasons[0]?.says).toBe('Due in 1 m, because the last attempt failed')
-    told.add('due-later')
+    reportedReasons.add('due-later')
   })
 
   test('an earlier job of its order key has not ended', async () => {
@@ -97,7 +97,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.changeQueue('default', { limit: 'one' })
     await mill.platform.settled()
     expect((await mill.why(second.id))?.reasons[0]?.says).toBe('All permits of limit one are in use')
-    told.add('limit')
+    reportedReasons.add('limit')
   })
 
   test('a limit that its handler drew on was empty', async () => {
@@ -177,5 +177,5 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
 })
 
 test('every reason was seen', () => {
-  expect(REASONS.filter((reason) => !told.has(reason))).toEqual([])
+  expect(REASONS.filter((reason) => !reportedReasons.has(reason))).toEqual([])
 })

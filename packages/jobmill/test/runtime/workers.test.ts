@@ -191,15 +191,15 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     const off = mill.on('*', () => {
       throw new Error('a listener')
     })
-    const seen: string[] = []
+    const retries: string[] = []
     mill.on('retried', ({ kind, attempt, maxAttempts, delayMs, error }) =>
-      seen.push(`${kind} ${attempt}/${maxAttempts} ${delayMs} ${error}`),
+      retries.push(`${kind} ${attempt}/${maxAttempts} ${delayMs} ${error}`),
     )
     await mill.enqueue(job, null, { dedupeKey: 'k' })
     await mill.enqueue(job, null, { dedupeKey: 'k' })
     await mill.drain({ scheduled: true })
     off()
-    expect(seen).toEqual(['a 1/5 1000 Error: no'])
+    expect(retries).toEqual(['a 1/5 1000 Error: no'])
     expect(mill.eventCounts.errors).toBeGreaterThan(3)
     const types = mill.events.map(({ type }) => type)
     for (const type of ['mill-started', 'enqueued', 'duplicate', 'started', 'retried', 'finished'] as const)

@@ -28,8 +28,8 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
 
   take: async (store) => {
     for (let ask = 0; ask < ASKS; ask += 1) {
-      const [taken] = await store.acquire([anAcquire('rate')])
-      tell(taken?.outcome ?? '')
+      const [reply] = await store.acquire([anAcquire('rate')])
+      tell(reply?.outcome ?? '')
     }
   },
 

@@ -14,13 +14,13 @@ function start(path: string, task: Task): Started {
 
 /** Waits until it has sent that many messages. */
 function says(process: Started, words: number): Promise<void> {
-  return process.says((said) => said.length >= words)
+  return process.untilMessages((messages) => messages.length >= words)
 }
 
 async function four(path: string, task: Task): Promise<string[]> {
   const processes = Array.from({ length: 4 }, () => start(path, task))
   await Promise.all(processes.map(({ ended }) => ended))
-  return processes.flatMap(({ said }) => said)
+  return processes.flatMap(({ messages }) => messages)
 }
 
 describe('sqlite: several processes on one file', () => {
@@ -87,12 +87,12 @@ describe('sqlite: several processes on one file', () => {
     const [first, second] = [start(path, 'lead'), start(path, 'lead')]
     await Promise.all([says(first, 1), says(second, 1)])
     await Promise.race([says(first, 2), says(second, 2)])
-    const [leader, other] = first.said.length > 1 ? [first, second] : [second, first]
-    expect(await store.duties()).toMatchObject([{ name: 'schedule', leader: leader.said[1] }])
-    expect(other.said).toEqual(['alive'])
+    const [leader, other] = first.messages.length > 1 ? [first, second] : [second, first]
+    expect(await store.duties()).toMatchObject([{ name: 'schedule', leader: leader.messages[1] }])
+    expect(other.messages).toEqual(['alive'])
     await kill(leader)
     await says(other, 2)
-    expect(await store.duties()).toMatchObject([{ leader: other.said[1] }])
+    expect(await store.duties()).toMatchObject([{ leader: other.messages[1] }])
     await kill(other)
   })
 })

@@ -28,13 +28,13 @@ async function enqueuer(file: string): Promise<Enqueuer> {
     place: { store: 'sqlite', at: file },
     task: 'enqueue-when-told',
   })
-  const { said, ended } = started
-  await started.says(({ length }) => length === 1)
+  const { messages, ended } = started
+  await started.untilMessages(({ length }) => length === 1)
   async function enqueue(): Promise<string> {
-    const before = said.length
+    const before = messages.length
     started.tell({})
-    await started.says(({ length }) => length > before)
-    return said.at(-1) ?? ''
+    await started.untilMessages(({ length }) => length > before)
+    return messages.at(-1) ?? ''
   }
   return {
     enqueue,

@@ -42,9 +42,9 @@ describe('the notifier of sqlite', () => {
     const path = freshFile()
     const [store, neighbour] = [await openStore(path), await openStore(path)]
     for (const enqueuing of [store, neighbour]) {
-      const woken = store.wait(waiting)
+      const wakeUps = store.wait(waiting)
       await enqueuing.enqueue([aJob()])
-      assert.equal((await woken).length, 1)
+      assert.equal((await wakeUps).length, 1)
       assert.deepEqual(await store.wait({ ...waiting, timeoutMs: 30 }), [])
     }
   })
@@ -59,9 +59,9 @@ describe('the notifier of sqlite', () => {
     const [lease] = await store.claim(aClaim(instance.id))
     assert.isDefined(lease)
     now = 3_600_000
-    const woken = store.wait({ ...waiting, queues: [ON_DEAD_QUEUE] })
+    const wakeUps = store.wait({ ...waiting, queues: [ON_DEAD_QUEUE] })
     await store.reap({ crashesUntilDead: 1, limit: 1 })
-    assert.equal((await woken)[0]?.jobs, 1)
+    assert.equal((await wakeUps)[0]?.jobs, 1)
   })
 
   test('everybody looks when a line moved on and nothing is ready', async () => {
@@ -106,9 +106,9 @@ describe('the notifier of sqlite', () => {
     const path = freshFile()
     const store = await openStore(path)
     const neighbour = await openStore(path)
-    const woken = store.wait({ queues: ['other'], timeoutMs: 60 })
+    const wakeUps = store.wait({ queues: ['other'], timeoutMs: 60 })
     await neighbour.enqueue([aJob()])
-    assert.deepEqual(await woken, [])
+    assert.deepEqual(await wakeUps, [])
     const instance = anInstance()
     await neighbour.register(instance)
     assert.equal((await neighbour.claim(aClaim(instance.id))).length, 1)
@@ -134,10 +134,10 @@ describe('the notifier of sqlite', () => {
 
   test('a ring by hand is for everybody, and passing one on does nothing', async () => {
     const store = await openStore()
-    const woken = store.wait(waiting)
+    const wakeUps = store.wait(waiting)
     store.forward({ queue: QUEUE, jobs: 1, seed: 1, skip: 1, passes: false })
     store.notify([QUEUE])
-    assert.deepEqual(await woken, [{ queue: QUEUE, jobs: null, seed: 0, skip: 0, passes: false }])
+    assert.deepEqual(await wakeUps, [{ queue: QUEUE, jobs: null, seed: 0, skip: 0, passes: false }])
   })
 
   test('ends with its signal and with the store', async () => {

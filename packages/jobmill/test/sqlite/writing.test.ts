@@ -23,14 +23,14 @@ describe('sqlite: group commit', () => {
     await store.enqueue([aJob()])
     const watcher = new Database(path)
     const version = watcher.prepare('PRAGMA data_version').pluck()
-    const seen = new Set([version.get()])
+    const versions = new Set([version.get()])
     const calls = Array.from({ length: 50 }, async () => {
       await store.enqueue([aJob()])
-      seen.add(version.get())
+      versions.add(version.get())
     })
     await Promise.all(calls)
     // The number changes with every commit of another connection, and was read after each call.
-    assert.equal(seen.size, 2)
+    assert.equal(versions.size, 2)
     watcher.close()
   })
 

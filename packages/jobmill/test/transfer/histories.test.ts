@@ -14,7 +14,7 @@ import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from '../model/check.ts'
 import { plainJob } from '../model/plain.ts'
-import { begin, startWorkers, told } from '../model/run.ts'
+import { begin, startWorkers, withStepsInError } from '../model/run.ts'
 import { dutySteps, reap } from '../model/steps/duties.ts'
 import { enqueueSteps } from '../model/steps/enqueue.ts'
 import { handOffSteps } from '../model/steps/hand-off.ts'
@@ -67,7 +67,7 @@ async function compareKept(world: World): Promise<void> {
         limits: (await store.limits()).map(({ keys: _, ...limit }) => limit),
       }
     },
-    (shown) => shown,
+    (text) => text,
   )
 }
 
@@ -111,13 +111,13 @@ async function run(
   try {
     await begin(world)
     for (const step of before) await step.run(world)
-    await told(before, async () => {
+    await withStepsInError(before, async () => {
       world = await moved(world, to)
       await compareKept(world)
     })
     await startWorkers(world)
     for (const [n, step] of after.entries())
-      await told([...before, ...after.slice(0, n + 1)], async () => {
+      await withStepsInError([...before, ...after.slice(0, n + 1)], async () => {
         await (step.says.startsWith('retain') ? retain(world) : step.run(world))
         if (n % 10 === 9 || n === after.length - 1) await compareKept(world)
       })
@@ -133,7 +133,7 @@ describe('carrying histories between sqlite and postgres', () => {
     ['postgres to sqlite', [other, one]],
   ] as const)(
     'P2 P3 P12 from %s, and nobody can tell',
-    (_, pair) => check(FILE, history, RUNS, (given) => run(pair, given)),
+    (_, pair) => check(FILE, history, RUNS, (input) => run(pair, input)),
     timeoutMs(RUNS),
   )
 })

@@ -25,12 +25,12 @@ describe.each(SORTS)('pages into %s', (sort) => {
     const source = await freshPlace(OTHER[sort])
     await furnish(source, [keyed, inOrder])
     const target = await transferredTo(sort, source)
-    const seen = await lookAt(target.store)
+    const contents = await lookAt(target.store)
     for (const part of ['jobs', 'keys', 'ticks'] as const)
       for await (const page of pagesOf(source.store.tools, part, { after: null, limit: 5 }))
         expect(await target.store.tools.importItems(part, page)).toBe(0)
     await target.store.tools.importRest(await source.store.tools.exportRest())
-    expect(await lookAt(target.store)).toEqual(seen)
+    expect(await lookAt(target.store)).toEqual(contents)
   })
 
   test('of a page that is partly there the rest is written', async () => {

@@ -27,26 +27,26 @@ describe.each([
 
   test('and back: jobs, histories, counts, settings and schedules are the same, and so are the checksums', async () => {
     const first = await furnished(from)
-    const seen = await lookAt(first.store)
+    const contents = await lookAt(first.store)
     const second = await freshPlace(to, first.clock.now())
     const there = await transferTo(first.store, second.store)
     expect(there.differences).toEqual([])
-    expect(await lookAt(second.store)).toEqual(seen)
+    expect(await lookAt(second.store)).toEqual(contents)
     const third = await freshPlace(from, first.clock.now())
     const back = await transferTo(second.store, third.store)
     expect(back.differences).toEqual([])
-    expect(await lookAt(third.store)).toEqual(seen)
+    expect(await lookAt(third.store)).toEqual(contents)
     expect(back.target).toEqual(there.source)
     // The source was only read.
-    expect(await lookAt(first.store)).toEqual(seen)
+    expect(await lookAt(first.store)).toEqual(contents)
   })
 
   test('P2 P3 life goes on as it would have: the same jobs, in the same order, with the same ends', async () => {
     const source = await furnished(from)
     const target = await transferredTo(to, source)
-    const lived = await liveOn(source)
-    expect(lived.length).toBeGreaterThan(50)
-    expect(await liveOn(target)).toEqual(lived)
+    const outcomes = await liveOn(source)
+    expect(outcomes.length).toBeGreaterThan(50)
+    expect(await liveOn(target)).toEqual(outcomes)
     expect(await target.store.counts()).toEqual(await source.store.counts())
   })
 

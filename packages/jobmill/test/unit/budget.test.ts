@@ -38,14 +38,14 @@ function budget(settings: LimitSettings, start: BudgetState = EMPTY_BUDGET) {
   const places = new Set<string>()
   return {
     take(now: number, holder: string, overrides: Partial<Ask> = {}, held = 0): Answer {
-      const given = ask({ ...overrides, hasPlace: places.has(holder) })
-      const answered = answer(current, state, [given], { now, held })
+      const request = ask({ ...overrides, hasPlace: places.has(holder) })
+      const answered = answer(current, state, [request], { now, held })
       state = answered.state
-      const [told] = answered.answers
-      if (told === undefined) throw new Error('no answer')
-      if (told.outcome === 'granted') places.delete(holder)
-      if (told.outcome === 'later' && told.takesPlace) places.add(holder)
-      return told
+      const [reply] = answered.answers
+      if (reply === undefined) throw new Error('no answer')
+      if (reply.outcome === 'granted') places.delete(holder)
+      if (reply.outcome === 'later' && reply.takesPlace) places.add(holder)
+      return reply
     },
     claim(now: number, most: number): number {
       const amount = Math.min(most, available(current, state, { now, held: 0 }))
@@ -134,8 +134,8 @@ function history(limit: RateSettings, steps: readonly Step[]): Granted[] {
       const tokens = one.claim(now, amount)
       if (tokens > 0) note(0, tokens, 0)
     } else {
-      const told = one.take(now, holder, { amount, waitUpToMs })
-      if (told.outcome === 'granted') note(told.waitMs, amount, waitUpToMs)
+      const reply = one.take(now, holder, { amount, waitUpToMs })
+      if (reply.outcome === 'granted') note(reply.waitMs, amount, waitUpToMs)
     }
   }
   return grants
@@ -226,13 +226,13 @@ describe('a rate', () => {
 
   test('a line is not longer than a minute: who comes later asks again', () => {
     const one = budget(rate(1, 10_000))
-    const told = Array.from({ length: 10 }, (_, n) => one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }))
-    expect(told.map((each) => 'takesPlace' in each && each.takesPlace)).toEqual([
+    const answers = Array.from({ length: 10 }, (_, n) => one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }))
+    expect(answers.map((each) => 'takesPlace' in each && each.takesPlace)).toEqual([
       false,
       ...Array.from({ length: 5 }, () => true),
       ...Array.from({ length: 4 }, () => false),
     ])
-    expect(told.at(-1)).toMatchObject({ inMs: 60_000 })
+    expect(answers.at(-1)).toMatchObject({ inMs: 60_000 })
   })
 })
 
@@ -266,10 +266,10 @@ function simulate(limit: RateSettings, { jobs, newcomerEveryMs, lateUpToMs, forM
   const grants: { holder: string; at: number }[] = []
   due.sort((a, b) => b.at - a.at)
   for (let next = due.pop(); next !== undefined && next.at < NOW + forMs; next = due.pop()) {
-    const told = one.take(next.at, next.holder, { waitUpToMs: 1_000 })
-    if (told.outcome === 'granted') grants.push({ holder: next.holder, at: next.at + told.waitMs })
-    if (told.outcome !== 'later') continue
-    const at = next.at + told.inMs + Math.round(random() * lateUpToMs)
+    const reply = one.take(next.at, next.holder, { waitUpToMs: 1_000 })
+    if (reply.outcome === 'granted') grants.push({ holder: next.holder, at: next.at + reply.waitMs })
+    if (reply.outcome !== 'later') continue
+    const at = next.at + reply.inMs + Math.round(random() * lateUpToMs)
     const place = due.findLastIndex((one) => one.at > at)
     due.splice(place + 1, 0, { holder: next.holder, at })
   }
@@ -328,9 +328,9 @@ describe('at saturation', () => {
           for (let now = NOW; now < NOW + 40 * costMs + 60_000 && !isServed; now += 50) {
             for (const n of [1, 2]) one.take(now, `new ${n} ${now}`, { waitUpToMs: 1_000 })
             if (now < backAt) continue
-            const told = one.take(now, 'many', { amount, waitUpToMs: 1_000 })
-            isServed = told.outcome === 'granted'
-            if (told.outcome === 'later') backAt = now + told.inMs + lateMs
+            const reply = one.take(now, 'many', { amount, waitUpToMs: 1_000 })
+            isServed = reply.outcome === 'granted'
+            if (reply.outcome === 'later') backAt = now + reply.inMs + lateMs
           }
           expect(isServed).toBe(true)
         },
@@ -370,8 +370,8 @@ describe('a drain', () => {
     const one = budget({ type: 'concurrency', most: 2 })
     one.drain(NOW, 500)
     expect([one.free(NOW, 1), one.next(NOW, 1)]).toEqual([0, 500])
-    const told = one.take(NOW, 'a', { waitUpToMs: 1_000 }, 1)
-    expect('inMs' in told && told.inMs).toBeGreaterThanOrEqual(500)
+    const reply = one.take(NOW, 'a', { waitUpToMs: 1_000 }, 1)
+    expect('inMs' in reply && reply.inMs).toBeGreaterThanOrEqual(500)
     one.drain(NOW + 100, 10)
     expect(one.next(NOW + 100, 1)).toBe(400)
     expect(one.take(NOW + 500, 'a', {}, 1).outcome).toBe('granted')
@@ -404,7 +404,7 @@ describe('a change', () => {
     one.change(NOW, limit)
     const grants = Array.from({ length: 10 }, (_, n) => one.take(NOW, `h${n}`, { waitUpToMs: 400 }))
       .filter(({ outcome }) => outcome === 'granted')
-      .map((told) => ({ at: NOW + ('waitMs' in told ? told.waitMs : 0), tokens: 1 }))
+      .map((reply) => ({ at: NOW + ('waitMs' in reply ? reply.waitMs : 0), tokens: 1 }))
     expect(grants).toHaveLength(3)
     expect(excess(limit, grants)).toBeLessThan(HAIR)
   })
@@ -440,9 +440,9 @@ describe('concurrency', () => {
             if (back) out.shift()
             const held = out.reduce((sum, each) => sum + each, 0)
             expect(one.free(NOW, held)).toBe(5 - held)
-            const told = one.take(NOW, `h${amount}`, { amount }, held)
-            expect(told.outcome).toBe(amount > 5 ? 'never' : held + amount <= 5 ? 'granted' : 'later')
-            if (told.outcome === 'granted') out.push(amount)
+            const reply = one.take(NOW, `h${amount}`, { amount }, held)
+            expect(reply.outcome).toBe(amount > 5 ? 'never' : held + amount <= 5 ? 'granted' : 'later')
+            if (reply.outcome === 'granted') out.push(amount)
           }
         },
       ),
@@ -458,8 +458,8 @@ describe('concurrency', () => {
   test('who is sent away comes back one after the other, within a minute', () => {
     const one = budget(limit)
     const times = Array.from({ length: 2_000 }, (_, n) => {
-      const told = one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }, 5)
-      return 'inMs' in told ? told.inMs : 0
+      const reply = one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }, 5)
+      return 'inMs' in reply ? reply.inMs : 0
     })
     expect(new Set(times.slice(0, 1_000)).size).toBe(1_000)
     expect(Math.min(...times)).toBeGreaterThan(0)
@@ -469,8 +469,8 @@ describe('concurrency', () => {
   test('who does not wait at all does not make the line longer for others', () => {
     const one = budget(limit)
     for (let n = 0; n < 1_000; n += 1) one.take(NOW, `try ${n}`, {}, 5)
-    const told = one.take(NOW, 'patient', { waitUpToMs: 1_000 }, 5)
-    expect('inMs' in told && told.inMs).toBeLessThan(1_000)
+    const reply = one.take(NOW, 'patient', { waitUpToMs: 1_000 }, 5)
+    expect('inMs' in reply && reply.inMs).toBeLessThan(1_000)
   })
 
   test('more holders than a lowered number leave nothing, and only a release can tell when', () => {

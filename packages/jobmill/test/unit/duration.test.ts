@@ -23,8 +23,8 @@ describe('a duration', () => {
     [' 5s ', 5_000],
     [BOUNDS.durationMs, BOUNDS.durationMs],
     ['3650d', BOUNDS.durationMs],
-  ])('can be %j', (given, ms) => {
-    expect(durationMs(given, 'delay')).toBe(ms)
+  ])('can be %j', (input, ms) => {
+    expect(durationMs(input, 'delay')).toBe(ms)
   })
 
   test.each([
@@ -55,8 +55,8 @@ describe('a duration', () => {
     {},
     new Date(5),
     `${'9'.repeat(400)}d`,
-  ])('cannot be %o', (given) => {
-    const error = refusal(() => durationMs(given, 'delay'))
+  ])('cannot be %o', (input) => {
+    const error = refusal(() => durationMs(input, 'delay'))
     expect(error).toMatchObject({ code: 'DURATION_INVALID', field: 'delay' })
     expect(error.message).toContain('delay: must be a duration (got ')
     expect(error.fix).toBe(
@@ -72,8 +72,8 @@ describe('a duration', () => {
 
   test.each([BOUNDS.durationMs + 1, '3651d', 1_800_000_000_000])(
     'cannot be longer than ten years: %j',
-    (given) => {
-      const error = refusal(() => durationMs(given, 'delay'))
+    (input) => {
+      const error = refusal(() => durationMs(input, 'delay'))
       expect(error.code).toBe('DURATION_INVALID')
       expect(error.message).toContain('must not be longer than ten years')
       expect(error.message).toMatch(/Pass a length of time in milliseconds, not an instant\.$/)
@@ -84,8 +84,8 @@ describe('a duration', () => {
     expect(durationOrForever('forever', 'retain.dead')).toBeNull()
     expect(durationOrForever('7d', 'retain.dead')).toBe(604_800_000)
     expect(durationOrForever(0, 'retain.dead')).toBe(0)
-    for (const given of ['Forever', null, Number.POSITIVE_INFINITY]) {
-      expect(refusal(() => durationOrForever(given, 'retain.dead')).code).toBe('DURATION_INVALID')
+    for (const input of ['Forever', null, Number.POSITIVE_INFINITY]) {
+      expect(refusal(() => durationOrForever(input, 'retain.dead')).code).toBe('DURATION_INVALID')
     }
   })
 })
@@ -105,8 +105,8 @@ describe('an instant', () => {
     ['2028-02-29T00:00:00Z', 1_835_395_200_000],
     ['2200-01-01T00:00:00Z', BOUNDS.lastInstantAt],
     [BOUNDS.lastInstantAt, BOUNDS.lastInstantAt],
-  ])('can be %j', (given, at) => {
-    expect(instantAt(given, 'runAt')).toBe(at)
+  ])('can be %j', (input, at) => {
+    expect(instantAt(input, 'runAt')).toBe(at)
   })
 
   test.each([
@@ -130,8 +130,8 @@ describe('an instant', () => {
     undefined,
     {},
     5n,
-  ])('cannot be %o', (given) => {
-    const error = refusal(() => instantAt(given, 'runAt'))
+  ])('cannot be %o', (input) => {
+    const error = refusal(() => instantAt(input, 'runAt'))
     expect(error).toMatchObject({ code: 'INSTANT_INVALID', field: 'runAt' })
     expect(error.message).toContain('runAt: must be an instant (got ')
     expect(error.fix).toBe("Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'")
@@ -139,10 +139,10 @@ describe('an instant', () => {
 
   test.each(['2027-01-31T09:00:00', '2027-01-31T09:00', '2027-01-31T09:00:00.123'])(
     'without a time zone is refused with what is missing: %s',
-    (given) => {
-      expect(refusal(() => instantAt(given, 'runAt'))).toMatchObject({
+    (input) => {
+      expect(refusal(() => instantAt(input, 'runAt'))).toMatchObject({
         code: 'INSTANT_INVALID',
-        message: `runAt: has no time zone (got "${given}"). Add Z or an offset such as +01:00.`,
+        message: `runAt: has no time zone (got "${input}"). Add Z or an offset such as +01:00.`,
       })
     },
   )
@@ -155,8 +155,8 @@ describe('an instant', () => {
     '1969-12-31T23:59:59Z',
     '2200-01-01T00:00:01Z',
     new Date(-1),
-  ])('cannot be out of bounds: %o', (given) => {
-    const error = refusal(() => instantAt(given, 'runAt'))
+  ])('cannot be out of bounds: %o', (input) => {
+    const error = refusal(() => instantAt(input, 'runAt'))
     expect(error.code).toBe('INSTANT_INVALID')
     expect(error.message).toContain('must be between 1970 and 2199')
   })

@@ -100,10 +100,10 @@ describe('a write whose outcome is unknown', () => {
   test('is told as unknown when the store stays out of reach', async () => {
     const unknown = error('OUTCOME_UNKNOWN')
     const { store } = fakeStore([unknown, ...Array.from({ length: 100 }, () => error('STORE_UNAVAILABLE'))])
-    const told = await rejection(() =>
+    const refusal = await rejection(() =>
       enqueueJobs(store, [REQUEST], { platform: fakePlatform({ eager: true }) }),
     )
-    expect(told).toBe(unknown)
+    expect(refusal).toBe(unknown)
   })
 
   // Any other code would mean that nothing was written.
@@ -112,10 +112,10 @@ describe('a write whose outcome is unknown', () => {
     async (then) => {
       const unknown = error('OUTCOME_UNKNOWN')
       const { store, sends } = fakeStore([unknown, then])
-      const told = await rejection(() =>
+      const refusal = await rejection(() =>
         enqueueJobs(store, [REQUEST], { platform: fakePlatform({ eager: true }) }),
       )
-      expect(told).toBe(unknown)
+      expect(refusal).toBe(unknown)
       expect(sends).toHaveLength(2)
     },
   )
@@ -157,8 +157,8 @@ describe('nothing is sent', () => {
   test('when one job of the call is bad, and the error names it', async () => {
     const { store, sends } = fakeStore()
     const bad = { ...REQUEST, queue: 'a b' }
-    const told = await rejection(() => enqueueJobs(store, [REQUEST, bad, REQUEST]))
-    expect(told).toMatchObject({ code: 'NAME_INVALID', field: 'jobs[1].queue', index: 1 })
+    const refusal = await rejection(() => enqueueJobs(store, [REQUEST, bad, REQUEST]))
+    expect(refusal).toMatchObject({ code: 'NAME_INVALID', field: 'jobs[1].queue', index: 1 })
     expect(sends).toEqual([])
   })
 
@@ -173,8 +173,8 @@ describe('nothing is sent', () => {
   test('when an option is unknown', async () => {
     const { store, sends } = fakeStore()
     const options = { payloadLimitByte: 4 } as object
-    const told = await rejection(async () => enqueueJobs(store, [REQUEST], options))
-    expect(told.message).toBe(
+    const refusal = await rejection(async () => enqueueJobs(store, [REQUEST], options))
+    expect(refusal.message).toBe(
       'options.payloadLimitByte: is not an option (got "payloadLimitByte"). Did you mean "payloadLimitBytes"?',
     )
     expect(sends).toEqual([])

@@ -73,14 +73,14 @@ test('the cursor goes on behind the last job of the page, not behind the last ro
 
 test('pages one after the other give every job once, in order', async () => {
   const { page } = listOf(1_000, (at) => at % 7 === 0)
-  const found: string[] = []
+  const ids: string[] = []
   let cursor: string | undefined
   do {
     const { jobs, next } = await page(10, cursor)
-    found.push(...idsOf(jobs))
+    ids.push(...idsOf(jobs))
     cursor = next ?? undefined
   } while (cursor !== undefined)
-  expect(found).toEqual(Array.from({ length: 143 }, (_, at) => `id-${at * 7}`))
+  expect(ids).toEqual(Array.from({ length: 143 }, (_, at) => `id-${at * 7}`))
 })
 
 test('at the end there is no cursor, and the page is complete though not full', async () => {

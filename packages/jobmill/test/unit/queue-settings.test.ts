@@ -53,8 +53,8 @@ test.each<[object, object]>([
   [{ limit: 'smtp' }, { limit: 'smtp' }],
   [{ limit: null }, { limit: null }],
   [{ limit: undefined, retain: { done: { for: undefined, most: undefined } } }, {}],
-])('%j changes only what it names', (given, settings) => {
-  expect(change(given)).toStrictEqual({ settings, coolMs: null })
+])('%j changes only what it names', (input, settings) => {
+  expect(change(input)).toStrictEqual({ settings, coolMs: null })
 })
 
 test('a cool-down goes beside the settings, and 0 ends one', () => {
@@ -87,8 +87,8 @@ test.each<[object, string, string]>([
   [{ limit: 5 }, 'NAME_INVALID', 'queue.limit'],
   [{ coolFor: 'forever' }, 'DURATION_INVALID', 'queue.coolFor'],
   [{ pause: true }, 'OPTION_UNKNOWN', 'queue.pause'],
-])('%j is refused', (given, code, field) => {
-  const error = refusal(() => change(given))
+])('%j is refused', (input, code, field) => {
+  const error = refusal(() => change(input))
   expect(error).toMatchObject({ code, field })
   expect(error.value).toBeDefined()
   expect(error.fix).toBeDefined()
@@ -120,6 +120,6 @@ test.each<[object, string, string]>([
   [{ paused: null }, 'OPTION_INVALID', 'settings.paused'],
   [{ backoffBaseMs: null }, 'NUMBER_INVALID', 'settings.backoffBaseMs'],
   [{ limits: 'a' }, 'OPTION_UNKNOWN', 'settings.limits'],
-])('%j is refused by every store', (given, code, field) => {
-  expect(refusal(() => checkQueueSettings(given, 'settings'))).toMatchObject({ code, field })
+])('%j is refused by every store', (input, code, field) => {
+  expect(refusal(() => checkQueueSettings(input, 'settings'))).toMatchObject({ code, field })
 })

@@ -83,8 +83,8 @@ test.each<[object, string, string]>([
   [{ tags: ['a', ''] }, 'NAME_INVALID', 'definition.tags[1]'],
   [{ cron: '* * * * *' }, 'OPTION_UNKNOWN', 'definition.cron'],
 ])('%j is refused in a definition', (wrong, code, field) => {
-  const given = { ...aDefinition(), ...wrong }
-  expect(refusal(() => checkSchedule(given, 'definition', true))).toMatchObject({ code, field })
+  const definition = { ...aDefinition(), ...wrong }
+  expect(refusal(() => checkSchedule(definition, 'definition', true))).toMatchObject({ code, field })
 })
 
 test('a tick is checked to the instants of its fires', () => {

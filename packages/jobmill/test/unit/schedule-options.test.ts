@@ -37,8 +37,8 @@ const tools = {
 const nightly: ScheduleOptions = { name: 'nightly', job: plain, when: '@daily' }
 const prepare = (options: Partial<ScheduleOptions> = {}) => prepareSchedule({ ...nightly, ...options }, tools)
 const define = (options: Partial<ScheduleOptions> = {}): ScheduleDefinition => prepare(options).definition
-const change = (given: ScheduleChange, live: ScheduleDefinition = define()) =>
-  prepareScheduleChange(given, live, tools)
+const change = (changes: ScheduleChange, live: ScheduleDefinition = define()) =>
+  prepareScheduleChange(changes, live, tools)
 
 describe('a schedule', () => {
   test('is complete with a name, a job and when', () => {
@@ -69,7 +69,7 @@ describe('a schedule', () => {
   })
 
   test('takes everything that it is given', () => {
-    const given: ScheduleOptions = {
+    const options: ScheduleOptions = {
       name: 'weekly:report',
       job: 'plain',
       when: '  0  9 * * MON ',
@@ -88,7 +88,7 @@ describe('a schedule', () => {
       paused: true,
       version: 4,
     }
-    expect(prepareSchedule(given, tools)).toEqual({
+    expect(prepareSchedule(options, tools)).toEqual({
       name: 'weekly:report',
       version: 4,
       named: SCHEDULE_KEYS,

@@ -12,10 +12,10 @@ function answer(code: string, severity = 'ERROR'): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError('said by the server', 1, 'error'), { code, severity })
 }
 
-function said(error: unknown, sent = true): JobmillError {
-  const told = toJobmillError(error, { sent })
-  if (!isJobmillError(told)) throw new Error(`passed through as it is: ${String(error)}`)
-  return told
+function errorFor(error: unknown, sent = true): JobmillError {
+  const translated = toJobmillError(error, { sent })
+  if (!isJobmillError(translated)) throw new Error(`passed through as it is: ${String(error)}`)
+  return translated
 }
 
 type Fate = 'DATA_REFUSED' | 'STORE_BUSY' | 'STORE_REFUSED' | 'STORE_UNAVAILABLE' | 'OUTCOME_UNKNOWN'
@@ -41,20 +41,20 @@ const RETRYABLE = new Set(['STORE_BUSY', 'STORE_UNAVAILABLE', 'OUTCOME_UNKNOWN']
 
 describe('postgres', () => {
   test('D1 every answer is one of ours: retryable unless the data or the rights are at fault', () => {
-    expect(TABLE.map(([code]) => [code, said(answer(code)).code])).toEqual(TABLE)
+    expect(TABLE.map(([code]) => [code, errorFor(answer(code)).code])).toEqual(TABLE)
     for (const [code, fate] of TABLE)
-      expect([code, said(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
+      expect([code, errorFor(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
   })
 
   test('D1 the outcome is unknown when the session ends with the answer, or says its severity in another language', () => {
     for (const severity of ['FATAL', 'PANIC', 'FEHLER', '']) {
-      expect(new Set(ROLLED_BACK.map((code) => said(answer(code, severity)).code))).toEqual(
+      expect(new Set(ROLLED_BACK.map((code) => errorFor(answer(code, severity)).code))).toEqual(
         new Set(['OUTCOME_UNKNOWN']),
       )
       // These are clear on their own: they come before anything runs, or name the data or the user.
-      expect(said(answer('53300', severity)).code).toBe('STORE_UNAVAILABLE')
-      expect(said(answer('28P01', severity)).code).toBe('STORE_REFUSED')
-      expect(said(answer('22P05', severity)).code).toBe('DATA_REFUSED')
+      expect(errorFor(answer('53300', severity)).code).toBe('STORE_UNAVAILABLE')
+      expect(errorFor(answer('28P01', severity)).code).toBe('STORE_REFUSED')
+      expect(errorFor(answer('22P05', severity)).code).toBe('DATA_REFUSED')
     }
   })
 
@@ -68,11 +68,11 @@ describe('postgres', () => {
       undefined,
     ]
     for (const error of broken) {
-      expect(said(error).code).toBe('OUTCOME_UNKNOWN')
-      expect(said(error, false).code).toBe('STORE_UNAVAILABLE')
+      expect(errorFor(error).code).toBe('OUTCOME_UNKNOWN')
+      expect(errorFor(error, false).code).toBe('STORE_UNAVAILABLE')
     }
-    expect(said(answer('QQ123', 'FATAL'), false).code).toBe('STORE_UNAVAILABLE')
-    expect(said(new RangeError('Invalid string length')).code).toBe('DATA_REFUSED')
+    expect(errorFor(answer('QQ123', 'FATAL'), false).code).toBe('STORE_UNAVAILABLE')
+    expect(errorFor(new RangeError('Invalid string length')).code).toBe('DATA_REFUSED')
   })
 
   test('D1 a defect of our own passes through as it is', () => {

@@ -13,14 +13,14 @@ function wakeUp(queue: string, jobs: number | null = 1): WakeUp {
 test('a waiter is woken by one of its queues, and by no other', async () => {
   const platform = fakePlatform()
   const room = waiters(platform)
-  const woken = vi.fn<(by: readonly WakeUp[]) => void>()
-  const waited = room.wait({ queues: ['a', 'b'], timeoutMs: 1_000 }).then(woken)
+  const onWake = vi.fn<(by: readonly WakeUp[]) => void>()
+  const waited = room.wait({ queues: ['a', 'b'], timeoutMs: 1_000 }).then(onWake)
   room.wake([wakeUp('c')])
   room.wake([])
   expect(room.size).toBe(1)
   room.wake([wakeUp('c', 3), wakeUp('b', 2)])
   await waited
-  expect(woken.mock.calls).toEqual([[[wakeUp('b', 2)]]])
+  expect(onWake.mock.calls).toEqual([[[wakeUp('b', 2)]]])
   expect(room.size).toBe(0)
   expect(platform.pending).toEqual([])
 })

@@ -50,12 +50,12 @@ test('the order goes on where the last ones ended, until everybody was asked, ea
       let skip: number | null = 0
       for (let round = 0; skip !== null; round += 1) {
         expect(round).toBeLessThanOrEqual(all.length)
-        const told = all.map(({ instance }) => ({
+        const shares = all.map(({ instance }) => ({
           instance,
           ...chosen(wakeUp(jobs, which, skip ?? 0), all, instance),
         }))
-        asked.push(...told.filter((one) => one.jobs > 0).map(({ instance }) => instance))
-        const skips = new Set(told.map((one) => one.skip))
+        asked.push(...shares.filter((one) => one.jobs > 0).map(({ instance }) => instance))
+        const skips = new Set(shares.map((one) => one.skip))
         expect(skips.size).toBe(1)
         const [next = null] = skips
         expect(next === null || next > (skip ?? 0)).toBe(true)

@@ -128,9 +128,9 @@ const place = fc
 
 function planned(when: string, zone: string, from: number, until: number): number[] {
   const { after } = instantsOf({ when, zone, startAt: null, endAt: null }, 0)
-  const found: number[] = []
-  for (let at = after(from - 1); at !== null && at < until; at = after(at)) found.push(at)
-  return found
+  const instants: number[] = []
+  for (let at = after(from - 1); at !== null && at < until; at = after(at)) instants.push(at)
+  return instants
 }
 
 const iso = (instants: readonly number[]): string[] => instants.map((at) => new Date(at).toISOString())
@@ -148,8 +148,8 @@ describe('planned instants', () => {
         const { after } = instantsOf({ when, zone, startAt: null, endAt: null }, 0)
         for (const offset of offsets) {
           const expected = walked.find((at) => at > from + offset) ?? null
-          const found = after(from + offset)
-          expect(found !== null && found < until ? found : null).toBe(expected)
+          const next = after(from + offset)
+          expect(next !== null && next < until ? next : null).toBe(expected)
         }
       }),
       { numRuns: Number(process.env['JOBMILL_RUNS'] ?? inFull(200, 10)) },

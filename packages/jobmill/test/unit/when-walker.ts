@@ -22,7 +22,7 @@ const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 
 /** The local time of `zone`, as the instant at which UTC shows the same. */
-function shownIn(zone: string): (at: number) => number {
+function localTimeIn(zone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
@@ -38,41 +38,41 @@ function shownIn(zone: string): (at: number) => number {
   }
 }
 
-function wallOf(shown: number): Wall {
-  const date = new Date(shown)
+function wallOf(local: number): Wall {
+  const date = new Date(local)
   return {
     minute: date.getUTCMinutes(),
     hour: date.getUTCHours(),
     day: date.getUTCDate(),
     month: date.getUTCMonth() + 1,
     weekday: date.getUTCDay(),
-    isLastDay: new Date(shown + DAY).getUTCDate() === 1,
+    isLastDay: new Date(local + DAY).getUTCDate() === 1,
   }
 }
 
 /** The ticks of an entry in `[from, until)`. */
 export function walk(entry: Entry, zone: string, from: number, until: number): number[] {
-  const shown = shownIn(zone)
-  const found: number[] = []
+  const localTime = localTimeIn(zone)
+  const instants: number[] = []
   const seen = new Set<number>()
   // Start a day earlier, to know which local times have already occurred.
-  let before = shown(from - DAY - MINUTE)
+  let before = localTime(from - DAY - MINUTE)
   for (let at = from - DAY; at < until; at += MINUTE) {
-    const now = shown(at)
+    const now = localTime(at)
     let isDue = entry.fits(wallOf(now)) && (entry.hours === 'every' || !seen.has(now))
     for (let skipped = before + MINUTE; skipped < now; skipped += MINUTE)
       if (entry.hours !== 'every' && entry.fits(wallOf(skipped))) isDue = true
     seen.add(now)
     before = now
-    if (isDue && at >= from) found.push(at)
+    if (isDue && at >= from) instants.push(at)
   }
-  return found
+  return instants
 }
 
 /** The first instants after the clock changes of one year. */
 export function changesIn(zone: string, year: number): number[] {
-  const shown = shownIn(zone)
-  const offset = (at: number): number => shown(at) - at
+  const localTime = localTimeIn(zone)
+  const offset = (at: number): number => localTime(at) - at
   const changes: number[] = []
   for (let day = Date.UTC(year, 0, 1); day < Date.UTC(year + 1, 0, 1); day += DAY) {
     if (offset(day) === offset(day + DAY)) continue

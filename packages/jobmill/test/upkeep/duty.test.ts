@@ -5,7 +5,7 @@ import { testPlatform } from '../../src/testing/index.ts'
 import type { Emit } from '../../src/job/events.ts'
 import { type DutyOptions, duty as createDuty } from '../../src/upkeep/duty.ts'
 
-interface Told {
+interface EmittedEvent {
   readonly type: string
   readonly error?: unknown
 }
@@ -13,9 +13,9 @@ interface Told {
 function bench(more: Partial<DutyOptions> = {}) {
   const platform = testPlatform()
   const passes: { readonly at: number; readonly signal: AbortSignal }[] = []
-  const events: Told[] = []
+  const events: EmittedEvent[] = []
   const emit: Emit = (type, event) => void events.push({ ...event, type })
-  const told = (): string[] =>
+  const troubles = (): string[] =>
     events.map(({ type }) => type).filter((type) => type === 'duty-failing' || type === 'duty-back')
   const state = {
     atOnce: 0,
@@ -43,7 +43,7 @@ function bench(more: Partial<DutyOptions> = {}) {
   })
   onTestFinished(() => duty.stop())
   const apart = (): number[] => passes.slice(1).map(({ at }, n) => at - (passes[n]?.at ?? 0))
-  return { platform, passes, events, told, state, duty, apart }
+  return { platform, passes, events, troubles, state, duty, apart }
 }
 
 /** Ends when it is aborted, as a pass should. */
@@ -52,7 +52,7 @@ const untilTold = (signal: AbortSignal): Promise<void> =>
 
 describe('a duty', () => {
   test('makes a pass at once, and then one per period with jitter', async () => {
-    const { platform, passes, duty, apart, told } = bench()
+    const { platform, passes, duty, apart, troubles } = bench()
     await duty.start()
     await platform.settled()
     expect(passes.map(({ at }) => at)).toEqual([0])
@@ -62,7 +62,7 @@ describe('a duty', () => {
       expect(ms).toBeLessThanOrEqual(11_000)
     }
     expect(new Set(apart()).size).toBeGreaterThan(10)
-    expect(told()).toEqual([])
+    expect(troubles()).toEqual([])
   })
 
   test('that says again makes the next pass at once, and then one per period', async () => {
@@ -90,19 +90,19 @@ describe('a duty', () => {
   })
 
   test('gives a pass that takes too long its signal, tells of it, and makes it again', async () => {
-    const { platform, passes, duty, told, events, state } = bench()
+    const { platform, passes, duty, troubles, events, state } = bench()
     state.work = untilTold
     await duty.start()
     await platform.advance(2_999)
-    expect([passes[0]?.signal.aborted, told()]).toEqual([false, []])
+    expect([passes[0]?.signal.aborted, troubles()]).toEqual([false, []])
     await platform.advance(1)
-    expect([passes[0]?.signal.aborted, told()]).toEqual([true, ['duty-failing']])
+    expect([passes[0]?.signal.aborted, troubles()]).toEqual([true, ['duty-failing']])
     const failing = events.find(({ type }) => type === 'duty-failing')
     expect(String(failing?.error)).toContain('sweep took longer than 3000 ms')
     state.work = async () => {}
     await platform.advance('1s')
     expect(passes).toHaveLength(2)
-    expect(told()).toEqual(['duty-failing', 'duty-back'])
+    expect(troubles()).toEqual(['duty-failing', 'duty-back'])
     expect(state.mostAtOnce).toBe(1)
   })
 
@@ -120,7 +120,7 @@ describe('a duty', () => {
   })
 
   test('makes a pass that failed again after pauses that grow up to the period, and short ones after a success', async () => {
-    const { platform, duty, told, apart, state } = bench()
+    const { platform, duty, troubles, apart, state } = bench()
     state.work = () => Promise.reject(new Error('no'))
     await duty.start()
     await platform.advance('60s')
@@ -132,7 +132,7 @@ describe('a duty', () => {
     }
     expect(pauses.length).toBeGreaterThanOrEqual(6)
     // Reported once, however often it fails, and counted each time.
-    expect(told()).toEqual(['duty-failing'])
+    expect(troubles()).toEqual(['duty-failing'])
     expect(duty.status()).toMatchObject({
       failures: pauses.length + 1,
       failed: pauses.length + 1,
@@ -144,7 +144,7 @@ describe('a duty', () => {
       state.work = () => Promise.reject(new Error('again'))
     }
     await platform.advance('60s')
-    expect(told()).toContain('duty-back')
+    expect(troubles()).toContain('duty-back')
     const [, period = 0, first = 0, second = 0] = apart().slice(before)
     expect(period).toBeGreaterThanOrEqual(9_000)
     expect(first).toBeLessThanOrEqual(1_001)
@@ -194,7 +194,7 @@ describe('a duty that is stopped', () => {
   })
 
   test('gives a pass on its way its signal, waits for it, and does not call that a failure', async () => {
-    const { platform, passes, duty, told, state } = bench()
+    const { platform, passes, duty, troubles, state } = bench()
     const ending = Promise.withResolvers<void>()
     state.work = async (signal) => {
       await untilTold(signal)
@@ -209,7 +209,7 @@ describe('a duty that is stopped', () => {
     expect([passes[0]?.signal.aborted, stopped]).toEqual([true, false])
     ending.resolve()
     await stopping
-    expect([told(), platform.pendingTimers]).toEqual([[], 0])
+    expect([troubles(), platform.pendingTimers]).toEqual([[], 0])
   })
 
   test('is safe before it was started, and twice', async () => {
@@ -336,7 +336,7 @@ describe('a duty for the whole cluster', () => {
   })
 
   test('whose lead is lost in a pass does not call that a failure', async () => {
-    const { platform, duty, told, state } = bench({ forAll: true })
+    const { platform, duty, troubles, state } = bench({ forAll: true })
     state.work = async (signal) => {
       await untilTold(signal)
       throw new Error('cut short')
@@ -346,16 +346,16 @@ describe('a duty for the whole cluster', () => {
     await platform.settled()
     duty.leads(false)
     await platform.settled()
-    expect(told()).toEqual([])
+    expect(troubles()).toEqual([])
   })
 })
 
 describe('a duty without an end', () => {
   test('that returns all the same has failed, and begins again', async () => {
-    const { platform, passes, duty, told, events, state } = bench({ everyMs: null, deadlineMs: null })
+    const { platform, passes, duty, troubles, events, state } = bench({ everyMs: null, deadlineMs: null })
     await duty.start()
     await platform.settled()
-    expect(told()).toEqual(['duty-failing'])
+    expect(troubles()).toEqual(['duty-failing'])
     expect(String(events.find(({ type }) => type === 'duty-failing')?.error)).toContain(
       'it should run until stopped',
     )
@@ -363,7 +363,7 @@ describe('a duty without an end', () => {
     await platform.advance('1h')
     expect(passes).toHaveLength(2)
     await duty.stop()
-    expect(told()).toEqual(['duty-failing', 'duty-back'])
+    expect(troubles()).toEqual(['duty-failing', 'duty-back'])
   })
 })
 

@@ -67,8 +67,8 @@ describe('the split of workers', () => {
       maxLength: 20,
     })
     fc.assert(
-      fc.property(fc.nat(10_000), members, (workers, given) => {
-        const all = given.map(({ id, capacity }) => member(id, capacity))
+      fc.property(fc.nat(10_000), members, (workers, sizes) => {
+        const all = sizes.map(({ id, capacity }) => member(id, capacity))
         const slots = wantedSlots([{ name: 'mail', workers }], all)
         expect(slots.reduce((sum, slot) => sum + slot.workers, 0)).toBe(workers)
         const weight = all.reduce((sum, { capacity }) => sum + Math.max(1, capacity), 0)

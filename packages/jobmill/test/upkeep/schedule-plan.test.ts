@@ -21,7 +21,7 @@ function plan(
 const iso = (instant: number): string => new Date(instant).toISOString().replace('.000Z', 'Z')
 
 /** The ticks that fire, how many are dropped, and the next one. */
-function told(tick: Tick | null) {
+function summary(tick: Tick | null) {
   if (tick === null) return null
   const next = tick.nextAt === null ? null : iso(tick.nextAt)
   return { fires: tick.fires.map((fire) => iso(fire.at)), missed: tick.missed, next }
@@ -45,14 +45,14 @@ describe('a schedule that is not planned', () => {
 
   test('counts from when it came into being when it is new, also when nobody looked since', () => {
     const created = { revision: 1, createdAt: at('2026-02-01T07:59:00Z') }
-    expect(told(plan({}, { ...unplanned, ...created }))).toMatchObject({ next: '2026-02-01T08:00:00Z' })
+    expect(summary(plan({}, { ...unplanned, ...created }))).toMatchObject({ next: '2026-02-01T08:00:00Z' })
   })
 
   test('has none before its start, and none after its end', () => {
     const start = { startAt: at('2026-03-01T00:00:00Z') }
-    expect(told(plan(start, unplanned))).toMatchObject({ next: '2026-03-01T00:00:00Z' })
+    expect(summary(plan(start, unplanned))).toMatchObject({ next: '2026-03-01T00:00:00Z' })
     const ended = { endAt: at('2026-02-01T10:59:59Z') }
-    expect(told(plan(ended, unplanned))).toEqual({ fires: [], missed: 0, next: null })
+    expect(summary(plan(ended, unplanned))).toEqual({ fires: [], missed: 0, next: null })
   })
 })
 
@@ -73,7 +73,11 @@ describe('there is nothing to do', () => {
 describe('instants that are on time', () => {
   test('fire, and the next one follows from the last of them', () => {
     const tick = plan({}, { now: '2026-02-01T11:00:59Z', next: '2026-02-01T11:00:00Z' })
-    expect(told(tick)).toEqual({ fires: ['2026-02-01T11:00:00Z'], missed: 0, next: '2026-02-01T12:00:00Z' })
+    expect(summary(tick)).toEqual({
+      fires: ['2026-02-01T11:00:00Z'],
+      missed: 0,
+      next: '2026-02-01T12:00:00Z',
+    })
     expect(tick?.from).toBe(at('2026-02-01T11:00:00Z'))
   })
 
@@ -82,7 +86,7 @@ describe('instants that are on time', () => {
       { when: '*/20 * * * * *', missed },
       { now: '2026-02-01T11:01:10Z', next: '2026-02-01T11:00:20Z' },
     )
-    expect(told(tick)).toEqual({
+    expect(summary(tick)).toEqual({
       fires: ['2026-02-01T11:00:20Z', '2026-02-01T11:00:40Z', '2026-02-01T11:01:00Z'],
       missed: 0,
       next: '2026-02-01T11:01:20Z',
@@ -99,7 +103,7 @@ describe('instants that are on time', () => {
   test('after the end there is no next one', () => {
     const endAt = at('2026-02-01T11:30:00Z')
     const tick = plan({ endAt }, { now: '2026-02-01T11:00:00Z', next: '2026-02-01T11:00:00Z' })
-    expect(told(tick)).toEqual({ fires: ['2026-02-01T11:00:00Z'], missed: 0, next: null })
+    expect(summary(tick)).toEqual({ fires: ['2026-02-01T11:00:00Z'], missed: 0, next: null })
   })
 })
 
@@ -108,12 +112,12 @@ describe('instants that were missed', () => {
   const onTheHour: Known = { ...night, now: '2026-02-02T07:00:10Z' }
 
   test('skip: are dropped', () => {
-    expect(told(plan({ missed: 'skip' }, night))).toEqual({
+    expect(summary(plan({ missed: 'skip' }, night))).toEqual({
       fires: [],
       missed: 9,
       next: '2026-02-02T07:00:00Z',
     })
-    expect(told(plan({ missed: 'skip' }, onTheHour))).toEqual({
+    expect(summary(plan({ missed: 'skip' }, onTheHour))).toEqual({
       fires: ['2026-02-02T07:00:00Z'],
       missed: 9,
       next: '2026-02-02T08:00:00Z',
@@ -121,12 +125,12 @@ describe('instants that were missed', () => {
   })
 
   test('last: the newest fires, or all of them become part of one that is on time', () => {
-    expect(told(plan({ missed: 'last' }, night))).toEqual({
+    expect(summary(plan({ missed: 'last' }, night))).toEqual({
       fires: ['2026-02-02T06:00:00Z'],
       missed: 8,
       next: '2026-02-02T07:00:00Z',
     })
-    expect(told(plan({ missed: 'last' }, onTheHour))).toEqual({
+    expect(summary(plan({ missed: 'last' }, onTheHour))).toEqual({
       fires: ['2026-02-02T07:00:00Z'],
       missed: 9,
       next: '2026-02-02T08:00:00Z',
@@ -135,12 +139,12 @@ describe('instants that were missed', () => {
 
   test('all: those within the window fire', () => {
     const three = { missed: 'all', missedWithinMs: 3 * 3_600_000 } as const
-    expect(told(plan(three, night))).toEqual({
+    expect(summary(plan(three, night))).toEqual({
       fires: ['2026-02-02T04:00:00Z', '2026-02-02T05:00:00Z', '2026-02-02T06:00:00Z'],
       missed: 6,
       next: '2026-02-02T07:00:00Z',
     })
-    expect(told(plan({ missed: 'all' }, onTheHour))).toMatchObject({
+    expect(summary(plan({ missed: 'all' }, onTheHour))).toMatchObject({
       missed: 0,
       next: '2026-02-02T08:00:00Z',
     })
@@ -150,7 +154,7 @@ describe('instants that were missed', () => {
   test('all: a window shorter than what counts as on time drops nothing that is', () => {
     const short = { when: '* * * * *', missed: 'all', missedWithinMs: 1_000 } as const
     const known = { now: '2026-02-01T11:01:30Z', next: '2026-02-01T11:00:00Z' }
-    expect(told(plan(short, known))).toEqual({
+    expect(summary(plan(short, known))).toEqual({
       fires: ['2026-02-01T11:01:00Z'],
       missed: 1,
       next: '2026-02-01T11:02:00Z',
@@ -161,10 +165,10 @@ describe('instants that were missed', () => {
     const minutes = { when: '* * * * *', missed: 'all' } as const
     const first = plan(minutes, { now: '2026-02-01T12:30:00Z', next: '2026-02-01T10:00:00Z' })
     expect(first?.fires).toHaveLength(100)
-    expect(told(first)).toMatchObject({ missed: 0, next: '2026-02-01T11:40:00Z' })
+    expect(summary(first)).toMatchObject({ missed: 0, next: '2026-02-01T11:40:00Z' })
     const second = plan(minutes, { now: '2026-02-01T12:30:00Z', next: '2026-02-01T11:40:00Z' })
     expect(second?.fires).toHaveLength(51)
-    expect(told(second)?.next).toBe('2026-02-01T12:31:00Z')
+    expect(summary(second)?.next).toBe('2026-02-01T12:31:00Z')
   })
 
   test('fewer at a time when their payloads are large', () => {
@@ -182,7 +186,7 @@ describe('instants that were missed', () => {
   ])('of years are counted without walking through all of them: %s', (when, most) => {
     const startAt = at('2020-01-01T00:00:00Z')
     const known = { now: '2026-01-01T00:00:30Z', next: '2020-01-01T00:00:00Z' }
-    const tick = told(plan({ when, startAt, missed: 'skip' }, known))
+    const tick = summary(plan({ when, startAt, missed: 'skip' }, known))
     expect(tick).toEqual({ fires: ['2026-01-01T00:00:00Z'], missed: most, next: '2026-01-01T00:01:00Z' })
     const newest = plan({ when, startAt, missed: 'last' }, { ...known, now: '2026-01-01T00:00:00Z' })
     expect(newest?.fires).toHaveLength(2)
@@ -190,7 +194,7 @@ describe('instants that were missed', () => {
 
   test('last: the newest of many millions', () => {
     const known = { now: '2026-01-01T02:30:00Z', next: '1990-01-01T00:00:00Z' }
-    expect(told(plan({ when: '* * 0 * * *' }, known))).toEqual({
+    expect(summary(plan({ when: '* * 0 * * *' }, known))).toEqual({
       fires: ['2026-01-01T00:59:59Z'],
       missed: 9_999,
       next: '2026-01-02T00:00:00Z',

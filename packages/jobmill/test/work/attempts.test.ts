@@ -74,14 +74,14 @@ describe('the attempts of a process', () => {
     const [a, b] = [anAttempt(), anAttempt()]
     all.add(a)
     all.add(b)
-    const told: number[] = []
-    const waiting = [1, 2].map((who) => all.idle().then(() => told.push(who)))
+    const waiters: number[] = []
+    const waiting = [1, 2].map((who) => all.idle().then(() => waiters.push(who)))
     all.end(a)
     await microtasks(5)
-    expect(told).toEqual([])
+    expect(waiters).toEqual([])
     all.end(b)
     await Promise.all(waiting)
-    expect(told).toEqual([1, 2])
+    expect(waiters).toEqual([1, 2])
     expect(all.unwritten).toBe(2)
   })
 })

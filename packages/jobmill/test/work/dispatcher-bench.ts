@@ -21,7 +21,7 @@ export interface DispatcherBench {
   readonly ran: Lease[]
   /** Ends the handler of a job. */
   readonly end: (lease: Lease | undefined) => void
-  readonly told: string[]
+  readonly troubles: string[]
   readonly state: {
     answer: (request: Request) => Promise<Lease[]>
     release: () => Promise<void>
@@ -42,7 +42,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
   const ready: Lease[] = []
   const ran: Lease[] = []
   const running = new Set<Lease>()
-  const told: string[] = []
+  const troubles: string[] = []
   const quarantine = createQuarantine(() => platform.monotonic())
   const state: DispatcherBench['state'] = {
     answer: async (request) => claimed(ready, request),
@@ -90,7 +90,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     inHand: () => running.size,
     mayClaim: () => state.mayClaim,
     term: () => () => state.isOurs,
-    foundNothing: () => void told.push('found nothing'),
+    foundNothing: () => void troubles.push('found nothing'),
     compare() {
       comparedAt.push(platform.monotonic())
       return state.compare()
@@ -98,8 +98,8 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     isOffered: () => platform.monotonic() < state.isOfferedUntil,
     compareEveryMs: 10_000,
     platform,
-    failing: () => void told.push('failing'),
-    working: () => void told.push('working'),
+    failing: () => void troubles.push('failing'),
+    working: () => void troubles.push('working'),
   })
   onTestFinished(() => dispatcher.stop())
   return {
@@ -113,7 +113,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     ready,
     ran,
     end: (lease) => void (lease !== undefined && running.delete(lease)),
-    told,
+    troubles,
     state,
   }
 }
@@ -127,13 +127,13 @@ export function startedBench(workers: Readonly<Record<string, number>> = { a: 2 
 
 /** Like a store: within the room of each queue; a job with two crashes is quarantined. */
 function claimed(ready: Lease[], { queues, limit, quarantined: quarantine }: Request): Lease[] {
-  const taken: Lease[] = []
+  const leases: Lease[] = []
   for (const { queue, room } of queues) {
     const fits = ready.filter(
       (lease) => lease.queue === queue && lease.crashes >= 2 === (quarantine === 'only'),
     )
-    taken.push(...fits.slice(0, Math.min(room, limit - taken.length)))
+    leases.push(...fits.slice(0, Math.min(room, limit - leases.length)))
   }
-  for (const lease of taken) ready.splice(ready.indexOf(lease), 1)
-  return taken
+  for (const lease of leases) ready.splice(ready.indexOf(lease), 1)
+  return leases
 }

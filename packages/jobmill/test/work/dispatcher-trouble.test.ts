@@ -7,7 +7,7 @@ import { aLease, unavailable } from './leases.ts'
 
 describe('a dispatcher whose claims fail', () => {
   test('tries again by itself with pauses that grow and are drawn, and begins short again after a success', async () => {
-    const { platform, dispatcher, claimedAt, told, state } = started()
+    const { platform, dispatcher, claimedAt, troubles, state } = started()
     state.answer = () => Promise.reject(unavailable())
     dispatcher.wake()
     await platform.advance('20s')
@@ -21,7 +21,7 @@ describe('a dispatcher whose claims fail', () => {
     expect(pauses.every((pause, n) => pause === Math.min(5_000, 100 * 2 ** n))).toBe(false)
     state.answer = async () => []
     await platform.advance('5s')
-    expect(told.slice(-2)).toEqual(['working', 'found nothing'])
+    expect(troubles.slice(-2)).toEqual(['working', 'found nothing'])
     const tries = claimedAt.length
     state.answer = () => Promise.reject(unavailable())
     dispatcher.wake()

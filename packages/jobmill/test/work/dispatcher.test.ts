@@ -88,10 +88,10 @@ describe('a dispatcher claims', () => {
   })
 
   test('and tells when there was nothing although there was a sign', async () => {
-    const { platform, dispatcher, told } = started()
+    const { platform, dispatcher, troubles } = started()
     dispatcher.wake()
     await platform.settled()
-    expect(told).toEqual(['working', 'found nothing'])
+    expect(troubles).toEqual(['working', 'found nothing'])
   })
 })
 

@@ -22,7 +22,7 @@ const accepted = ({ id, transition }: Finish): Finished => ({
 function bench(overrides: Partial<FinisherOptions> = {}) {
   const platform = testPlatform()
   const writes: { readonly at: number; readonly items: readonly Finish[] }[] = []
-  const told: string[] = []
+  const calls: string[] = []
   /** Rows of jobs in other tables, by id. */
   const holdings = new Map<string, readonly Holding[]>()
   const state = { answer: async (items: readonly Finish[]): Promise<Finished[]> => items.map(accepted) }
@@ -36,28 +36,28 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
         .flatMap(({ items }) => items)
         .map(({ id, token }) => ({ id, token, ageMs: 0, holdings: holdings.get(id) ?? [] })),
     platform,
-    failing: () => void told.push('failing'),
-    working: () => void told.push('working'),
+    failing: () => void calls.push('failing'),
+    working: () => void calls.push('working'),
     ...overrides,
   })
   const ids = (): string[][] => writes.map(({ items }) => items.map(({ id }) => id))
-  return { platform, writes, told, holdings, state, finisher, ids }
+  return { platform, writes, calls, holdings, state, finisher, ids }
 }
 
 describe('outcomes', () => {
   test('of a write are told to whoever waits, and then once that there may be room', async () => {
-    const heard: string[] = []
-    const { platform, finisher, state } = bench({ wrote: () => void heard.push('room') })
+    const outcomes: string[] = []
+    const { platform, finisher, state } = bench({ wrote: () => void outcomes.push('room') })
     const put = (name: string, item = anItem()): void =>
-      finisher.put(item, (finished) => void heard.push(`${name} ${finished?.state ?? 'given up'}`))
+      finisher.put(item, (finished) => void outcomes.push(`${name} ${finished?.state ?? 'given up'}`))
     put('a')
     put('b')
     await platform.settled()
-    expect(heard.splice(0)).toEqual(['a done', 'b done', 'room'])
+    expect(outcomes.splice(0)).toEqual(['a done', 'b done', 'room'])
     state.answer = () => Promise.reject(new JobmillError('STORE_CLOSED', 'closed'))
     put('c')
     await platform.settled()
-    expect(heard).toEqual(['c given up', 'room'])
+    expect(outcomes).toEqual(['c given up', 'room'])
   })
 
   test('of one turn share a write, and so do those that come while it is on its way', async () => {
@@ -145,7 +145,7 @@ describe('a write that fails for a while', () => {
   test.each(['OUTCOME_UNKNOWN', 'STORE_BUSY', 'STORE_REFUSED', 'STORE_UNSUPPORTED'] as const)(
     'with %s is made again as it was',
     async (code) => {
-      const { platform, finisher, state, writes, told } = bench()
+      const { platform, finisher, state, writes, calls } = bench()
       state.answer = () => {
         state.answer = async (items) => items.map(accepted)
         return Promise.reject(new JobmillError(code, 'for now'))
@@ -155,7 +155,7 @@ describe('a write that fails for a while', () => {
       await platform.advance('1s')
       expect(await reply).toMatchObject({ accepted: true })
       expect(writes.map(({ items }) => items)).toEqual([[item], [item]])
-      expect(told).toEqual(['failing', 'working'])
+      expect(calls).toEqual(['failing', 'working'])
     },
   )
 
@@ -233,7 +233,7 @@ describe('an outcome whose data the database refuses', () => {
   })
 
   test('H2 together with those of all others stays as it was, whatever form is tried, and is written when the database takes it', async () => {
-    const { platform, finisher, state, writes, told } = bench()
+    const { platform, finisher, state, writes, calls } = bench()
     state.answer = dataRefused
     const items = [
       ...Array.from({ length: 30 }, () => anItem({ log: 'a line' })),
@@ -252,7 +252,7 @@ describe('an outcome whose data the database refuses', () => {
     await platform.advance('10m')
     // One outcome in two seconds, and its smaller forms: a failing database is not flooded.
     expect(writes.length).toBeLessThan(30_000)
-    expect([failed, written.size, told.includes('failing')]).toEqual([0, 0, true])
+    expect([failed, written.size, calls.includes('failing')]).toEqual([0, 0, true])
     expect(writes.flatMap((write) => write.items).filter(({ outcome }) => outcome === null)).toEqual([])
     state.answer = async (all) => all.map(accepted)
     await platform.advance('3s')
@@ -265,14 +265,14 @@ describe('an outcome whose data the database refuses', () => {
     let refusals = 4
     state.answer = (items) => (refusals-- > 0 ? dataRefused() : Promise.resolve(items.map(accepted)))
     const item = anItem({ log: 'a line', followUps: [] })
-    const heard: unknown[] = []
+    const outcomes: unknown[] = []
     finisher.put(
       item,
-      (_, as) => void heard.push(as),
+      (_, as) => void outcomes.push(as),
       () => anItem(),
     )
     await platform.advance('5s')
-    expect(heard).toEqual([item])
+    expect(outcomes).toEqual([item])
     expect(writes.flatMap((write) => write.items)).toEqual(Array.from({ length: 5 }, () => item))
   })
 
@@ -281,16 +281,16 @@ describe('an outcome whose data the database refuses', () => {
     const item = anItem({ followUps: [] })
     const failed = { ...item, outcome: 'failed', transition: LATER, followUps: undefined } as const
     state.answer = refusing(new Set([item.id]))
-    const heard: unknown[] = []
+    const outcomes: unknown[] = []
     finisher.put(
       item,
-      (finished, written) => void heard.push(finished?.state, written),
+      (finished, written) => void outcomes.push(finished?.state, written),
       (error) => ({ ...failed, error: String(error) }),
     )
     await writingOthers({ platform, finisher }, {})
-    expect(heard).toEqual([])
+    expect(outcomes).toEqual([])
     await writingOthers({ platform, finisher }, { followUps: [] })
-    expect(heard).toEqual(['scheduled', { ...failed, error: 'JobmillError: is refused.' }])
+    expect(outcomes).toEqual(['scheduled', { ...failed, error: 'JobmillError: is refused.' }])
   })
 
   test('D8 H2 is tried with less and less of it, and a failed attempt keeps an error text and is spent', async () => {
@@ -337,14 +337,14 @@ describe('an outcome whose data the database refuses', () => {
   })
 
   test('D8 even plainly is tried on: its lease is held, so that no handler runs a second time', async () => {
-    const { platform, finisher, state, told } = bench()
+    const { platform, finisher, state, calls } = bench()
     state.answer = dataRefused
     const reply = finisher.add(anItem())
     await platform.advance('10m')
     state.answer = async (items) => items.map(accepted)
     await platform.advance('2s')
     expect(await reply).toMatchObject({ accepted: true, state: 'done' })
-    expect(new Set(told)).toEqual(new Set(['failing', 'working']))
+    expect(new Set(calls)).toEqual(new Set(['failing', 'working']))
   })
 })
 
@@ -525,25 +525,25 @@ describe('an outcome that fails with an error that nobody knows', () => {
       if (items.some(({ id, followUps }) => id === bad.id && followUps !== undefined)) throw new Error(reason)
       return items.map(accepted)
     }
-    const heard: unknown[] = []
+    const outcomes: unknown[] = []
     const run = (token: number): void =>
       finisher.put(
         { ...bad, token },
-        (finished) => void heard.push(finished?.state ?? 'given up'),
+        (finished) => void outcomes.push(finished?.state ?? 'given up'),
         () => ({ id: bad.id, token, outcome: 'failed', transition: LATER, error: 'why' }),
       )
     run(1)
     await platform.advance('1m')
-    expect(heard).toEqual([])
+    expect(outcomes).toEqual([])
     await writingOthers({ platform, finisher }, { followUps: [] })
-    expect(heard).toEqual(['scheduled'])
+    expect(outcomes).toEqual(['scheduled'])
     run(2)
     await platform.advance('1m')
-    expect(heard).toEqual(['scheduled', 'scheduled'])
+    expect(outcomes).toEqual(['scheduled', 'scheduled'])
     reason = 'another reason'
     run(3)
     await platform.advance('1m')
-    expect(heard).toHaveLength(2)
+    expect(outcomes).toHaveLength(2)
     finisher.giveUp()
     await platform.advance('3s')
   })

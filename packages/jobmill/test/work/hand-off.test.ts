@@ -8,8 +8,8 @@ import { aLease } from './leases.ts'
 
 function bench(room: Record<string, number> = { default: 5 }) {
   const platform = testPlatform()
-  const told: string[] = []
-  const taken: Lease[] = []
+  const calls: string[] = []
+  const startedLeases: Lease[] = []
   const released: Lease[] = []
   const reserved = new Map<string, number>()
   const state = { mayTake: true, isOurs: true, free: 1_000, claim: undefined as Promise<unknown> | undefined }
@@ -26,10 +26,10 @@ function bench(room: Record<string, number> = { default: 5 }) {
     },
     mayTake: () => state.mayTake,
     term: () => () => state.isOurs,
-    take: (leases) => void taken.push(...leases),
+    take: (leases) => void startedLeases.push(...leases),
     emptying: () => state.claim,
     release: (leases) => void released.push(...leases),
-    unsure: () => void told.push('unsure'),
+    unsure: () => void calls.push('unsure'),
     platform,
   })
   /** At once, as without a claim in flight. */
@@ -38,7 +38,7 @@ function bench(room: Record<string, number> = { default: 5 }) {
     if (made instanceof Promise) throw new Error('a promise')
     return made
   }
-  return { platform, make, offer, told, taken, released, reserved, state }
+  return { platform, make, offer, calls, startedLeases, released, reserved, state }
 }
 
 const job = (overrides: Parameters<typeof aJob>[0] = {}) => aJob({ kind: 'work', ...overrides })
@@ -95,52 +95,52 @@ describe('an offer', () => {
   })
 
   test('holds the room until the jobs are here, in a turn after the callers were answered', async () => {
-    const { platform, offer, taken, reserved } = bench()
+    const { platform, offer, startedLeases: leases, reserved } = bench()
     const made = offer([job()])
     expect(reserved.get('default')).toBe(1)
     const lease = aLease()
     made?.accepted([reply(lease)])
-    expect(taken).toEqual([])
+    expect(leases).toEqual([])
     expect(reserved.get('default')).toBe(1)
     await platform.settled()
-    expect(taken).toEqual([lease])
+    expect(leases).toEqual([lease])
     expect(reserved.size).toBe(0)
   })
 
   test('that was not accepted frees the room at once', () => {
-    const { offer, reserved, told } = bench()
+    const { offer, reserved, calls } = bench()
     offer([job()])?.accepted([{ id: aLease().id, outcome: 'enqueued' }])
     expect(reserved.size).toBe(0)
     offer([job()])?.failed(new JobmillError('STORE_UNAVAILABLE', 'away'))
     expect(reserved.size).toBe(0)
-    expect(told).toEqual([])
+    expect(calls).toEqual([])
   })
 
   test('whose answer was lost makes the instance compare', () => {
-    const { offer, told } = bench()
+    const { offer, calls } = bench()
     offer([job()])?.failed(new JobmillError('OUTCOME_UNKNOWN', 'no answer'))
-    expect(told).toEqual(['unsure'])
+    expect(calls).toEqual(['unsure'])
   })
 
   test('that is answered so late that it may have been taken for lost is not run', async () => {
-    const { platform, offer, taken, released } = bench()
+    const { platform, offer, startedLeases: leases, released } = bench()
     const made = offer([job()])
     await platform.advance('5s')
     const lease = aLease()
     made?.accepted([reply(lease)])
     await platform.settled()
-    expect(taken).toEqual([])
+    expect(leases).toEqual([])
     expect(released).toEqual([lease])
   })
 
   test('that is answered when the lease of the instance is over is not run', async () => {
-    const { platform, offer, taken, released, state } = bench()
+    const { platform, offer, startedLeases: leases, released, state } = bench()
     const made = offer([job()])
     const lease = aLease()
     made?.accepted([reply(lease)])
     state.isOurs = false
     await platform.settled()
-    expect(taken).toEqual([])
+    expect(leases).toEqual([])
     expect(released).toEqual([lease])
   })
 
@@ -149,18 +149,18 @@ describe('an offer', () => {
     const claim = Promise.withResolvers<void>()
     state.claim = claim.promise
     const made = Promise.resolve(make([job()]))
-    const told: string[] = []
-    void made.then((offer) => told.push(offer === undefined ? 'nothing' : 'an offer'))
+    const calls: string[] = []
+    void made.then((offer) => calls.push(offer === undefined ? 'nothing' : 'an offer'))
     await platform.settled()
-    expect(told).toEqual([])
+    expect(calls).toEqual([])
     claim.resolve()
     await platform.settled()
-    expect(told).toEqual(['an offer'])
+    expect(calls).toEqual(['an offer'])
     expect(platform.pendingTimers).toBe(0)
 
     state.claim = new Promise(() => {})
-    void Promise.resolve(make([job()])).then(() => told.push('in the end'))
+    void Promise.resolve(make([job()])).then(() => calls.push('in the end'))
     await platform.advance(20)
-    expect(told).toEqual(['an offer', 'in the end'])
+    expect(calls).toEqual(['an offer', 'in the end'])
   })
 })

@@ -24,9 +24,9 @@ export const CALM: Heartbeat = {
 export function heartbeatBench() {
   const platform = testPlatform()
   const heartbeats: { readonly at: number; readonly renews: boolean }[] = []
-  const told: string[] = []
-  const heard: Heartbeat[] = []
-  const note = (what: string): void => void told.push(`${what} at ${platform.monotonic()}`)
+  const calls: string[] = []
+  const replies: Heartbeat[] = []
+  const note = (what: string): void => void calls.push(`${what} at ${platform.monotonic()}`)
   const state = {
     answer: async (): Promise<Heartbeat> => CALM,
     register: async (): Promise<void> => {},
@@ -42,7 +42,7 @@ export function heartbeatBench() {
     },
     queues: () => ['default'],
     duties: () => [],
-    heard: (one) => void heard.push(one),
+    heard: (one) => void replies.push(one),
     lost: () => note('lost'),
     back: () => note('back'),
     leaseMs: 10_000,
@@ -59,6 +59,6 @@ export function heartbeatBench() {
     await stopped
   })
   const apart = (): number[] => heartbeats.slice(1).map(({ at }, n) => at - (heartbeats[n]?.at ?? 0))
-  const events = (): string[] => told.filter((one) => !one.startsWith('failing'))
-  return { platform, heartbeats, told, events, heard, state, heartbeat, apart }
+  const events = (): string[] => calls.filter((one) => !one.startsWith('failing'))
+  return { platform, heartbeats, calls, events, replies, state, heartbeat, apart }
 }

@@ -66,7 +66,7 @@ describe('an instance that cannot renew', () => {
   })
 
   test('that is told that it was found dead is lost at once, registers, and is back', async () => {
-    const { platform, heartbeat, state, events, heard } = bench()
+    const { platform, heartbeat, state, events, replies } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
     state.answer = async () => {
@@ -75,7 +75,7 @@ describe('an instance that cannot renew', () => {
     }
     await platform.advance('1s')
     expect(events().map((one) => one.split(' ')[0])).toEqual(['lost', 'register', 'back'])
-    expect(heard.some(({ ready }) => ready)).toBe(true)
+    expect(replies.some(({ ready }) => ready)).toBe(true)
     expect(heartbeat.alive).toBe(true)
   })
 

@@ -6,7 +6,7 @@ import { CALM, heartbeatBench as bench } from './heartbeat-bench.ts'
 
 describe('a heartbeat', () => {
   test('beats at once, and then about every period, never exactly', async () => {
-    const { platform, heartbeats, heartbeat, apart, heard } = bench()
+    const { platform, heartbeats, heartbeat, apart, replies } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
     expect(heartbeats).toHaveLength(1)
@@ -16,7 +16,7 @@ describe('a heartbeat', () => {
       expect(ms).toBeLessThanOrEqual(630)
     }
     expect(new Set(apart()).size).toBeGreaterThan(10)
-    expect(heard).toHaveLength(heartbeats.length)
+    expect(replies).toHaveLength(heartbeats.length)
   })
 
   test('writes only when the last renewal is old enough', async () => {
@@ -43,7 +43,7 @@ describe('a heartbeat', () => {
   })
 
   test('goes on when a beat fails, and when one hangs: another connection may be well', async () => {
-    const { platform, heartbeats, heartbeat, state, told } = bench()
+    const { platform, heartbeats, heartbeat, state, calls } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
     state.answer = () => Promise.reject(unavailable())
@@ -55,12 +55,12 @@ describe('a heartbeat', () => {
     state.answer = async () => CALM
     await platform.advance('5s')
     expect(heartbeats.length).toBeGreaterThan(before + 2)
-    expect(told.length).toBeGreaterThanOrEqual(4)
+    expect(calls.length).toBeGreaterThanOrEqual(4)
     expect(heartbeat.alive).toBe(true)
   })
 
   test('stops with the beat that is on its way, leaves no timer, and says nothing afterwards', async () => {
-    const { platform, heartbeats, heartbeat, heard, state } = bench()
+    const { platform, heartbeats, heartbeat, replies, state } = bench()
     const answer = Promise.withResolvers<Heartbeat>()
     state.answer = () => answer.promise
     heartbeat.start(platform.monotonic())
@@ -73,7 +73,7 @@ describe('a heartbeat', () => {
     await stopping
     heartbeat.hurry()
     await platform.advance('60s')
-    expect([heartbeats.length, heard.length, platform.pendingTimers]).toEqual([1, 0, 0])
+    expect([heartbeats.length, replies.length, platform.pendingTimers]).toEqual([1, 0, 0])
   })
 })
 

@@ -85,9 +85,9 @@ describe('the log of an attempt', () => {
     [42, '42'],
     [Symbol('s'), 'Symbol(s)'],
     [{ a: 1 }, '[object Object]'],
-  ])('a message that is no text is kept as one: %s', (given: unknown, text) => {
+  ])('a message that is no text is kept as one: %s', (value: unknown, text) => {
     const log = logBuffer()
-    log.add(line(given as string))
+    log.add(line(value as string))
     expect(readLog(log.text() ?? null)[0]?.message).toBe(text)
   })
 

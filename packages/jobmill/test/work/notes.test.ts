@@ -10,7 +10,7 @@ import { anAttempt, unavailable } from './leases.ts'
 function bench() {
   const platform = testPlatform()
   const written: { at: number; items: readonly Progress[] }[] = []
-  const told: unknown[] = []
+  const events: unknown[] = []
   const stale: Attempt[] = []
   const state = { reply: async (items: readonly Progress[]) => items.map(() => true) }
   const notes = createNotes({
@@ -20,7 +20,7 @@ function bench() {
     },
     platform,
     everyMs: 500,
-    emit: (type, event) => void told.push({ type, ...event }),
+    emit: (type, event) => void events.push({ type, ...event }),
     stale: (attempt) => void stale.push(attempt),
   })
   const progress = (attempt: Attempt, value: unknown): void => {
@@ -31,7 +31,7 @@ function bench() {
     attempt.log.add({ at: 0, level: 'info', message })
     notes.changed(attempt)
   }
-  return { platform, written, told, stale, state, notes, progress, log }
+  return { platform, written, events, stale, state, notes, progress, log }
 }
 
 describe('notes on running attempts', () => {
@@ -83,24 +83,24 @@ describe('notes on running attempts', () => {
   })
 
   test('are told once they are written, with the value and not the log', async () => {
-    const { platform, told, progress, log } = bench()
+    const { platform, events, progress, log } = bench()
     const [a, b] = [anAttempt(), anAttempt()]
     progress(a, { done: 5 })
     log(b, 'only a line')
-    expect(told).toEqual([])
+    expect(events).toEqual([])
     await platform.advance(500)
-    expect(told).toEqual([{ type: 'progress', ...a.ref, value: { done: 5 } }])
+    expect(events).toEqual([{ type: 'progress', ...a.ref, value: { done: 5 } }])
   })
 
   test('that the database refuses as stale are told to the attempt they are of, and to no other', async () => {
-    const { platform, stale, told, state, progress } = bench()
+    const { platform, stale, events, state, progress } = bench()
     const [a, b] = [anAttempt(), anAttempt()]
     state.reply = async () => [false, true]
     progress(a, 1)
     progress(b, 1)
     await platform.advance(500)
     expect(stale).toEqual([a])
-    expect(told).toMatchObject([{ id: b.lease.id }])
+    expect(events).toMatchObject([{ id: b.lease.id }])
   })
 
   test('that could not be written are written again, with everything that was lost', async () => {
@@ -117,7 +117,7 @@ describe('notes on running attempts', () => {
   })
 
   test('D1 one that the database will never take stops no other, and is not written again and again', async () => {
-    const { platform, written, told, state, progress } = bench()
+    const { platform, written, events, state, progress } = bench()
     const [a, bad, c] = [anAttempt(), anAttempt(), anAttempt()]
     state.reply = async (items) => {
       if (items.some(({ id, value }) => id === bad.lease.id && value === '0'))
@@ -126,11 +126,11 @@ describe('notes on running attempts', () => {
     }
     for (const attempt of [a, bad, c]) progress(attempt, 0)
     await platform.advance('5s')
-    expect(told.map((event) => (event as { id: string }).id)).toEqual([a.lease.id, c.lease.id])
+    expect(events.map((event) => (event as { id: string }).id)).toEqual([a.lease.id, c.lease.id])
     expect(written).toHaveLength(4)
     progress(bad, 1)
     await platform.advance('1s')
-    expect(told.at(-1)).toMatchObject({ id: bad.lease.id, value: 1 })
+    expect(events.at(-1)).toMatchObject({ id: bad.lease.id, value: 1 })
   })
 
   test('that are newer than those that failed take their place', async () => {

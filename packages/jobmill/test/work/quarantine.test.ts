@@ -12,14 +12,14 @@ beforeEach(() => {
 
 /** What may be claimed, in steps of 100 ms, as a list of phases with their durations. */
 function phases(totalMs: number): [string, number][] {
-  const seen: [string, number][] = []
+  const phaseList: [string, number][] = []
   for (; now < totalMs; now += 100) {
     const { claim } = state.next(false)
-    const last = seen.at(-1)
+    const last = phaseList.at(-1)
     if (last?.[0] === claim) last[1] += 100
-    else seen.push([claim, 100])
+    else phaseList.push([claim, 100])
   }
-  return seen
+  return phaseList
 }
 
 describe('a process that makes room for a suspect', () => {

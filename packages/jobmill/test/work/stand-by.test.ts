@@ -8,7 +8,7 @@ import { aLease } from './leases.ts'
 function bench() {
   const platform = testPlatform()
   const offers: StandBy[] = []
-  const taken: Lease[] = []
+  const startedLeases: Lease[] = []
   const released: Lease[] = []
   const state = {
     isIdle: true,
@@ -35,7 +35,7 @@ function bench() {
     isLimited: () => state.isLimited,
     mayBegin: () => state.mayBegin,
     term: () => () => state.isOurs,
-    take: (leases) => void taken.push(...leases),
+    take: (leases) => void startedLeases.push(...leases),
     release: (leases) => void released.push(...leases),
     told: () => (state.told += 1),
     platform,
@@ -45,7 +45,7 @@ function bench() {
     platform,
     standing,
     offers,
-    taken,
+    startedLeases,
     released,
     state,
     isListening: () => bring !== undefined,
@@ -55,12 +55,12 @@ function bench() {
 
 describe('standing by', () => {
   test('an idle instance offers itself for more of what has ended, and begins what is brought', () => {
-    const { standing, offers, taken, state, bring } = bench()
+    const { standing, offers, startedLeases: leases, state, bring } = bench()
     standing.ended({ queue: 'mail', kind: 'send' })
     expect(offers).toEqual([{ instance: 'me', queue: 'mail', kind: 'send', offer: 1 }])
     expect([standing.isOffered, state.told]).toEqual([true, 1])
     const lease = bring(1)
-    expect(taken).toEqual([lease])
+    expect(leases).toEqual([lease])
   })
 
   test('one that has something to do does not, nor for a queue with a limit, nor where there is nobody to tell', () => {
@@ -85,24 +85,24 @@ describe('standing by', () => {
     const at = bench()
     at.standing.ended(aLease())
     meanwhile(at)
-    const before = at.taken.length
+    const before = at.startedLeases.length
     const lease = at.bring(1)
     expect(at.released).toEqual([lease])
-    expect(at.taken).toHaveLength(before)
+    expect(at.startedLeases).toHaveLength(before)
   })
 
   test('P2 gives back what it never offered to take', () => {
-    const { taken, released, bring } = bench()
+    const { startedLeases: leases, released, bring } = bench()
     const lease = bring(7)
-    expect([taken, released]).toEqual([[], [lease]])
+    expect([leases, released]).toEqual([[], [lease]])
   })
 
   test('an offer that is not used is forgotten after a while, and so are all but the last hundred', async () => {
-    const { standing, platform, released, taken, bring } = bench()
+    const { standing, platform, released, startedLeases: leases, bring } = bench()
     for (let made = 1; made <= 101; made += 1) standing.ended(aLease())
     bring(1)
     bring(2)
-    expect([released.length, taken.length]).toEqual([1, 1])
+    expect([released.length, leases.length]).toEqual([1, 1])
     // Also when none is left: another process may have used one, and its message was lost.
     standing.forget()
     await platform.advance(15_999)

@@ -69,7 +69,7 @@ export async function renew(world: World, worker: Worker): Promise<void> {
     kinds: KINDS,
     duties: bidsOf(world, worker),
   }
-  const tells = async (): Promise<(number | null)[]> => {
+  const stageTimes = async (): Promise<(number | null)[]> => {
     const stageInMs: (number | null)[] = []
     const { alive } = await ask(
       world,
@@ -85,17 +85,17 @@ export async function renew(world: World, worker: Worker): Promise<void> {
     if (!alive) await register(world, worker)
     return stageInMs
   }
-  const [expected, ...others] = await tells()
-  if (others.every((told) => told === expected)) return
+  const [expected, ...others] = await stageTimes()
+  if (others.every((ms) => ms === expected)) return
   // A moved order queue may request one stage too many, but only one.
   assert.ok(
-    others.every((told) => told === expected || told === 0),
+    others.every((ms) => ms === expected || ms === 0),
     `stage in ${others.join(' or ')} ms, and not in ${expected}`,
   )
   await stage(world, 100)
-  const [after, ...then] = await tells()
+  const [after, ...then] = await stageTimes()
   assert.ok(
-    then.every((told) => told === after),
+    then.every((ms) => ms === after),
     `stage in ${then.join(' or ')} ms after a stage in vain, and not in ${after}`,
   )
 }

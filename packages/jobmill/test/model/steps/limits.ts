@@ -36,7 +36,7 @@ const anySettings: fc.Arbitrary<LimitSettings> = fc.oneof(
   fc.record({ type: fc.constant('concurrency' as const), most: fc.constantFrom(1, 3) }),
 )
 // fast-check makes objects without a prototype, and a store may return what it was given.
-const settings = anySettings.map((given) => ({ ...given }))
+const settings = anySettings.map((input) => ({ ...input }))
 
 const asking = fc.record({
   limit: anyName,

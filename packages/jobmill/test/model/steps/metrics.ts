@@ -16,7 +16,7 @@ const anyData = fc.record(
   { requiredKeys: [] },
 )
 // fast-check makes objects without a prototype.
-const data = anyData.map((given) => structuredClone(given))
+const data = anyData.map((input) => structuredClone(input))
 
 const recording = fc.record({
   source: anyOne,

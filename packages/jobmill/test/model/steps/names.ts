@@ -39,10 +39,10 @@ export function stepOf<Args>(
   args: fc.Arbitrary<Args>,
   run: (world: World, args: Args) => Promise<void>,
 ): Weighted {
-  const arbitrary = args.map((given): Step => ({
-    says: `${name} ${JSON.stringify(given)}`,
-    run: (world) => run(world, given),
-    [fc.toStringMethod]: () => `${name} ${JSON.stringify(given)}`,
+  const arbitrary = args.map((input): Step => ({
+    says: `${name} ${JSON.stringify(input)}`,
+    run: (world) => run(world, input),
+    [fc.toStringMethod]: () => `${name} ${JSON.stringify(input)}`,
   }))
   return { weight, arbitrary }
 }

@@ -5,31 +5,31 @@ import { exitText, type ProcessGroup, startGroup } from '../../../src/work/handl
 import { aFolder, isAlive, pidIn, written } from './processes.ts'
 
 /** Records every SIGTERM, and otherwise ignores it. */
-async function aDeafGroup(): Promise<{ group: ProcessGroup; told: () => Promise<string> }> {
+async function aDeafGroup(): Promise<{ group: ProcessGroup; signals: () => Promise<string> }> {
   const cwd = await aFolder()
   const code = 'trap "echo told >> told" TERM; echo $$ > pid; while :; do sleep 0.05; done'
   const group = await startGroup({ file: '/bin/sh', args: ['-c', code], env: { PATH: '/usr/bin:/bin' }, cwd })
   group.stdout.resume()
   expect(await pidIn(join(cwd, 'pid'))).toBe(group.pid)
-  return { group, told: () => written(join(cwd, 'told')) }
+  return { group, signals: () => written(join(cwd, 'told')) }
 }
 
 const HOUR_MS = 3_600_000
 
 test('a second stop that is more urgent comes first', async () => {
-  const { group, told } = await aDeafGroup()
+  const { group, signals } = await aDeafGroup()
   group.stop(HOUR_MS)
-  await told()
+  await signals()
   expect(isAlive(group.pid)).toBe(true)
   group.stop(0)
   expect(exitText(await group.ended)).toBe('SIGKILL')
 })
 
 test('a second stop that is less urgent changes nothing', async () => {
-  const { group, told } = await aDeafGroup()
+  const { group, signals } = await aDeafGroup()
   group.stop(500)
   group.stop(HOUR_MS)
-  expect(await told()).toBe('told')
+  expect(await signals()).toBe('told')
   expect(exitText(await group.ended)).toBe('SIGKILL')
 })
 

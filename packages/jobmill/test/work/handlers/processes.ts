@@ -13,8 +13,8 @@ const LOOK_EVERY_MS = 10
 export async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS
   for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
+    const value = await look()
+    if (value !== undefined) return value
     if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`)
     await pause(LOOK_EVERY_MS)
   }
