@@ -10,7 +10,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
 import { COMMANDS } from '../packages/jobmill/src/cli/commands.ts'
-import { commandOf, read as readArguments, wordsOf } from '../packages/jobmill/src/cli/given.ts'
+import {
+  commandOf,
+  parseCommand as readArguments,
+  wordsOf,
+} from '../packages/jobmill/src/cli/parse-arguments.ts'
 import { readTokens } from '../packages/jobmill/src/http/access/tokens.ts'
 import { serve } from '../packages/jobmill/src/http/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'

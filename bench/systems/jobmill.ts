@@ -41,7 +41,7 @@ function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
       await mill.start()
     },
     // Jobmill emits this event once the outcome is in the database.
-    settled: () => until(() => (mill.eventCounts.told.finished ?? 0) >= runs),
+    settled: () => until(() => (mill.eventCounts.emitted.finished ?? 0) >= runs),
     async stop() {
       await mill.stop()
     },

@@ -19,7 +19,7 @@ export interface WorkerTask {
 }
 
 /** A message to the parent process. */
-export type WorkerMessage = 'ready' | { readonly events: EventCounts['told'] }
+export type WorkerMessage = 'ready' | { readonly events: EventCounts['emitted'] }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
 const { write } = ledgerWriter(task.ledger)
@@ -103,7 +103,7 @@ process.on('disconnect', () => process.exit())
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {
   void mill.stop().then(() => {
-    say({ events: mill.eventCounts.told })
+    say({ events: mill.eventCounts.emitted })
     process.disconnect()
   })
 })

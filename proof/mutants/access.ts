@@ -84,8 +84,8 @@ export const ACCESS: readonly TestedMutant[] = [
   {
     name: 'cli: a kind that the config does not define is enqueued',
     file: 'cli/enqueue/known-kind.ts',
-    find: "given.has('unknown-kind')) return",
-    replace: "given.has('unknown-kind') || kind !== '') return",
+    find: "parsed.has('unknown-kind')) return",
+    replace: "parsed.has('unknown-kind') || kind !== '') return",
     test: { file: `${TESTS}/cli/enqueue.test.ts`, name: 'a kind that the config does not define is refused' },
   },
 ]

@@ -2,7 +2,7 @@
  * `jobmill/cli`: the parts of the command line that other programs share, so that arguments, help, errors and
  * exit codes behave alike.
  */
-export { EXIT, type Given, type Lines, type Option, type Shape } from './cli/command.ts'
+export { EXIT, type ParsedArguments as Given, type Lines, type Option, type Shape } from './cli/command.ts'
 export { endWith } from './cli/end-with.ts'
 export { indentedLines, oneLine, plain } from './cli/plain.ts'
 export { type Explained, type Program, runProgram } from './cli/program.ts'

@@ -12,9 +12,9 @@ import { webhook } from './intake/webhook.ts'
 import { handlerFor } from './handlers/handler-for.ts'
 import { logTo } from './log.ts'
 import type { GatewayOptions } from './options.ts'
-import { startedReplies } from './sessions/begun.ts'
+import { startedReplies } from './sessions/started-replies.ts'
 import { codes } from './sessions/codes.ts'
-import { seenUpdates } from './sessions/seen.ts'
+import { updateClaims } from './sessions/update-claims.ts'
 import type { Schema } from './sessions/steps.ts'
 import { sessions } from './sessions/sessions.ts'
 import { upkeepDuty } from './upkeep.ts'
@@ -57,8 +57,8 @@ export function partsOf(
   const counted = metrics(bots.map(({ slug }) => slug))
   const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
   const marks = {
-    seen: seenUpdates(tables, { dedupeMs: config.dedupeMs, leaseMs }),
-    begun: startedReplies(tables, store),
+    claims: updateClaims(tables, { dedupeMs: config.dedupeMs, leaseMs }),
+    replies: startedReplies(tables, store),
   }
   const upkeep = { ...marks, tables, dedupeMs: config.dedupeMs }
   const mill =
@@ -72,7 +72,7 @@ export function partsOf(
             updateJob(bot, {
               bots,
               sessions: open,
-              seen: marks.seen,
+              claims: marks.claims,
               now: () => nowIn(tables),
               fault,
               random,
@@ -89,7 +89,7 @@ export function partsOf(
   const run = atOnce({
     mill,
     tables,
-    seen: marks.seen,
+    claims: marks.claims,
     renewMs: leaseMs / 3,
     revoked,
     fault,
@@ -103,7 +103,7 @@ export function partsOf(
     mill,
     say: sayer({ mill, tables, dedupeMs: config.dedupeMs }),
     sessions: open,
-    seen: marks.seen,
+    claims: marks.claims,
     dedupeMs: config.dedupeMs,
     atOnce: hidingCodes(run, hurry),
     log,

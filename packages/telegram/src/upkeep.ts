@@ -1,14 +1,14 @@
 /** Cleans up the gateway's tables: expired sessions and codes, and updates that cannot repeat. */
 import type { OwnDuty, Platform } from 'jobmill'
 import { sql, type Tables } from 'jobmill-tables'
-import type { Begun } from './sessions/begun.ts'
-import type { Seen } from './sessions/seen.ts'
+import type { StartedReplies } from './sessions/started-replies.ts'
+import type { UpdateClaims } from './sessions/update-claims.ts'
 import type { Schema } from './sessions/steps.ts'
 
 export interface UpkeepTools {
   readonly tables: Tables<Schema>
-  readonly seen: Seen
-  readonly begun: Begun
+  readonly claims: UpdateClaims
+  readonly replies: StartedReplies
   readonly dedupeMs: number
 }
 
@@ -50,7 +50,7 @@ export function upkeepTimer(
   }
 }
 
-async function cleanUp({ tables, seen, begun, dedupeMs }: UpkeepTools) {
+async function cleanUp({ tables, claims, replies, dedupeMs }: UpkeepTools) {
   const { now } = tables
   // Telegram does not repeat an update after this time.
   const before = sql<number>`${now} - ${sql.lit(dedupeMs)}`
@@ -59,8 +59,8 @@ async function cleanUp({ tables, seen, begun, dedupeMs }: UpkeepTools) {
   return {
     sessions: await inBatches('telegram_session', ['user_id', 'scope'], sql`expires_at <= ${now}`),
     codes: await inBatches('telegram_code', ['hash'], sql`expires_at <= ${now}`),
-    updates: await seen.forget(),
-    replies: await begun.forget(dedupeMs),
+    updates: await claims.forget(),
+    replies: await replies.forget(dedupeMs),
   }
 
   /**

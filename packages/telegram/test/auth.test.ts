@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import type { FakeChat } from '../src/fake/types.ts'
 import { lasting } from '../src/handlers/auth.ts'
-import { startedReplies } from '../src/sessions/begun.ts'
+import { startedReplies } from '../src/sessions/started-replies.ts'
 import { codes } from '../src/sessions/codes.ts'
-import { seenUpdates } from '../src/sessions/seen.ts'
+import { updateClaims } from '../src/sessions/update-claims.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
-import { SHUT } from '../src/sessions/wrong-tries.ts'
+import { LOCKOUT } from '../src/sessions/wrong-tries.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
 import { AUTH_SECRET, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
@@ -258,21 +258,21 @@ describe.each(STORES)('auth on %s', (store) => {
     const guess = (userId: number, key: string, code = 'guess') => own.try({ userId, code, key })
     for (const times of [1, 2, 3])
       expect([times, await guess(1, 'the same')]).toEqual([times, { outcome: 'wrong', triesLeft: 4 }])
-    for (let user = 2; user <= SHUT.tries; user += 1)
+    for (let user = 2; user <= LOCKOUT.tries; user += 1)
       expect(await guess(user, `by ${user}`)).toMatchObject({ outcome: 'wrong' })
     expect(shut).toBe(1)
     // The answer is the same for right and wrong codes, so that an attacker learns nothing.
     for (const code of [AUTH_SECRET, 'guess'])
-      expect(await guess(900, `then ${code}`, code)).toEqual({ outcome: 'shut', forMs: SHUT.forMs })
+      expect(await guess(900, `then ${code}`, code)).toEqual({ outcome: 'shut', forMs: LOCKOUT.forMs })
     const once = await own.issue({ scopes: ['echo'], ttlMs: 60_000 })
     expect(await guess(900, 'with a code', once)).toEqual({ outcome: 'right', scopes: ['echo'] })
-    now += SHUT.forMs
+    now += LOCKOUT.forMs
     expect(await guess(900, 'later', AUTH_SECRET)).toMatchObject({ outcome: 'right' })
     // They are kept only as long as an update can repeat.
     const duty = upkeepDuty({
       tables,
-      seen: seenUpdates(tables, ONE_DAY),
-      begun: startedReplies(tables, jobs),
+      claims: updateClaims(tables, ONE_DAY),
+      replies: startedReplies(tables, jobs),
       ...ONE_DAY,
     })
     now += ONE_DAY.dedupeMs + 1

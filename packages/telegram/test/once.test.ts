@@ -6,8 +6,8 @@ import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import type { Handler } from '../src/index.ts'
-import { startedReplies } from '../src/sessions/begun.ts'
-import { seenUpdates } from '../src/sessions/seen.ts'
+import { startedReplies } from '../src/sessions/started-replies.ts'
+import { updateClaims } from '../src/sessions/update-claims.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -146,7 +146,7 @@ describe.each(STORES)('one update on %s', (store) => {
     const chat = durable.chat('bot')
     // This bot has one attempt, so the update would be dead if crashes counted.
     const other = anUpdate('survives', { userId: chat.id })
-    const claims = seenUpdates(tables, { dedupeMs: DAY, leaseMs: 60_000 })
+    const claims = updateClaims(tables, { dedupeMs: DAY, leaseMs: 60_000 })
     const ref = { botId: ids.bot, updateId: other.update_id }
     for (const died of [0, 1]) {
       expect(await claims.claim(ref)).toMatchObject({ claimed: { attempt: 1, crashes: died } })
@@ -170,7 +170,7 @@ describe.each(STORES)('one update on %s', (store) => {
     const first = resultOf(direct.post('bot', update))
     await expect.poll(() => ran).toContain('direct overtaken')
     await fallSilent(update.update_id)
-    const claims = seenUpdates(tables, { dedupeMs: DAY, leaseMs: 60_000 })
+    const claims = updateClaims(tables, { dedupeMs: DAY, leaseMs: 60_000 })
     const claim = await claims.claim({ botId: ids.bot, updateId: update.update_id })
     gates.get('direct overtaken')?.resolve()
     expect(await first).toEqual([503, 'busy'])
@@ -218,8 +218,8 @@ describe.each(STORES)('one update on %s', (store) => {
       clock: () => now,
     })
     await own.open()
-    const claims = seenUpdates(own, { dedupeMs: DAY, leaseMs: 1_000 })
-    const duty = upkeepDuty({ tables: own, seen: claims, begun: startedReplies(own, jobs), dedupeMs: DAY })
+    const claims = updateClaims(own, { dedupeMs: DAY, leaseMs: 1_000 })
+    const duty = upkeepDuty({ tables: own, claims, replies: startedReplies(own, jobs), dedupeMs: DAY })
     const claimOf = async (updateId: number) => {
       const claim = await claims.claim({ botId: 1, updateId })
       if (claim.outcome !== 'new') throw new Error(claim.outcome)

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { openTables } from 'jobmill-tables'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
-import { startedReplies } from '../src/sessions/begun.ts'
-import { seenUpdates } from '../src/sessions/seen.ts'
+import { startedReplies } from '../src/sessions/started-replies.ts'
+import { updateClaims } from '../src/sessions/update-claims.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -175,8 +175,8 @@ test.each(STORES)('all expired rows are deleted in batches, and renewed rows sta
   const times = { dedupeMs: day, leaseMs: 1_000 }
   const duty = upkeepDuty({
     tables,
-    seen: seenUpdates(tables, times),
-    begun: startedReplies(tables, jobs),
+    claims: updateClaims(tables, times),
+    replies: startedReplies(tables, jobs),
     dedupeMs: day,
   })
   expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })

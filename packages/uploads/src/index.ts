@@ -16,6 +16,6 @@ export type { AckOptions, FetchedFile, InCode, PutOptions } from './inbox/in-cod
 export type { NewFile } from './inbox/new-files.ts'
 export type { FileView } from './inbox/file-view.ts'
 export type { Answer, AnsweredFile } from './inbox/idempotency.ts'
-export { OUTCOMES, type SweptCounts, type SweptOutcome } from './inbox/swept.ts'
+export { OUTCOMES, type SweptCounts, type SweptOutcome } from './inbox/sweep-counter.ts'
 export type { NewToken, NewTokenOptions, TokenInfo, Tokens } from './inbox/tokens.ts'
 export { Refusal, type RefusalCode, REFUSALS } from './refusal.ts'

@@ -5,7 +5,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { addressOf, authHeaders } from './client.ts'
-import { preference } from './kept.ts'
+import { preference } from './preference.ts'
 
 export const PACES = [0, 1, 2, 5, 10] as const
 export type Pace = (typeof PACES)[number]

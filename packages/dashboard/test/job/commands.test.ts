@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { enqueue } from '../../../jobmill/src/cli/commands/enqueue.ts'
 import { enqueueOptionsOf } from '../../../jobmill/src/cli/enqueue/options.ts'
-import { read } from '../../../jobmill/src/cli/given.ts'
+import { parseCommand } from '../../../jobmill/src/cli/parse-arguments.ts'
 import { asCommand, asCurl, asTypeScript, type Like } from '../../src/pages/job/commands/enqueue-again.ts'
 
 const NASTY = `it's "$HOME" \`id\` \\ !! $(id) %s *\n\u2028 ; é 😀 -- #`
@@ -54,7 +54,7 @@ test('curl sends the job to the API that serves the dashboard', () => {
 })
 
 test('the command line reads back the same job', () => {
-  const given = read(words(asCommand(job), 'jobmill').args, enqueue)
+  const given = parseCommand(words(asCommand(job), 'jobmill').args, enqueue)
   expect(given.words[0]).toBe('mail.send')
   expect(JSON.parse(given.words[1] ?? '')).toEqual(job.payload)
   expect(enqueueOptionsOf(given)).toEqual({
@@ -68,7 +68,7 @@ test('the command line reads back the same job', () => {
 })
 
 test('a payload that looks like an option is not parsed as one', () => {
-  expect(read(words(asCommand({ ...job, payload: -5 }), 'jobmill').args, enqueue).words).toEqual([
+  expect(parseCommand(words(asCommand({ ...job, payload: -5 }), 'jobmill').args, enqueue).words).toEqual([
     'mail.send',
     '-5',
   ])
@@ -80,7 +80,7 @@ test('a payload that is too long for a shell word goes through standard input', 
     payload: large.payload,
   })
   const { args, input } = words(asCommand(large), 'jobmill')
-  expect(read(args, enqueue).has('stdin')).toBe(true)
+  expect(parseCommand(args, enqueue).has('stdin')).toBe(true)
   expect(JSON.parse(input)).toEqual(large.payload)
 })
 
@@ -88,7 +88,7 @@ test('any text survives the shell and the parser', () => {
   const text = fc.string({ unit: 'grapheme' }).filter((one) => !one.includes('\0'))
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), fc.jsonValue(), (tags, payload) => {
-      const given = read(words(asCommand({ ...job, tags, payload }), 'jobmill').args, enqueue)
+      const given = parseCommand(words(asCommand({ ...job, tags, payload }), 'jobmill').args, enqueue)
       expect(enqueueOptionsOf(given).tags).toEqual(tags)
       expect(JSON.parse(given.words[1] ?? '')).toEqual(JSON.parse(JSON.stringify(payload)))
     }),

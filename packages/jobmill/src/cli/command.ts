@@ -28,11 +28,11 @@ export interface Shape {
 
 export interface Command extends Shape {
   readonly examples: readonly string[]
-  readonly run: (given: Given, terminal: Terminal) => Promise<number>
+  readonly run: (parsed: ParsedArguments, terminal: Terminal) => Promise<number>
 }
 
 /** The parsed arguments and options of a command. */
-export interface Given {
+export interface ParsedArguments {
   readonly words: readonly string[]
   /** The last value of the option, or undefined when it was not passed. */
   readonly text: (option: string) => string | undefined

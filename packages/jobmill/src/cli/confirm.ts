@@ -1,18 +1,18 @@
 /** Asks before an irreversible change; without a terminal, requires `--yes` instead. */
 import { JobmillError } from '../job/errors.ts'
-import type { Given, Option } from './command.ts'
+import type { ParsedArguments, Option } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 export const YES: Option = { type: 'boolean', says: 'skip the confirmation prompt' }
 
 export async function confirm(
   question: string,
-  given: Given,
+  parsed: ParsedArguments,
   terminal: Terminal,
   fix = 'Pass --yes',
 ): Promise<boolean> {
-  if (given.has('yes')) return true
-  if (terminal.isInteractive && !given.has('json'))
+  if (parsed.has('yes')) return true
+  if (terminal.isInteractive && !parsed.has('json'))
     return /^y(?:es)?$/i.test(await terminal.ask(`${question} [y/N] `))
   throw new JobmillError('OPTION_INVALID', 'is required without an interactive terminal', {
     field: '--yes',

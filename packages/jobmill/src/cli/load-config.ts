@@ -10,8 +10,8 @@ import { configError } from './config-errors.ts'
 const NAMES = ['jobmill.config.ts', 'jobmill.config.mts', 'jobmill.config.js', 'jobmill.config.mjs']
 
 /** Without a path, loads the first default name that exists. */
-export async function loadConfig(given: string | undefined, cwd: string): Promise<MillOptions> {
-  const found = await loadIfThere(given, cwd)
+export async function loadConfig(parsed: string | undefined, cwd: string): Promise<MillOptions> {
+  const found = await loadIfThere(parsed, cwd)
   if (found !== null) return found
   throw new JobmillError('OPTION_INVALID', `no config found (looked for ${NAMES.join(', ')})`, {
     field: 'config',
@@ -20,8 +20,8 @@ export async function loadConfig(given: string | undefined, cwd: string): Promis
 }
 
 /** Returns null when no path was passed and no default config exists. */
-export async function loadIfThere(given: string | undefined, cwd: string): Promise<MillOptions | null> {
-  const file = given === undefined ? await findDefault(cwd) : path.resolve(cwd, given)
+export async function loadIfThere(parsed: string | undefined, cwd: string): Promise<MillOptions | null> {
+  const file = parsed === undefined ? await findDefault(cwd) : path.resolve(cwd, parsed)
   if (file === undefined) return null
   const loaded = await load(file)
   const options: unknown = loaded.default

@@ -2,7 +2,7 @@
 import { JobmillError, quote } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
 import type { MillOptions } from '../runtime/options.ts'
-import type { Given, Option } from './command.ts'
+import type { ParsedArguments, Option } from './command.ts'
 
 export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
   log: {
@@ -16,9 +16,12 @@ export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 
 /** The `log` option of a mill. The config wins over the default; command-line options win over the config. */
-export async function logFor(given: Given, config: MillOptions): Promise<NonNullable<MillOptions['log']>> {
-  const how = given.text('log')
-  const level = given.text('level')
+export async function logFor(
+  parsed: ParsedArguments,
+  config: MillOptions,
+): Promise<NonNullable<MillOptions['log']>> {
+  const how = parsed.text('log')
+  const level = parsed.text('level')
   if (how !== undefined && how !== 'text' && how !== 'json')
     throw new JobmillError('OPTION_INVALID', 'is not a log format', {
       field: '--log',

@@ -12,6 +12,6 @@ export function ours(terminal: Terminal): Program<Command> {
     version: VERSION,
     commands: COMMANDS,
     common: () => COMMON,
-    run: (command, given) => command.run(given, terminal),
+    run: (command, parsed) => command.run(parsed, terminal),
   }
 }

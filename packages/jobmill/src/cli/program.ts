@@ -3,9 +3,9 @@
  * codes.
  */
 import { isJobmillError } from '../job/errors.ts'
-import { EXIT, type Given, type Lines, type Option, type Shape } from './command.ts'
+import { EXIT, type ParsedArguments, type Lines, type Option, type Shape } from './command.ts'
 import { exitCodeOf } from './exit-code.ts'
-import { commandOf, noSuchCommand, read, wordsOf } from './given.ts'
+import { commandOf, noSuchCommand, parseCommand, wordsOf } from './parse-arguments.ts'
 import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
 import { translateError } from './own-words.ts'
 import { indentedLines } from './plain.ts'
@@ -23,7 +23,7 @@ export interface Program<C extends Shape> {
   readonly commands: readonly C[]
   /** Options that a command accepts in addition to its own. */
   readonly common: (command: C) => Readonly<Record<string, Option>>
-  readonly run: (command: C, given: Given) => Promise<number>
+  readonly run: (command: C, parsed: ParsedArguments) => Promise<number>
   /** Explains the program's own errors; returns undefined for all others. */
   readonly explain?: (error: unknown) => Explained | undefined
 }
@@ -62,7 +62,7 @@ export async function obeyProgram<C extends Shape>(
   }
   const options = { ...common(command), ...command.options }
   try {
-    return await program.run(command, read(args, command, { name, options }))
+    return await program.run(command, parseCommand(args, command, { name, options }))
   } catch (error) {
     // The program's own errors need no translation.
     throw program.explain?.(error) === undefined ? translateError(error, command) : error

@@ -1,10 +1,10 @@
 /** Parses the values of options: numbers, durations, JSON, instants. The library checks their meaning. */
 import { type Duration, durationMs, instantAt } from '../job/duration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
-import type { Given } from './command.ts'
+import type { ParsedArguments } from './command.ts'
 
-export function numberOf(given: Given, option: string): number | undefined {
-  const text = given.text(option)
+export function numberOf(parsed: ParsedArguments, option: string): number | undefined {
+  const text = parsed.text(option)
   if (text === undefined) return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
   throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
@@ -18,8 +18,8 @@ export function numberOf(given: Given, option: string): number | undefined {
  * Parses a duration. The library reads a number as milliseconds, but `--retain-dead 7` means days, so a unit
  * is required.
  */
-export function lengthOf(given: Given, option: string): Duration | undefined {
-  const text = given.text(option)
+export function lengthOf(parsed: ParsedArguments, option: string): Duration | undefined {
+  const text = parsed.text(option)
   return text === undefined ? undefined : asLength(text, `--${option}`)
 }
 
@@ -48,8 +48,8 @@ export function jsonOf(text: string, field: string, fix: string = QUOTED): unkno
 }
 
 /** Parses an instant with a time zone, or a duration before now. */
-export function momentOf(given: Given, option: string, now: number): number | undefined {
-  const text = given.text(option)
+export function momentOf(parsed: ParsedArguments, option: string, now: number): number | undefined {
+  const text = parsed.text(option)
   if (text === undefined) return undefined
   const field = `--${option}`
   if (/^\d{4}-/.test(text)) return instantAt(text, field)

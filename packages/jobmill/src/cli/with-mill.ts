@@ -8,7 +8,7 @@ import type { MillOptions } from '../runtime/options.ts'
 import { isCurrent } from '../store/schema-status.ts'
 import type { Store } from '../store/store.ts'
 import { checkIsThere, checkUsualIsThere, storeAt, usualStore } from './choose-store.ts'
-import { EXIT, type Given } from './command.ts'
+import { EXIT, type ParsedArguments } from './command.ts'
 import { toolsOf } from './db/tools-of.ts'
 import { loadIfThere } from './load-config.ts'
 import { terminal } from './terminal.ts'
@@ -22,11 +22,11 @@ export const BY_CLI = { by: 'cli' }
  * does not exist is probably a typo.
  */
 export async function optionsFor(
-  given: Given,
+  parsed: ParsedArguments,
   { mayCreate = false, mayCreateNamed = false } = {},
 ): Promise<MillOptions> {
-  const config = await loadIfThere(given.text('config'), process.cwd())
-  const db = given.text('db')
+  const config = await loadIfThere(parsed.text('config'), process.cwd())
+  const db = parsed.text('db')
   if (db !== undefined) {
     if (!mayCreateNamed) await checkIsThere(db)
     return { ...config, store: await storeAt(db) }
@@ -43,11 +43,11 @@ interface WithMill {
 }
 
 export async function withMill<T>(
-  given: Given,
+  parsed: ParsedArguments,
   use: (mill: Mill, options: MillOptions) => Promise<T>,
   { check, ...how }: WithMill = {},
 ): Promise<T> {
-  const options = await optionsFor(given, how)
+  const options = await optionsFor(parsed, how)
   check?.(options)
   if (how.mayCreate !== true) await checkSchema(options.store)
   const mill = jobmill({ ...options, log: 'error' }, { declares: false })

@@ -10,13 +10,13 @@ export interface WrongValue {
 }
 
 /** The value and where it was sent. URL parameters are text, and numbers among them are whole. */
-export interface Sent {
+export interface SentValue {
   readonly value: unknown
   readonly field: string
   readonly isParameter: boolean
 }
 
-export function wrongValue(issue: Issue, sent: Sent): WrongValue {
+export function wrongValue(issue: Issue, sent: SentValue): WrongValue {
   const { value, field, isParameter } = sent
   if (value === undefined) return { detail: 'is missing', fix: `Pass ${field}` }
   if (isParameter && Array.isArray(value))
@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function expectationOf(issue: Issue, { value, isParameter }: Sent): Asked | null {
+function expectationOf(issue: Issue, { value, isParameter }: SentValue): Asked | null {
   const isNoNumber = isParameter && typeof value === 'string' && !/^-?\d+$/.test(value)
   switch (issue.code) {
     case 'invalid_type':

@@ -148,7 +148,12 @@ function atLeastHair(ms: number): number {
  * The state after a claim acquired `amount` of what `available` returned, for a limit that is attached to a
  * queue.
  */
-export function spent(settings: LimitSettings, state: BudgetState, amount: number, now: number): BudgetState {
+export function afterSpending(
+  settings: LimitSettings,
+  state: BudgetState,
+  amount: number,
+  now: number,
+): BudgetState {
   if (settings.type === 'concurrency' || amount === 0) return state
   return { ...state, paidAt: Math.max(state.paidAt, now) + (amount * settings.perMs) / settings.amount }
 }

@@ -7,14 +7,14 @@ import type { LimitDraw, WaitingDraw } from './limit-handle.ts'
 import { checkKey, checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
 
-export interface Drawn {
+export interface DrawResult {
   readonly limit: string
   readonly amount: number
   readonly key?: string | undefined
 }
 
 /** A number is the amount. */
-export function checkDraw(name: string, draw: number | LimitDraw = 1): Drawn {
+export function checkDraw(name: string, draw: number | LimitDraw = 1): DrawResult {
   const limit = checkName(name, 'limit')
   if (typeof draw !== 'object') return { limit, amount: checkWhole(draw, 'amount', BOUNDS.limit) }
   checkObjectKeys(draw, 'options', ['amount', 'key'])

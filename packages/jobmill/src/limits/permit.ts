@@ -1,8 +1,8 @@
 /** The permit object that callers hold. */
-import type { Drawn } from '../job/limit-draw.ts'
+import type { DrawResult } from '../job/limit-draw.ts'
 import type { Permit } from '../job/limit-handle.ts'
 
-export function permit({ limit, amount, key }: Drawn, releasePermit: () => Promise<void>): Permit {
+export function permit({ limit, amount, key }: DrawResult, releasePermit: () => Promise<void>): Permit {
   let released: Promise<void> | null = null
   const release = (): Promise<void> => (released ??= releasePermit())
   return { limit, ...(key !== undefined && { key }), amount, release, [Symbol.asyncDispose]: release }

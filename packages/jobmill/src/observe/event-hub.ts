@@ -23,7 +23,7 @@ export interface EventCounts {
   /** Errors that listeners threw. */
   readonly errors: number
   /** How often each event type happened in this process, with or without listeners. */
-  readonly told: Readonly<Partial<Record<EventType, number>>>
+  readonly emitted: Readonly<Partial<Record<EventType, number>>>
 }
 
 export interface EventHub {
@@ -41,9 +41,9 @@ const PER_TURN = 200
 
 export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffer): EventHub {
   const listeners = new Map<EventType | '*', Set<Listener<never>>>()
-  const told: Partial<Record<EventType, number>> = {}
+  const emitted: Partial<Record<EventType, number>> = {}
   const taps: Tap[] = []
-  const counts = { dropped: 0, errors: 0, told }
+  const counts = { dropped: 0, errors: 0, emitted }
   const waiting: MillEvent[] = []
   let awaited: (() => void)[] = []
   let scheduled = false
@@ -93,7 +93,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     counts,
     tap: (tap) => void taps.push(tap),
     emit(type, event) {
-      told[type] = (told[type] ?? 0) + 1
+      emitted[type] = (emitted[type] ?? 0) + 1
       tapped(type, event)
       // Checked for every job, and most processes have no listener.
       if (listening === 0 || !hasListener(type)) return

@@ -9,7 +9,7 @@ import { type Flusher, flusher } from './flush.ts'
 import { processMetrics } from './process-metrics.ts'
 import { gaugeSampler } from './gauge-sampler.ts'
 import { storeTimings, type StoreTotals } from './store-timings.ts'
-import { swept as createSwept } from './swept.ts'
+import { sweepCounter as createSwept } from './sweep-counter.ts'
 import type { Tally } from './tally.ts'
 import { timeline as createTimeline } from './timeline.ts'
 

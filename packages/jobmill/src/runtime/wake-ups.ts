@@ -3,7 +3,7 @@
  * instances in a shared order take them, and forward the rest if they lack free workers.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
-import { chosen, type WakeUp } from '../store/wake-up.ts'
+import { shareOf, type WakeUp } from '../store/wake-up.ts'
 import type { Notifier } from '../store/store.ts'
 import type { Slots } from '../work/slots.ts'
 import type { Member } from './queue-watch.ts'
@@ -39,7 +39,7 @@ export function wakeUps(options: WakeUpsOptions): WakeUps {
     const members = options.members(receive.queue)
     // Until this instance is in its own member list it can only claim.
     if (jobs === null || !members.some(({ instance }) => instance === me)) return true
-    const mine = chosen({ ...receive, jobs }, members, me)
+    const mine = shareOf({ ...receive, jobs }, members, me)
     if (mine.jobs === 0) {
       if (!receive.passes) lookLater(receive.queue)
       return false

@@ -1,7 +1,7 @@
 /**
  * The two statements of an acquire: one locks and reads everything it needs, the other writes all changes.
  */
-import { GIVEN, HAS_PERMIT, NOW, NOW_AGAIN } from './fragments.ts'
+import { GIVEN_CTE, HAS_PERMIT, NOW, NOW_AGAIN } from './fragments.ts'
 import { LIMIT_COLUMNS, lockedLimits } from './limit-rows.ts'
 
 /**
@@ -11,7 +11,7 @@ import { LIMIT_COLUMNS, lockedLimits } from './limit-rows.ts'
  * rows, so the snapshot is recent enough for them. The parent row of a per-key limit is never acquired from.
  */
 export const LOCK_ACQUIRE = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'items') AS x(limit_name text, holder uuid, instance uuid, token int8)
 ), sought AS MATERIALIZED (
   SELECT i.* FROM input AS i JOIN jobmill.limit AS l ON l.name = i.limit_name WHERE l.most IS NOT NULL
@@ -35,7 +35,7 @@ SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now, l.name = ANY (ARRAY(SELECT limit_n
  * to.
  */
 export const WRITE_ACQUIRE = `
-WITH ${GIVEN}, state AS (
+WITH ${GIVEN_CTE}, state AS (
   UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until
     FROM given, json_to_recordset(p -> 'states') AS x(name text, paid_at float8, reserved_until float8, drained_until float8)
    WHERE l.name = x.name

@@ -4,12 +4,12 @@ import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { FREED, GIVEN, INPUT_IDS, NOW, TAKEN } from './fragments.ts'
+import { FREED, GIVEN_CTE, INPUT_IDS, NOW, TAKEN_CTE } from './fragments.ts'
 import { trimHistory } from './history.ts'
 import { idsField, operate } from './states.ts'
 
 const CANCEL_WAITING = `
-WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, recorded AS (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, error)
   SELECT id, nextval('jobmill.token'), ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode('cancelled')},
          ${STATE_CODE.cancelled}, tries + 1, (SELECT p ->> 'reason' FROM given)
@@ -24,7 +24,7 @@ SELECT id, tries FROM taken`
 
 /** The first reason is kept. The finish, release or reap that ends the attempt reads it from the row. */
 const REQUEST = `
-WITH ${GIVEN}, ${INPUT_IDS}, asked AS (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, asked AS (
   UPDATE jobmill.running AS r SET cancel_reason = (SELECT p ->> 'reason' FROM given)
     FROM input WHERE r.id = input.id AND r.cancel_reason IS NULL
   RETURNING r.id

@@ -2,7 +2,7 @@
  * Claims from queues with a limit. Locks the row of the limit, claims no more than its budget, and spends
  * what was claimed.
  */
-import { available, spent } from '../job/budget.ts'
+import { available, afterSpending } from '../job/budget.ts'
 import type { ClaimRequest } from '../store/claim.ts'
 import { claimFields, claimStatement, leaseRows } from './claim-statement.ts'
 import type { Query, Row } from './connection.ts'
@@ -37,7 +37,7 @@ export function claimLimited(
       if (taken.length === 0) continue
       rows.push(...taken)
       held.set(name, out + taken.length)
-      limits.set(name, { ...limit, state: spent(settings, state, taken.length, now) })
+      limits.set(name, { ...limit, state: afterSpending(settings, state, taken.length, now) })
       if (settings.type === 'rate') changed.add(name)
     }
     await writeStates(

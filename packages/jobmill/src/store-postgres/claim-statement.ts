@@ -4,7 +4,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Row } from './connection.ts'
 import type { Context } from './context.ts'
-import { GIVEN, HAS_PERMIT, kindName, queueName } from './fragments.ts'
+import { GIVEN_CTE, HAS_PERMIT, kindName, queueName } from './fragments.ts'
 import { KIND_IDS, limitedColumns } from './limited.ts'
 
 const { ready, running } = STATE_CODE
@@ -29,7 +29,7 @@ export const claimStatement = (
   quarantine: ClaimRequest['quarantined'],
   part: ClaimPart,
 ): string => `
-WITH ${GIVEN}, open AS MATERIALIZED (
+WITH ${GIVEN_CTE}, open AS MATERIALIZED (
   SELECT q.id AS queue_id, q.name, q.limit_name, w.room
     FROM given AS g, json_to_recordset(g.p -> 'queues') AS w(queue text, room int4), jobmill.queue AS q
    WHERE q.name = w.queue AND w.room > 0 AND NOT q.paused AND q.cool_until <= g.now

@@ -5,7 +5,7 @@
 import type { Finish } from '../store/finish.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 // 2 to this power exceeds ten years in ms, so that the smallest base reaches any maximum.
 const MOST_DOUBLINGS = 40
@@ -15,7 +15,7 @@ const MOST_DOUBLINGS = 40
  * does not count. Uses the primary key of the queue.
  */
 const COOL = `
-WITH ${GIVEN}, cooling AS (
+WITH ${GIVEN_CTE}, cooling AS (
   SELECT q.id, g.now, q.cool_until, coalesce(i.for_ms, 0) AS for_ms, i.base_ms, i.max_ms,
          i.base_ms IS NOT NULL AND q.cool_until <= g.now AS opens,
          CASE WHEN g.now - q.cool_until >= i.quiet_ms THEN 1 ELSE q.throttles + 1 END AS throttles

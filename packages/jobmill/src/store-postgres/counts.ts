@@ -2,14 +2,14 @@
 import { JOB_STATES } from '../job/state.ts'
 import type { QueueCounts } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /**
  * To find the oldest ready job, reads the first row of each priority, skipping from one priority to the next
  * along the primary key.
  */
 const COUNTS = `
-WITH ${GIVEN}, moves AS (
+WITH ${GIVEN_CTE}, moves AS (
   SELECT queue_id, state, n FROM jobmill.total
   UNION ALL SELECT queue_id, from_state, -n FROM jobmill.tally WHERE from_state IS NOT NULL
   UNION ALL SELECT queue_id, to_state, n FROM jobmill.tally WHERE to_state IS NOT NULL

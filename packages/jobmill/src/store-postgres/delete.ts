@@ -4,7 +4,7 @@
  */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { FREED, GIVEN, INPUT_IDS, TAKEN } from './fragments.ts'
+import { FREED, GIVEN_CTE, INPUT_IDS, TAKEN_CTE } from './fragments.ts'
 import { idsField, operate } from './states.ts'
 
 /** Removes all rows of `doomed(id)`. */
@@ -27,12 +27,12 @@ export const REMOVED = `${ROWS_REMOVED}, tallied AS (
 )`
 
 /** For a statement that ends jobs: removes those of `gone(id, forgotten)` that are not retained. */
-export const FORGOTTEN = `doomed AS (
+export const FORGOTTEN_CTE = `doomed AS (
   SELECT id FROM gone WHERE forgotten
 ), ${ROWS_REMOVED}`
 
 const DELETE_WAITING = `
-WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, ended AS (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, ended AS (
   SELECT id, state, flags FROM taken
 ), ${FREED}, doomed AS (
   SELECT id, queue_id, state FROM taken
@@ -41,7 +41,7 @@ SELECT id FROM doomed`
 
 /** The attempt that ended a job serves as its lock: retry, retention and delete all lock it first. */
 const DELETE_ENDED = `
-WITH ${GIVEN}, ${INPUT_IDS}, doomed AS MATERIALIZED (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, doomed AS MATERIALIZED (
   SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
    WHERE a.ended_as IS NOT NULL ORDER BY a.job_id FOR UPDATE OF a
 ), ${REMOVED}

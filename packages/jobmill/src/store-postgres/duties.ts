@@ -3,7 +3,7 @@
  */
 import type { DutyBid, DutyRecord } from '../store/duty.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /** Releases the duties of the instances `over(id)`. Locks in the order of the names, like heartbeats do. */
 export const DUTIES_LEFT = `left_behind AS MATERIALIZED (
@@ -14,7 +14,7 @@ export const DUTIES_LEFT = `left_behind AS MATERIALIZED (
 )`
 
 const DUTIES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT d.name, d.last_success_at, d.failures, CASE WHEN d.expires_at > g.now THEN d.leader END AS leader,
        CASE WHEN d.expires_at > g.now THEN d.expires_at END AS expires_at
   FROM given AS g, jobmill.duty AS d ORDER BY d.name COLLATE "C"`

@@ -9,7 +9,7 @@ import { inRounds } from '../store/rounds.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, NOW, XID } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS, NOW, XID } from './fragments.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
 import { NamesChanged } from './names-changed.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -21,7 +21,7 @@ import { replaceHolders } from './replace.ts'
  * from finishing. Keys are sorted, so that two batches cannot deadlock.
  */
 const ENQUEUE_KEYED = `
-WITH ${GIVEN}, ${INPUT_JOBS}, known AS (
+WITH ${GIVEN_CTE}, ${INPUT_JOBS}, known AS (
   SELECT j.id FROM jobmill.job AS j JOIN input ON input.id = j.id
 ), taken_over AS (
   UPDATE jobmill.dedupe AS d SET job_id = input.id, expires_at = NULL FROM input
@@ -54,18 +54,18 @@ SELECT input.id,
  * returned.
  */
 const RETURN_KEYS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 DELETE FROM jobmill.dedupe AS d USING given, json_to_recordset(p -> 'keys') AS v(key text, id uuid)
  WHERE d.key = v.key AND d.job_id = v.id`
 
 const HOLDERS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT d.key, d.job_id, d.expires_at IS NULL AS live
   FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d
  WHERE d.key = v.key AND (d.expires_at IS NULL OR d.expires_at > given.now)`
 
 const KNOWN = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT j.id FROM input JOIN jobmill.job AS j ON j.id = input.id`
 
 /**

@@ -14,7 +14,7 @@ import { areAlike, enqueueAlike } from './enqueue-alike.ts'
 import { enqueueDue, isDue } from './enqueue-due.ts'
 import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
-import { GIVEN, NAMES_TRUE, XID } from './fragments.ts'
+import { GIVEN_CTE, NAMES_TRUE, XID } from './fragments.ts'
 import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from './hand-off.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
 import { MOST_TRIES, NamesChanged } from './names-changed.ts'
@@ -23,7 +23,7 @@ import { type Tx, txQuery } from './tx.ts'
 
 /** For new ids only: without a conflict clause, which would cost a third of the throughput. */
 const ENQUEUE_NEW = `
-WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
+WITH ${GIVEN_CTE}, ${INPUT_JOBS}, fresh AS (
   SELECT * FROM input
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM fresh
@@ -34,7 +34,7 @@ SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS r
  * For ids that may exist: waits for a concurrent insert of the same id and leaves existing jobs unchanged.
  */
 const ENQUEUE_AGAIN = `
-WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
+WITH ${GIVEN_CTE}, ${INPUT_JOBS}, written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input ORDER BY id
   ON CONFLICT (id) DO NOTHING RETURNING id
 ), fresh AS (

@@ -3,7 +3,7 @@ import { outcomeCode, outcomeOfCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { JobFailure } from '../store/job-record.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from './fragments.ts'
 import { idsField } from './states.ts'
 
 export const FAILED_OUTCOMES = [
@@ -17,7 +17,7 @@ export const FAILED_OUTCOMES = [
  * no other table is needed. Takes no locks.
  */
 const FAILURES = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT w.id, a.error, a.ended_at, a.outcome
   FROM (SELECT DISTINCT id FROM input) AS w
  CROSS JOIN LATERAL (SELECT t.error, t.ended_at, t.outcome, t.ended_as FROM jobmill.attempt AS t

@@ -4,21 +4,21 @@ import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { forgets } from './finish-done.ts'
 import { ensureNames } from './enqueue.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /**
  * A second statement, because the first snapshot may be older than the finish that took the row. A missing
  * job was forgotten by an earlier finish.
  */
 const WRITTEN_BEFORE = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT x.id, a.ended_as, a.outcome, a.error, a.job_id IS NULL AS is_gone
   FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(id uuid, token int8, forget bool)
   LEFT JOIN jobmill.attempt AS a ON a.job_id = x.id AND a.token = x.token AND NOT a.taken_back
  WHERE a.job_id IS NOT NULL OR x.forget AND NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = x.id)`
 
 const STILL_RUNNING = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT r.id FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.running AS r
  WHERE r.id = x.id AND r.token = x.token`
 

@@ -5,8 +5,17 @@
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Finish, Transition } from '../store/finish.ts'
-import { FORGOTTEN } from './delete.ts'
-import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT, XID } from './fragments.ts'
+import { FORGOTTEN_CTE } from './delete.ts'
+import {
+  FREED,
+  freedFor,
+  GIVEN_CTE,
+  NOW,
+  PERMITS_FREED,
+  queueName,
+  WITHOUT_PERMIT,
+  XID,
+} from './fragments.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
@@ -22,7 +31,7 @@ const HOLDS = `CASE WHEN n = (SELECT min(n) FROM gone) THEN (SELECT json_object_
  * and the second finds nothing.
  */
 const finishStatement = (forgets: boolean): string => `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'items') AS x(
     n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8, log text,
     has_result bool, result json, forget bool)
@@ -57,7 +66,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
     FROM gone WHERE (outcome IS NOT NULL OR forced) AND NOT forgotten
 ), ended AS (
   SELECT id, state, flags FROM gone WHERE state >= ${done}
-), ${FREED}, ${PERMITS_FREED}, ${forgets ? `${FORGOTTEN}, ` : ''}tallied AS (
+), ${FREED}, ${PERMITS_FREED}, ${forgets ? `${FORGOTTEN_CTE}, ` : ''}tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, CASE WHEN NOT forgotten THEN state END, count(*) FROM gone GROUP BY 1, 3
 )

@@ -16,7 +16,7 @@ interface Range {
 }
 
 /** The results of one look at a queue. */
-export interface Seen {
+export interface ScanResult {
   readonly wasFull: boolean
   /** By priority, the seq up to which everything was read. */
   readonly upTo: ReadonlyMap<number, number>
@@ -43,7 +43,7 @@ export interface Floors {
   look(queue: string, kinds: string, now: number): Look
   /** Like `look`, for a check without a claim: full, unless a full look was recently expensive. */
   peek(queue: string, kinds: string, now: number): Look
-  record(queue: string, kinds: string, now: number, seen: Seen): void
+  record(queue: string, kinds: string, now: number, seen: ScanResult): void
   /** Jobs may have become ready below the cursors. */
   disturb(queues: readonly string[] | 'all'): void
   /** The database was replaced, so its places have changed. */
@@ -123,7 +123,7 @@ export function floors(): Floors {
 /** A full scan that stopped early knows nothing about the rows after it, so only its own cursors remain. */
 function raise(
   floors: ReadonlyMap<number, number>,
-  { wasFull, upTo, lastSeq, lanes }: Seen,
+  { wasFull, upTo, lastSeq, lanes }: ScanResult,
 ): Map<number, number> {
   const next = new Map(wasFull && lastSeq === null ? NONE : floors)
   for (const [priority, seq] of upTo) next.set(priority, Math.max(seq, next.get(priority) ?? 0))

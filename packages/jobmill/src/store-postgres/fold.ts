@@ -1,9 +1,9 @@
 /** Merges tally rows into totals. SKIP LOCKED lets concurrent folds take different rows. */
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 const foldStatement = (limit: number): string => `
-WITH ${GIVEN}, gone AS (
+WITH ${GIVEN_CTE}, gone AS (
   DELETE FROM jobmill.tally WHERE ctid = ANY (ARRAY(SELECT ctid FROM jobmill.tally LIMIT ${limit} FOR UPDATE SKIP LOCKED))
   RETURNING *
 ), sums AS (

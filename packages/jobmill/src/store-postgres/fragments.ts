@@ -17,7 +17,7 @@ export const HAS_PERMIT = 8
 export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK}`
 
 /** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
-export const GIVEN = `given AS MATERIALIZED (
+export const GIVEN_CTE = `given AS MATERIALIZED (
   SELECT s.p, coalesce((s.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8) AS now
     FROM (SELECT $1::text::json AS p) AS s
 )`
@@ -62,7 +62,7 @@ export const INPUT_IDS = `input AS MATERIALIZED (
  * each table. Deleting the row takes the job: if a claim or stage locked it first, nothing is removed here,
  * and the caller looks again.
  */
-export const TAKEN = `from_later AS (
+export const TAKEN_CTE = `from_later AS (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id RETURNING w.*
 ), from_line AS (
   DELETE FROM jobmill.order_queue AS w USING input WHERE w.id = input.id RETURNING w.*

@@ -1,12 +1,12 @@
 /** Reads complete jobs by id. */
 import type { JobRecord } from '../store/job-record.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from './fragments.ts'
 import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
 import { idsField } from './states.ts'
 
 const GET = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, ru.progress, ru.log, a.error,
        CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result
   FROM (SELECT DISTINCT id FROM input) AS w ${SUMMARY_JOINS}`

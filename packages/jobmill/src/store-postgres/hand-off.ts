@@ -12,8 +12,8 @@ import type { Query } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
 import { roomsOf } from './enqueue-due.ts'
 import { fullLook, rangeColumns } from './floors.ts'
-import { GIVEN, NAMES_TRUE, queueName } from './fragments.ts'
-import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, placed, READY_COUNTS } from './job-input.ts'
+import { GIVEN_CTE, NAMES_TRUE, queueName } from './fragments.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, placementSql, READY_COUNTS } from './job-input.ts'
 import { NamesChanged } from './names-changed.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
@@ -26,7 +26,7 @@ export interface HandedOff {
 
 /** Uses primary keys, in the snapshot of one statement. */
 const LOOK = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT g.now, nextval('jobmill.token') AS token,
        (SELECT json_agg(json_build_object('queue', ${queueName('h.queue_id')}, 'priority', h.first_priority))
           FROM jobmill.open_heads((g.p ->> 'instance')::uuid, ARRAY(
@@ -41,7 +41,7 @@ SELECT g.now, nextval('jobmill.token') AS token,
  * the order of the call.
  */
 const ENQUEUE_HANDING_OFF = `
-WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
+WITH ${GIVEN_CTE}, ${INPUT_JOBS}, written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input ORDER BY id
   ON CONFLICT (id) DO NOTHING RETURNING id
 ), new_job AS MATERIALIZED (
@@ -55,7 +55,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
   SELECT n.id, (g.p ->> 'token')::int8, (g.p ->> 'instance')::uuid, n.seq, n.now, n.now, n.queue_id, n.kind_id, 1, n.priority, 1, 0, n.flags
     FROM new_job AS n, given AS g WHERE n.chosen
   RETURNING id
-), ${placed('seq', 'new_job')}, tallied_running AS (
+), ${placementSql('seq', 'new_job')}, tallied_running AS (
   INSERT INTO jobmill.tally (queue_id, to_state, n)
   SELECT queue_id, ${STATE_CODE.running}, count(*) FROM new_job WHERE chosen GROUP BY 1
 )

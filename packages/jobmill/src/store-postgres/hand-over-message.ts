@@ -10,7 +10,7 @@ export interface Offered extends StandBy {
 }
 
 /** A leased job, sent to the process that made the offer. */
-export interface Brought {
+export interface DeliveredJob {
   readonly offer: number
   readonly from: string
   readonly instance: string
@@ -21,14 +21,14 @@ export interface Brought {
 const MOST_BYTES = 7_500
 
 /** Undefined if the message is too long for NOTIFY. */
-export function broughtText(brought: Brought): string | undefined {
+export function broughtText(brought: DeliveredJob): string | undefined {
   const text = JSON.stringify(brought)
   return Buffer.byteLength(text) <= MOST_BYTES ? text : undefined
 }
 
 type HandOverMessage =
   | { readonly is: 'offer'; readonly offer: Offered }
-  | { readonly is: 'job'; readonly token: number; readonly at: number; readonly brought: Brought }
+  | { readonly is: 'job'; readonly token: number; readonly at: number; readonly message: DeliveredJob }
 
 /**
  * Undefined for a message in an unknown format, for example from another release. The database sends a job as
@@ -38,9 +38,7 @@ export function readHandOver(text: string): HandOverMessage | undefined {
   const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
   const message = readObject(json)
   if (token === undefined) return isOffer(message) ? { is: 'offer', offer: message } : undefined
-  return isBrought(message)
-    ? { is: 'job', token: Number(token), at: Number(at), brought: message }
-    : undefined
+  return isBrought(message) ? { is: 'job', token: Number(token), at: Number(at), message } : undefined
 }
 
 function readObject(json: string): object {
@@ -62,7 +60,7 @@ function isOffer(message: Partial<Offered>): message is Offered {
   )
 }
 
-function isBrought(message: Partial<Brought>): message is Brought {
+function isBrought(message: Partial<DeliveredJob>): message is DeliveredJob {
   const { job } = message
   return (
     isUuid(message.instance) &&

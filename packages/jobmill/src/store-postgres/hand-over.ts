@@ -8,7 +8,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import { insertLeased } from '../store/insert-leased.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
-import { type Brought, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
+import { type DeliveredJob, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
 
 /** The target of a job about to be inserted, and the message for it. */
 export interface HandOver {
@@ -85,7 +85,7 @@ export function handOvers(options: {
     offers.set(key, [...good, { offered: offer, at: platform.monotonic() }])
   }
 
-  function deliver(token: number, at: number, { offer, from, instance, job }: Brought): void {
+  function deliver(token: number, at: number, { offer, from, instance, job }: DeliveredJob): void {
     recordSender(from, job.queue)
     const rest = { timeoutMs: null, tags: [], metadata: null, orderKey: null }
     receivers.get(instance)?.({ offer, lease: insertLeased({ ...job, ...rest }, token, at) })
@@ -110,7 +110,7 @@ export function handOvers(options: {
     onMessage(text) {
       const message = readHandOver(text)
       if (message?.is === 'offer') storeOffer(message.offer)
-      else if (message?.is === 'job') deliver(message.token, message.at, message.brought)
+      else if (message?.is === 'job') deliver(message.token, message.at, message.message)
     },
     of({ id, kind, queue, priority, maxAttempts, payload }) {
       const key = keyOf({ queue, kind })

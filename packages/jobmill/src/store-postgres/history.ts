@@ -4,7 +4,7 @@ import { outcomeOfCode } from '../job/outcome.ts'
 import type { AttemptRecord } from '../store/job-record.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from './fragments.ts'
 
 /** Uses the primary key, in its order. */
 const HISTORY = `
@@ -13,7 +13,7 @@ SELECT attempt, token, instance, started_at, ended_at, outcome, error, log
 
 /** Reads the primary key backward and deletes everything older than the newest attempts. */
 const TRIM = `
-WITH ${GIVEN}, ${INPUT_IDS}, oldest_kept AS (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, oldest_kept AS (
   SELECT input.id, (SELECT a.token FROM jobmill.attempt AS a WHERE a.job_id = input.id
                      ORDER BY a.token DESC OFFSET ${DEFAULTS.historyPerJob - 1} LIMIT 1) AS token
     FROM input

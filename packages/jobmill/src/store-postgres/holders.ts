@@ -1,9 +1,9 @@
 /** The jobs that hold dedupe keys, read by the primary key of `dedupe` in one snapshot without locks. */
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 const HOLDERS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT d.key, d.job_id
   FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d
  WHERE d.key = v.key AND (d.expires_at IS NULL OR d.expires_at > given.now)`

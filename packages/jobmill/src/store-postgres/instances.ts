@@ -5,7 +5,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Held } from '../store/claim.ts'
 import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { type Context, run } from './context.ts'
-import { freedFor, GIVEN, KEYED, NOW, queueName } from './fragments.ts'
+import { freedFor, GIVEN_CTE, KEYED, NOW, queueName } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
 import { holdingsOfRow } from './holdings.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
@@ -13,7 +13,7 @@ import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 
 const REGISTER = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
   INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, on_dead, capacity, started_at, renewed_at, expires_at)
   SELECT x.id, x.label, x.version, x.queues, x.kinds, x.on_dead, x.capacity, g.now, g.now, g.now + x.lease_ms
     FROM given AS g, json_to_record(g.p -> 'instance')
@@ -23,7 +23,7 @@ WITH ${GIVEN}
          renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
 
 const STOP = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.instance SET ended_at = ${NOW}, lost = false
  WHERE id = (SELECT (p ->> 'instance')::uuid FROM given) AND ended_at IS NULL
 RETURNING id`
@@ -33,7 +33,7 @@ RETURNING id`
  * handles those. If this call stopped the instance, it also removes the other rows of the instance.
  */
 const HAND_BACK = `
-WITH ${GIVEN}, over AS MATERIALIZED (
+WITH ${GIVEN_CTE}, over AS MATERIALIZED (
   SELECT (p ->> 'instance')::uuid AS id FROM given WHERE (p ->> 'stopped')::bool
 ), gone AS (
   DELETE FROM jobmill.running WHERE id = ANY (ARRAY(
@@ -46,7 +46,7 @@ WITH ${GIVEN}, over AS MATERIALIZED (
 SELECT g.id, ${queueName('g.queue_id')} AS queue, g.state, ${freedFor('permit_freed', 'others_freed')} AS freed FROM given LEFT JOIN gone AS g ON true`
 
 const INSTANCES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT i.id, i.label, i.version, i.queues, i.kinds, i.on_dead, i.capacity, i.started_at, i.renewed_at, i.expires_at, i.ended_at,
        CASE WHEN i.lost THEN 'lost' WHEN i.ended_at IS NOT NULL THEN 'stopped'
             WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state
@@ -54,7 +54,7 @@ SELECT i.id, i.label, i.version, i.queues, i.kinds, i.on_dead, i.capacity, i.sta
 
 /** Uses the index on `running.instance`. */
 const HELD = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT r.id, r.token, g.now - r.started_at AS age_ms, r.flags, r.tries, r.cancel_reason IS NOT NULL AS is_cancelled,
        CASE WHEN r.flags & ${KEYED} <> 0 THEN (SELECT j.hold_ms FROM jobmill.job AS j WHERE j.id = r.id) END AS hold_ms,
        (SELECT j.tags IS NOT NULL FROM jobmill.job AS j WHERE j.id = r.id) AS has_tags,

@@ -31,7 +31,7 @@ export const JOB_VALUES = `id, queue_id, kind_id, priority, max_attempts, coales
  * Inserts the jobs of `fresh` (rows of `input`) into the tables where they wait. `seq` rises in the order of
  * the call. Tags are written for all of `taggedFrom`, which may include jobs that start running at once.
  */
-export const placed = (seq: string, taggedFrom: string): string => `to_ready AS (
+export const placementSql = (seq: string, taggedFrom: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, ${seq}, id, now, kind_id, 0, 0, 0, flags
     FROM (SELECT * FROM fresh WHERE due <= now AND order_key IS NULL ORDER BY n) AS f
@@ -53,7 +53,7 @@ export const placed = (seq: string, taggedFrom: string): string => `to_ready AS 
     FROM fresh GROUP BY 1, 2
 )`
 
-export const PLACED = placed(`nextval('jobmill.seq')`, 'fresh')
+export const PLACED = placementSql(`nextval('jobmill.seq')`, 'fresh')
 
 /**
  * How many jobs of `fresh` became ready, by queue id; 0 if all due jobs of a queue wait in order queues. JSON

@@ -7,7 +7,7 @@ import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import { KEYS_MOST, type AcquireRequest, type Acquired } from '../store/limit.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW, NOW_AGAIN } from './fragments.ts'
+import { GIVEN_CTE, NOW, NOW_AGAIN } from './fragments.ts'
 import { LIMIT_COLUMNS, limitOf, type LockedLimit, settingsColumns, stateColumns } from './limit-rows.ts'
 
 /** How many key rows one statement changes. */
@@ -39,7 +39,7 @@ const KEYS_OF = `SELECT ${KEYS} AS keys FROM jobmill.limit AS l WHERE l.name = $
  * first.
  */
 const MAKE = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT DISTINCT x.limit_name, x.key FROM given, json_to_recordset(p -> 'items') AS x(limit_name text, key text)
 ), parent AS MATERIALIZED (
   SELECT l.name, l.amount, l.per_ms, l.burst, l.per_key AND l.most IS NULL AS per_key FROM jobmill.limit AS l
@@ -74,7 +74,7 @@ export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
  * like every lock of several limits.
  */
 const LOCK_SOME = `
-WITH ${GIVEN}, locked AS MATERIALIZED (
+WITH ${GIVEN_CTE}, locked AS MATERIALIZED (
   SELECT k.* FROM jobmill.limit AS k WHERE ${ofLimit(`(SELECT p ->> 'name' FROM given)`)} AND k.name > (SELECT p ->> 'after' FROM given)
    ${BY_NAME} LIMIT ${PAGE} FOR UPDATE
 )
@@ -82,7 +82,7 @@ SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 
 /** Uses primary keys; the rows are locked. */
 const CHANGE_SOME = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4,
                                                               paid_at float8, reserved_until float8, drained_until float8)
 ), forgotten AS (
@@ -93,7 +93,7 @@ UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.bu
   FROM input AS x WHERE l.name = x.name`
 
 const DELETE_SOME = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.name FROM given, json_to_recordset(p -> 'limits') AS x(name text)
 ), forgotten AS (
   DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
@@ -156,7 +156,7 @@ export async function keysOf(
  * kept. SKIP LOCKED skips a key in use by a concurrent acquire; a later acquire recreates a deleted key.
  */
 const retainStatement = (limit: number): string => `
-WITH ${GIVEN}, looked AS MATERIALIZED (
+WITH ${GIVEN_CTE}, looked AS MATERIALIZED (
   SELECT l.name, greatest(l.paid_at, l.reserved_until, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
    WHERE l.parent IS NOT NULL AND l.look_at <= ${NOW}
      AND (SELECT true FROM jobmill.limit_waiter AS t WHERE t.limit_name = l.name ORDER BY t.holder LIMIT 1) IS NULL

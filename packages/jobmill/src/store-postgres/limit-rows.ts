@@ -3,7 +3,7 @@ import type { BudgetState } from '../job/budget.ts'
 import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW_AGAIN } from './fragments.ts'
+import { GIVEN_CTE, NOW_AGAIN } from './fragments.ts'
 
 export interface LimitRow {
   readonly name: string
@@ -20,7 +20,7 @@ export interface LockedLimit extends LimitRow {
 export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until`
 
 /** The granted permits of the limit `l`, a range of the primary key of `permit`. A rate limit has none. */
-export const HELD = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
+export const HELD_PERMITS = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
   WHERE t.limit_name = l.name AND l.most IS NOT NULL)`
 
 /** `locked`: the rows with these names, locked in the order of the names to avoid deadlocks. */
@@ -33,7 +33,7 @@ export const lockedLimits = (names: string, condition = 'true'): string => `lock
  * future.
  */
 const LOCK = `
-WITH ${GIVEN}, ${lockedLimits(`SELECT json_array_elements_text(p -> 'limits') FROM given`)}
+WITH ${GIVEN_CTE}, ${lockedLimits(`SELECT json_array_elements_text(p -> 'limits') FROM given`)}
 SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 
 /**
@@ -41,12 +41,12 @@ SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
  * the previous lock holder.
  */
 const HELD_NOW = `
-WITH ${GIVEN}
-SELECT l.name, ${HELD} AS held FROM jobmill.limit AS l
+WITH ${GIVEN_CTE}
+SELECT l.name, ${HELD_PERMITS} AS held FROM jobmill.limit AS l
  WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given))`
 
 const WRITE_STATES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until
   FROM given, json_to_recordset(p -> 'states') AS x(name text, paid_at float8, reserved_until float8, drained_until float8)
  WHERE l.name = x.name`

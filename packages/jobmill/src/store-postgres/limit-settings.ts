@@ -17,7 +17,7 @@ import { limitExists, limitUnknown, notInCode, perKeyFixed, perKeyOnQueue } from
 import type { DeclaredLimit, LimitRecord } from '../store/limit.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, SETTINGS_CHANGED } from './fragments.ts'
+import { GIVEN_CTE, SETTINGS_CHANGED } from './fragments.ts'
 import { changeKeys, deleteKeys, keyNames } from './limit-keys.ts'
 import {
   LIMIT_COLUMNS,
@@ -36,7 +36,7 @@ import { sourcesOf } from './sources.ts'
  * the limit.
  */
 const CREATE = `
-WITH ${GIVEN}, added AS (
+WITH ${GIVEN_CTE}, added AS (
   INSERT INTO jobmill.limit (name, amount, per_ms, burst, most, per_key, code, overrides)
   SELECT x.name, x.amount, x.per_ms, x.burst, x.most, x.per_key, x.code, x.overrides
     FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4, most int4, per_key bool,
@@ -52,7 +52,7 @@ SELECT name FROM added`
 
 /** Uses primary keys. The result may be stale unless the rows are locked. */
 const SOURCES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l
  WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given))`
 const ALL_SOURCES = `
@@ -60,13 +60,13 @@ SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.par
 
 /** Uses the primary key; the row is already locked. */
 const SAVE_SOURCES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.limit AS l SET code = x.code, overrides = x.overrides
   FROM given, json_to_record(p -> 'limit') AS x(name text, code json, overrides json) WHERE l.name = x.name`
 
 /** Uses primary keys; the row is already locked. */
 const CHANGE = `
-WITH ${GIVEN}, written AS (
+WITH ${GIVEN_CTE}, written AS (
   UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst, most = x.most, per_key = x.per_key,
          paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until, code = x.code, overrides = x.overrides
     FROM given, json_to_record(p -> 'limit') AS x(name text, amount int4, per_ms int8, burst int4, most int4, per_key bool,

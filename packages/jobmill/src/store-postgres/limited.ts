@@ -7,8 +7,8 @@ import { available, nextInMs } from '../job/budget.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
-import { HELD, LIMIT_COLUMNS, limitOf, type LimitRow } from './limit-rows.ts'
+import { GIVEN_CTE } from './fragments.ts'
+import { HELD_PERMITS, LIMIT_COLUMNS, limitOf, type LimitRow } from './limit-rows.ts'
 
 /** The ids of the kinds in the parameter. */
 export const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name),
@@ -22,7 +22,7 @@ const firstReady = (crashes: '<' | '>='): string => `
 
 /** The queues of `open(queue_id, name, limit_name)` that have a limit and a ready job. JSON text. */
 const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
-  SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
+  SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD_PERMITS} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
     FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
     LEFT JOIN LATERAL (${firstReady('<')}) AS a ON true
     LEFT JOIN LATERAL (${firstReady('>=')}) AS b ON true
@@ -34,7 +34,7 @@ export const limitedColumns = (context: Context): string =>
 
 /** For the first time, if the previous statement did not request it. */
 const LOOK = `
-WITH ${GIVEN}, open AS MATERIALIZED (
+WITH ${GIVEN_CTE}, open AS MATERIALIZED (
   SELECT q.id AS queue_id, q.name, q.limit_name
     FROM given AS g, json_array_elements_text(g.p -> 'queues') AS w(queue), jobmill.queue AS q
    WHERE q.name = w.queue AND NOT q.paused AND q.cool_until <= g.now

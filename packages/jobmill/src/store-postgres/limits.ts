@@ -5,10 +5,10 @@ import { limitInUse, limitUnknown, wrongKey } from '../store/cluster-errors.ts'
 import type { LimitRecord } from '../store/limit.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, SETTINGS_CHANGED } from './fragments.ts'
+import { GIVEN_CTE, SETTINGS_CHANGED } from './fragments.ts'
 import { deleteKeys, KEYS, keysOf, makeKeys } from './limit-keys.ts'
 import {
-  HELD,
+  HELD_PERMITS,
   LIMIT_COLUMNS,
   limitOf,
   type LimitRow,
@@ -23,7 +23,7 @@ const NAMED_BY = `
 SELECT name FROM jobmill.queue WHERE limit_name = $1 ORDER BY name COLLATE "C"`
 
 const DELETE = `
-WITH ${GIVEN}, name AS MATERIALIZED (
+WITH ${GIVEN_CTE}, name AS MATERIALIZED (
   SELECT p ->> 'name' AS name FROM given
 ), permits AS (
   DELETE FROM jobmill.permit WHERE limit_name = (SELECT name FROM name)
@@ -36,8 +36,8 @@ ${SETTINGS_CHANGED}`
 
 /** Uses limit_own, because there may be far more keys than limits. */
 const LIMITS = `
-WITH ${GIVEN}
-SELECT ${LIMIT_COLUMNS}, ${HELD} AS held, ${KEYS} AS keys, g.now FROM given AS g, jobmill.limit AS l
+WITH ${GIVEN_CTE}
+SELECT ${LIMIT_COLUMNS}, ${HELD_PERMITS} AS held, ${KEYS} AS keys, g.now FROM given AS g, jobmill.limit AS l
  WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 
 export async function deleteLimit(context: Context, name: string): Promise<boolean> {

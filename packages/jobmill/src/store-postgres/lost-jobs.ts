@@ -8,7 +8,7 @@ import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 import { revive } from './retry.ts'
 
@@ -26,7 +26,7 @@ export const LOST_NOTED = `noted AS (
  * of a crash.
  */
 const find = (error: string): string => `
-WITH ${GIVEN}, mine AS (
+WITH ${GIVEN_CTE}, mine AS (
   DELETE FROM jobmill.lost_job WHERE instance = (SELECT (p ->> 'instance')::uuid FROM given) RETURNING job_id, token
 ), retold AS (
   UPDATE jobmill.attempt AS a SET error = ${error} FROM mine AS m WHERE a.job_id = m.job_id AND a.token = m.token
@@ -42,7 +42,7 @@ const FIND_STILL = find(`a.error || '${STOOD_STILL}'`)
  * tables was deleted or waits in an order queue, where it has no crashes.
  */
 const UNCOUNT = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.id, x.n FROM given, json_to_recordset(p -> 'jobs') AS x(id uuid, n int4)
 ), ready AS (
   UPDATE jobmill.ready AS t SET crashes = greatest(t.crashes - i.n, 0) FROM input AS i WHERE t.id = i.id RETURNING t.id

@@ -2,7 +2,7 @@
 import { type MetricData, mergeData } from '../job/metric-data.ts'
 import type { MetricQuery, MetricRecord } from '../store/metrics.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 import { bucketOf } from './record.ts'
 
 /**
@@ -10,7 +10,7 @@ import { bucketOf } from './record.ts'
  * come first.
  */
 const METRICS = `
-WITH ${GIVEN}, asked AS MATERIALIZED (
+WITH ${GIVEN_CTE}, asked AS MATERIALIZED (
   SELECT (p ->> 'resolution')::int4 AS resolution, (p ->> 'from')::int8 AS from_at, (p ->> 'before')::int8 AS before_at,
          CASE WHEN p -> 'scopes' IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(p -> 'scopes')) END AS scopes
     FROM given

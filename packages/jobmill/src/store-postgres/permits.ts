@@ -1,7 +1,7 @@
 /** Releases permits before their job ends. */
 import type { PermitOf } from '../store/limit.ts'
 import { type Context, run } from './context.ts'
-import { freedFor, GIVEN } from './fragments.ts'
+import { freedFor, GIVEN_CTE } from './fragments.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 
 /**
@@ -10,7 +10,7 @@ import { readyCounts, notifyFor } from './ready-counts.ts'
  * Permits of other attempts are kept.
  */
 const RELEASE = `
-WITH ${GIVEN}, mine AS MATERIALIZED (
+WITH ${GIVEN_CTE}, mine AS MATERIALIZED (
   SELECT t.* FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(limit_name text, holder uuid, token int8)
    CROSS JOIN LATERAL (
      SELECT t.limit_name, t.holder FROM jobmill.permit AS t

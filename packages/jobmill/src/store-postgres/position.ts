@@ -1,14 +1,14 @@
 /** How many ready jobs would be claimed before a given one. */
 import { POSITION_MOST } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /**
  * Finds its place by the unique index on id, then reads the primary key of `ready` from the front of the
  * queue to that place, up to a literal cap. Counts only the requested kinds. Takes no locks.
  */
 const POSITION = `
-WITH ${GIVEN}, place AS MATERIALIZED (
+WITH ${GIVEN_CTE}, place AS MATERIALIZED (
   SELECT r.queue_id, r.priority, r.seq FROM jobmill.ready AS r, given WHERE r.id = (p ->> 'id')::uuid
 )
 SELECT b.jobs FROM place AS x CROSS JOIN LATERAL (

@@ -63,7 +63,7 @@ import { acquire } from './acquire.ts'
 import { tick, ticks } from './tick.ts'
 import { timeline } from './timeline.ts'
 import type { Tx } from './tx.ts'
-import { unservedKinds } from './unserved.ts'
+import { unservedKinds } from './unserved-kinds.ts'
 
 /** The parts of an open store. */
 interface Opened {

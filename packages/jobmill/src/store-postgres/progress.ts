@@ -3,11 +3,11 @@
  */
 import type { Progress } from '../store/finish.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /** Omitted fields are kept. An unchanged log is not rewritten, only its TOAST reference. */
 const PROGRESS = `
-WITH ${GIVEN}, input AS (
+WITH ${GIVEN_CTE}, input AS (
   SELECT x.* FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8, has_value bool, value json, log text)
 )
 UPDATE jobmill.running AS r

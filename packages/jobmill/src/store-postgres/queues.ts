@@ -15,7 +15,7 @@ import { limitUnknown, perKeyOnQueue } from '../store/cluster-errors.ts'
 import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW, SETTINGS_CHANGED } from './fragments.ts'
+import { GIVEN_CTE, NOW, SETTINGS_CHANGED } from './fragments.ts'
 import { sourcesOf } from './sources.ts'
 
 export const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
@@ -38,7 +38,7 @@ export const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_b
   limit_name text`
 /** Uses the unique name. A concurrent call that adds the same queues finds them. */
 const ADD = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 INSERT INTO jobmill.queue (name, ${COLUMNS}, declared)
 SELECT x.name, ${Object.values(COLUMN)
   .map((column) => `d.${column}`)
@@ -57,7 +57,7 @@ const SOURCES = `${RECORD}, q.declared, q.code, q.overrides, ${NOW} AS now`
 
 /** Uses the unique name. */
 const FIND = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT ${SOURCES} FROM jobmill.queue AS q WHERE q.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given))
  ORDER BY q.name`
 
@@ -69,7 +69,7 @@ const LOCK = `${FIND} FOR NO KEY UPDATE`
 
 /** Uses the unique name; the rows are already locked. */
 const SAVE = `
-WITH ${GIVEN}, saved AS (
+WITH ${GIVEN_CTE}, saved AS (
   UPDATE jobmill.queue AS q SET ${Object.values(COLUMN)
     .map((column) => `${column} = x.${column}`)
     .join(', ')}, declared = x.declared, code = x.code, overrides = x.overrides,
@@ -81,11 +81,11 @@ WITH ${GIVEN}, saved AS (
 SELECT ${RECORD} FROM saved AS q`
 
 const QUEUES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT ${RECORD} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 
 const ALL_SOURCES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT ${SOURCES} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 
 /**
@@ -93,7 +93,7 @@ SELECT ${SOURCES} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
  * queues after it has locked the limit.
  */
 const NAMED_LIMITS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT l.name, l.per_key FROM jobmill.limit AS l
  WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) ORDER BY l.name FOR SHARE`
 

@@ -8,7 +8,7 @@ import type { Reaped, ReapedJob } from '../store/replies.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { enqueueWith } from './enqueue.ts'
-import { freedFor, GIVEN, kindName, NOW, queueName } from './fragments.ts'
+import { freedFor, GIVEN_CTE, kindName, NOW, queueName } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
 import { LOST_NOTED } from './lost-jobs.ts'
 import { trimHistory } from './history.ts'
@@ -24,7 +24,7 @@ const { ready, dead, cancelled } = STATE_CODE
  * locking.
  */
 const markLost = (limit: number): string => `
-WITH ${GIVEN}, expired AS MATERIALIZED (
+WITH ${GIVEN_CTE}, expired AS MATERIALIZED (
   SELECT id FROM jobmill.instance WHERE ended_at IS NULL AND expires_at <= ${NOW}
    ORDER BY expires_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
 )
@@ -38,7 +38,7 @@ UPDATE jobmill.instance AS i SET ended_at = ${NOW}, lost = true FROM expired AS 
  * with a concurrent registration: the instance either registers first, or finds its jobs in `lost_job`.
  */
 const TAKE_BACK = `
-WITH ${GIVEN}, over AS MATERIALIZED (
+WITH ${GIVEN_CTE}, over AS MATERIALIZED (
   SELECT i.id, i.lost, i.on_dead FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL FOR SHARE
 ), gone AS (
   DELETE FROM jobmill.running AS r USING over AS o WHERE r.instance = o.id AND r.id = ANY (ARRAY(
@@ -58,7 +58,7 @@ SELECT id, ${queueName('gone.queue_id')} AS queue, ${kindName('gone.kind_id')} A
 
 /** Removes what else the newly marked instances had. */
 const LEAVE = `
-WITH ${GIVEN}, over AS MATERIALIZED (
+WITH ${GIVEN_CTE}, over AS MATERIALIZED (
   SELECT v.id::uuid AS id FROM given, json_array_elements_text(p -> 'ids') AS v(id)
 ), ${MEMBER_LEFT}
 SELECT ${freedFor('others_freed')} AS freed`

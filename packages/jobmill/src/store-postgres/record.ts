@@ -1,7 +1,7 @@
 /** Stores the metrics and events of a process in one statement, each recording once. */
 import { RESOLUTIONS, type Recording } from '../store/metrics.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN_CTE, NOW } from './fragments.ts'
 
 const [FINEST] = RESOLUTIONS
 
@@ -13,7 +13,7 @@ export const bucketOf = (at: string, size: string | number): string => `(${at}) 
  * only appended, so there is no contention for a bucket. A process is the only writer of its own metrics.
  */
 const RECORD = `
-WITH ${GIVEN}, fresh AS (
+WITH ${GIVEN_CTE}, fresh AS (
   INSERT INTO jobmill.recorded AS r (source, seq, recorded_at)
   SELECT (p ->> 'source')::uuid, (p ->> 'seq')::int8, now FROM given
   ON CONFLICT (source) DO UPDATE SET seq = excluded.seq, recorded_at = excluded.recorded_at WHERE r.seq < excluded.seq

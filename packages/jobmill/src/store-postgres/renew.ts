@@ -6,7 +6,7 @@ import type { Heartbeat, HeartbeatRequest } from '../store/instance.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
 import { bidFields } from './duties.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN_CTE, NOW } from './fragments.ts'
 import { type LimitedQueue, limitedQueues } from './limited.ts'
 import { ROWS_OF_NAMES } from './names.ts'
 import { isReady, readHeartbeat } from './read-heartbeat.ts'
@@ -18,7 +18,7 @@ const HEARTBEAT_AND_NAMES = `SELECT p.*, ${ROWS_OF_NAMES} AS names FROM jobmill.
  * A separate statement: if a renewal or reap ran concurrently, the first snapshot is too old to tell which.
  */
 const STILL_ALIVE = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
                   AND i.expires_at > g.now) AS alive,
        (SELECT json_agg(d.name ORDER BY d.name COLLATE "C")

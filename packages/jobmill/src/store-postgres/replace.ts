@@ -8,16 +8,16 @@ import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN_CTE } from './fragments.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
 
 const REPLACE = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.n, x.id, x.payload, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
     FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, due_at int8, delay_ms int8)
-), ${TAKEN}, moved AS (
+), ${TAKEN_CTE}, moved AS (
   SELECT t.*, i.n, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
 ), changed AS (
   UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json) FROM moved AS m WHERE j.id = m.id
@@ -46,7 +46,7 @@ SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${schedule
 
 /** Holders that no longer wait: they run, or their key no longer belongs to a live job. Uses primary keys. */
 const BEGUN = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT input.id FROM input
  WHERE EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = input.id)
     OR NOT EXISTS (SELECT FROM jobmill.job AS j JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key

@@ -2,7 +2,7 @@
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { JobResult } from '../store/job-record.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from './fragments.ts'
 import { idsField } from './states.ts'
 
 const { scheduled, ready, running } = STATE_CODE
@@ -13,7 +13,7 @@ const isIn = (table: string): string => `EXISTS (SELECT FROM jobmill.${table} AS
  * read. Each lookup uses an index on the id, in one snapshot. A job in none of these tables does not exist.
  */
 const RESULTS = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT s.id, s.state, a.error, CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result
   FROM (SELECT DISTINCT id FROM input) AS w
   LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true

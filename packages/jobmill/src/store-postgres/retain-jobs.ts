@@ -3,7 +3,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { REMOVED } from './delete.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN_CTE, NOW } from './fragments.ts'
 
 const { done, dead, cancelled } = STATE_CODE
 
@@ -22,7 +22,7 @@ const oldest = (limit: number, condition: string): string => `
  * The attempt that ended a job serves as its lock. SKIP LOCKED skips a job that is being retried.
  */
 const retainStatement = (limit: number, which: string): string => `
-WITH ${GIVEN}, kept AS MATERIALIZED (
+WITH ${GIVEN_CTE}, kept AS MATERIALIZED (
   SELECT q.id, v.state, v.keep_ms, v.keep
     FROM jobmill.queue AS q CROSS JOIN LATERAL (VALUES
       (${done}::int2, q.retain_done_ms, q.keep_done), (${dead}::int2, q.retain_dead_ms, q.keep_dead),

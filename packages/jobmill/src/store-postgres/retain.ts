@@ -3,7 +3,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN_CTE, NOW } from './fragments.ts'
 import { retainKeys } from './limit-keys.ts'
 import { LOST_FORGOTTEN } from './lost-jobs.ts'
 import { SLOTS_LEFT } from './slots.ts'
@@ -25,7 +25,7 @@ const old = (limit: number, table: string, column: string, most: string): string
 const ago = (ms: string): string => `${NOW} - (SELECT (${ms})::int8 FROM given)`
 
 const retainAged = (limit: number): string => `
-WITH ${GIVEN}, keys AS (${old(limit, 'dedupe', 'expires_at', NOW)}
+WITH ${GIVEN_CTE}, keys AS (${old(limit, 'dedupe', 'expires_at', NOW)}
 ), ticks AS (${old(limit, 'tick', 'served_at', ago(`p ->> 'ticks_ms'`))}
 ), events AS (${old(limit, 'event', 'at', ago(`p ->> 'events_ms'`))}
 ), metrics AS (
@@ -48,7 +48,7 @@ SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 A
  * because the row may belong to a new attempt by the time of the delete.
  */
 const RETAIN_ENDED = `
-WITH ${GIVEN}, gone AS (
+WITH ${GIVEN_CTE}, gone AS (
   DELETE FROM jobmill.instance AS i WHERE i.ended_at <= ${NOW} - ${DEFAULTS.keepEndedInstanceMs}
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.instance = i.id)
   RETURNING i.id

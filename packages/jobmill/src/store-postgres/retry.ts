@@ -3,7 +3,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from './fragments.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
@@ -12,7 +12,7 @@ const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
 
 /** Locks the attempts that ended the jobs against retention and delete. */
 const LOCK = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
@@ -22,7 +22,7 @@ SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
  * itself is taken back.
  */
 const TAKE_KEYS = `
-WITH ${GIVEN}, ${INPUT_IDS}, wanted AS (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, wanted AS (
   SELECT DISTINCT ON (j.dedupe_key) j.dedupe_key AS key, j.id FROM input JOIN jobmill.job AS j ON j.id = input.id
    ORDER BY j.dedupe_key, j.id
 ), taken_over AS (
@@ -36,11 +36,11 @@ WITH ${GIVEN}, ${INPUT_IDS}, wanted AS (
 SELECT id FROM taken_over UNION ALL SELECT id FROM taken`
 
 const HOLDERS = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT j.id, d.job_id AS holder FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key`
 
 const REVIVE = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)
 ), was AS (
   SELECT a.job_id, a.token, a.ended_as AS state, a.tries FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
@@ -124,7 +124,7 @@ export async function revive(
 }
 
 const ENDED_AS = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT a.ended_as FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id WHERE a.ended_as IS NOT NULL`
 
 async function endedAs(

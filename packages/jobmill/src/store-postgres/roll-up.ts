@@ -3,7 +3,7 @@ import { type MetricData, mergeData } from '../job/metric-data.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /** In the order of the primary key. SKIP LOCKED lets concurrent passes take different rows. */
 const takeDeltas = (limit: number): string => `
@@ -16,14 +16,14 @@ RETURNING n, at, scope, data`
  * the primary key, like the following lock, to avoid deadlocks.
  */
 const MAKE_BUCKETS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 INSERT INTO jobmill.metric (resolution, at, scope, data)
 SELECT x.resolution, x.at, x.scope, '{}' FROM given, json_to_recordset(p -> 'buckets') AS x(resolution int4, at int8, scope text)
  ORDER BY 1, 2, 3
 ON CONFLICT (resolution, at, scope) DO NOTHING`
 
 const LOCK_BUCKETS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT m.resolution, m.at, m.scope, m.data
   FROM given, json_to_recordset(p -> 'buckets') AS x(resolution int4, at int8, scope text)
  CROSS JOIN LATERAL (
@@ -31,7 +31,7 @@ SELECT m.resolution, m.at, m.scope, m.data
        FOR UPDATE) AS m`
 
 const WRITE_BUCKETS = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.metric AS m SET data = x.data
   FROM given, json_to_recordset(p -> 'buckets') AS x(resolution int4, at int8, scope text, data json)
  WHERE m.resolution = x.resolution AND m.at = x.at AND m.scope = x.scope`

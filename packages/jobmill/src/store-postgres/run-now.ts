@@ -1,7 +1,7 @@
 /** Run now: makes scheduled jobs ready, or moves them to their order queue. */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { dueMoved, GIVEN, INPUT_IDS, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
+import { dueMoved, GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
@@ -10,7 +10,7 @@ import { idsField, operate } from './states.ts'
  * found here.
  */
 const RUN_NOW = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)
 ), due AS (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id
@@ -19,7 +19,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 SELECT id, ${queueName('due.queue_id')} AS queue, (${NEEDS_ORDER_LOCK}) AS in_order_queue FROM due`
 
 const IN_ORDER_QUEUE = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT l.id FROM input JOIN jobmill.order_queue AS l ON l.id = input.id`
 
 export async function runNow(context: Context, ids: readonly string[]): Promise<Verdict[]> {

@@ -5,7 +5,7 @@ import type { Stamps } from '../job/schedule-sources.ts'
 import type { ScheduleRecord } from '../store/schedule.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /** `deleted` marks a schedule that code defines and an operator deleted. */
 export interface StoredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
@@ -21,7 +21,7 @@ const ALL_COLUMNS = `${COLUMNS}, paused`
 
 /** Locks in the order of the primary key to avoid deadlocks. */
 const LOCK = `
-WITH ${GIVEN}, locked AS MATERIALIZED (
+WITH ${GIVEN_CTE}, locked AS MATERIALIZED (
   SELECT s.* FROM jobmill.schedule AS s
    WHERE s.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given)) ORDER BY s.name FOR UPDATE
 )
@@ -29,7 +29,7 @@ SELECT ${COLUMNS}, now FROM given LEFT JOIN locked ON true`
 
 /** A concurrent insert of the same name waits, and then finds the row. */
 const CREATE = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 INSERT INTO jobmill.schedule (${ALL_COLUMNS})
 SELECT x.name, x.code, x.version, x.operator, x.deleted, x.revision, given.now, x.planned, x.next_at, x.last_at, x.last_outcome,
        x.last_job, x.missed, x.error, x.stamps, x.paused
@@ -38,7 +38,7 @@ ON CONFLICT (name) DO NOTHING RETURNING name, created_at`
 
 /** Uses the primary key; the rows are already locked. */
 const SAVE = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.schedule AS s SET ${ALL_COLUMNS.split(/,\s*/)
   .slice(1)
   .map((column) => `${column} = x.${column}`)

@@ -15,7 +15,7 @@ import { inRounds } from '../store/rounds.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 import { now } from './now.ts'
 import {
   bringBack,
@@ -30,17 +30,17 @@ import {
 } from './schedule-row.ts'
 
 const SCHEDULES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s WHERE NOT s.deleted ORDER BY s.name COLLATE "C"`
 
 /** Includes deleted schedules, because the deletion is an override. The table is small. */
 const OVERRIDES = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
 /** Uses the primary key, and writes only changes. */
 const FAILED = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.schedule AS s SET error = g.p ->> 'error' FROM given AS g
  WHERE s.name = g.p ->> 'name' AND NOT s.deleted AND s.error IS DISTINCT FROM g.p ->> 'error'`
 

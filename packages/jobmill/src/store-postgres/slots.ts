@@ -3,14 +3,14 @@ import type { Slot, SlotChange } from '../store/duty.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /**
  * Uses primary keys. Locks the live instances against a stop, so that none leaves a slot behind. Writes rows
  * in the order of their key to avoid deadlocks.
  */
 const ASSIGN = `
-WITH ${GIVEN}, living AS MATERIALIZED (
+WITH ${GIVEN_CTE}, living AS MATERIALIZED (
   SELECT i.id FROM jobmill.instance AS i, given AS g
    WHERE i.id = ANY (ARRAY(SELECT x.instance FROM given, json_to_recordset(p -> 'slots') AS x(instance uuid)))
      AND i.ended_at IS NULL AND i.expires_at > g.now

@@ -4,7 +4,7 @@ import type { Staged } from '../store/replies.ts'
 import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { FIRST_DUE } from './due-floor.ts'
-import { dueMoved, GIVEN, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
+import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
@@ -15,7 +15,7 @@ const { scheduled, ready } = STATE_CODE
  * a tenth of the table for a variable one.
  */
 const stageDue = (limit: number): string => `
-WITH ${GIVEN}, due AS (
+WITH ${GIVEN_CTE}, due AS (
   DELETE FROM jobmill.later WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM jobmill.later
      WHERE due_at >= (SELECT (p ->> 'since')::int8 FROM given) AND due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
@@ -35,7 +35,7 @@ const MOST_CALLS = 1_000
  * overtaking it. Of two concurrent passes, the insert into `order_lock` lets one through.
  */
 const stageOrderQueues = (limit: number): string => `
-WITH ${GIVEN}, call AS MATERIALIZED (
+WITH ${GIVEN_CTE}, call AS MATERIALIZED (
   SELECT n, queue_id, order_key FROM jobmill.order_check ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
 ), free AS MATERIALIZED (
   SELECT c.queue_id, c.order_key, f.pos FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (

@@ -4,7 +4,7 @@ import { type JobState, STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import { inRounds } from '../store/rounds.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from './fragments.ts'
 
 /**
  * The state of a job `j`: the table that has its id, or the end of its last attempt. Each lookup uses an
@@ -18,7 +18,7 @@ const STATE_OF_J = `CASE
   ELSE (SELECT a.ended_as FROM jobmill.attempt AS a WHERE a.job_id = j.id AND a.ended_as IS NOT NULL) END`
 
 const STATES = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT j.id, ${STATE_OF_J} AS state FROM input JOIN jobmill.job AS j ON j.id = input.id`
 
 async function statesOf(context: Context, ids: readonly string[]): Promise<Map<string, JobState>> {

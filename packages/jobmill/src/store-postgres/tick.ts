@@ -8,20 +8,20 @@ import type { Tick, Ticked, TickOutcome, TickRecord } from '../store/schedule.ts
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { enqueueWith } from './enqueue.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN_CTE, NOW } from './fragments.ts'
 import { type ReadyCounts, readyCounts, notifyFor } from './ready-counts.ts'
 import { liveOf, lockSchedules, saveRows, type StoredSchedule } from './schedule-row.ts'
 
 /** Uses the primary key. Returns nothing for instants that were served before. */
 const NOTE = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 INSERT INTO jobmill.tick (schedule, at, outcome, job_id, served_at)
 SELECT x.schedule, x.at, 'enqueued', x.job_id, ${NOW}
   FROM given, json_to_recordset(p -> 'ticks') AS x(schedule text, at int8, job_id uuid) ORDER BY 1, 2
 ON CONFLICT (schedule, at) DO NOTHING RETURNING schedule, at`
 
 const SKIPPED = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 UPDATE jobmill.tick AS t SET outcome = 'skipped', job_id = x.job_id
   FROM given, json_to_recordset(p -> 'ticks') AS x(schedule text, at int8, job_id uuid)
  WHERE t.schedule = x.schedule AND t.at = x.at`

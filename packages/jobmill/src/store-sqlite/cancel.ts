@@ -6,7 +6,7 @@ import type { Verdict } from '../store/replies.ts'
 import { recordAttempt } from './attempts.ts'
 import { CANCELLED, type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
 import { endJob } from './leave-running.ts'
-import { changed, type Did, forEachJob, refused, unchanged } from './verdicts.ts'
+import { changedVerdict, type Did, forEachJob, refusedVerdict, unchangedVerdict } from './verdicts.ts'
 import type { Work } from './work.ts'
 
 // By primary key, after the row was read under the same write lock.
@@ -16,7 +16,7 @@ export function cancel(work: Work, ids: readonly string[], reason: string): Verd
   return forEachJob(work, ids, (job) => {
     if (job.state === SCHEDULED || job.state === READY) return cancelWaiting(work, job, reason)
     if (job.state === RUNNING) return ask(work, job, reason)
-    return job.state === CANCELLED ? unchanged(job) : refused(job)
+    return job.state === CANCELLED ? unchangedVerdict(job) : refusedVerdict(job)
   })
 }
 
@@ -33,11 +33,11 @@ function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
     log: null,
   })
   endJob(work, job, CANCELLED, { attempt: job.attempt, crashes: job.crashes, records: job.records + 1 })
-  return changed('cancelled')
+  return changedVerdict('cancelled')
 }
 
 function ask({ sql }: Work, job: JobRow, reason: string): Did {
-  if (job.cancel_reason !== null) return unchanged(job)
+  if (job.cancel_reason !== null) return unchangedVerdict(job)
   sql(ASK).run(reason, job.pk)
-  return changed('running')
+  return changedVerdict('running')
 }

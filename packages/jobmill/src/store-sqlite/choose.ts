@@ -2,7 +2,7 @@
  * Chooses the ready jobs of a claim: first by priority and order over all queues without a limit, then queue
  * by queue what the limits of the others allow. Budgets are spent here, under the write lock of the claim.
  */
-import { spent } from '../job/budget.ts'
+import { afterSpending } from '../job/budget.ts'
 import type { ClaimRequest } from '../store/claim.ts'
 import { type Lane, mergeLanes } from './lanes.ts'
 import { availableOf, limitOf, saveBudget, type StoredLimit } from './limit-row.ts'
@@ -13,7 +13,7 @@ import { READY_COLUMNS, type ReadyRow } from './ready-row.ts'
 import { roomByQueue } from './room.ts'
 import type { Look, Work } from './work.ts'
 
-export interface Chosen {
+export interface ChosenJobs {
   readonly plain: readonly ReadyRow[]
   /** Jobs that hold a permit each. */
   readonly permitted: readonly ReadyRow[]
@@ -25,7 +25,7 @@ interface ClaimQueue {
   readonly limitId: number | null
 }
 
-export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number): Chosen {
+export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number): ChosenJobs {
   const queues = claimQueues(work, request)
   const limit = request.quarantined === 'only' ? Math.min(1, request.limit) : request.limit
   const lanes = queues.flatMap((queue) => (queue.limitId === null ? queue.lanes : []))
@@ -47,7 +47,7 @@ export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number
 
 function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instancePk: number): void {
   const { id, settings, budget } = limit
-  if (settings.type === 'rate') saveBudget(work, id, spent(settings, budget, rows.length, work.now))
+  if (settings.type === 'rate') saveBudget(work, id, afterSpending(settings, budget, rows.length, work.now))
   else
     grantPermits(
       work,

@@ -8,7 +8,7 @@ import { freeKey, holdKey } from './dedupe.ts'
 import { DONE, type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
 import { leaveOrder } from './order-queue.ts'
 import { freeHolder } from './permits.ts'
-import { changed, forEachJob, refused } from './verdicts.ts'
+import { changedVerdict, forEachJob, refusedVerdict } from './verdicts.ts'
 import type { Work } from './work.ts'
 
 // Each by primary key.
@@ -17,14 +17,14 @@ const UNTAG = `DELETE FROM jobmill_tag WHERE tag = ? AND id = ?`
 
 export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
   return forEachJob(work, ids, (job) => {
-    if (job.state === RUNNING) return refused(job)
+    if (job.state === RUNNING) return refusedVerdict(job)
     removeJob(work, job)
     // The dedupe hold of an ended job outlives the job.
     if (job.state === SCHEDULED || job.state === READY) {
       freeKey(work.sql, job)
       leaveOrder(work, job)
     }
-    return changed(null)
+    return changedVerdict(null)
   })
 }
 

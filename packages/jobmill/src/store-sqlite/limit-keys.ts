@@ -38,13 +38,13 @@ export const FULL_KEYS = `
 const FULL_IDS = `SELECT l.id FROM ${FULL_KEYS}`
 const DROP_ONE = `DELETE FROM jobmill_limit WHERE id = ?`
 
-export type Found =
+export type KeyLookup =
   | { readonly how: 'found'; readonly limit: StoredLimit }
   | { readonly how: 'unknown' }
   | { readonly how: 'wrong-key'; readonly perKey: boolean }
 
 /** The budget to acquire from: that of a limit, or that of a key, which is created if it does not exist. */
-export function budgetOf(work: Work, name: string, key: string | undefined): Found {
+export function budgetOf(work: Work, name: string, key: string | undefined): KeyLookup {
   const limit = findLimit(work.sql, name)
   if (limit === undefined) return { how: 'unknown' }
   const perKey = isPerKey(limit.settings)

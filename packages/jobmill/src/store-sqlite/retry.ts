@@ -3,7 +3,7 @@ import type { Verdict } from '../store/replies.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
 import { CANCELLED, DEAD, type JobRow } from './job-row.ts'
 import { joinOrderQueue, makeReady } from './order-queue.ts'
-import { changed, type Did, forEachJob, refused } from './verdicts.ts'
+import { changedVerdict, type Did, forEachJob, refusedVerdict } from './verdicts.ts'
 import type { Work } from './work.ts'
 
 // By primary key, after the row was read under the same write lock.
@@ -11,7 +11,7 @@ const RENEW = `UPDATE jobmill_job SET attempt = 0, crashes = 0, ended_at = NULL,
 
 export function retry(work: Work, ids: readonly string[]): Verdict[] {
   return forEachJob(work, ids, (job) =>
-    job.state === DEAD || job.state === CANCELLED ? revive(work, job) : refused(job),
+    job.state === DEAD || job.state === CANCELLED ? revive(work, job) : refusedVerdict(job),
   )
 }
 
@@ -19,14 +19,14 @@ export function revive(work: Work, job: JobRow): Did {
   if (job.dedupe_key !== null) {
     const holder = keyHolder(work.sql, job.dedupe_key, work.now)
     // The job itself holds the key if it is held however the job ended.
-    if (holder !== undefined && holder !== job.id) return { ...refused(job), holder }
+    if (holder !== undefined && holder !== job.id) return { ...refusedVerdict(job), holder }
     takeKey(work.sql, job.dedupe_key, job.id)
   }
   work.sql(RENEW).run(work.now, job.pk)
   if (job.order_key !== null) {
     joinOrderQueue(work, job, work.now)
-    return changed('scheduled')
+    return changedVerdict('scheduled')
   }
   makeReady(work, job)
-  return changed('ready')
+  return changedVerdict('ready')
 }

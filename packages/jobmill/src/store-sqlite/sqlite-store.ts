@@ -58,7 +58,7 @@ import { historyOf } from './counter.ts'
 import { statementsOf } from './handle.ts'
 import { fileChanged } from './same-file.ts'
 import { inUserTransaction } from './tx.ts'
-import { unservedKinds } from './unserved.ts'
+import { unservedKinds } from './unserved-kinds.ts'
 import type { Look, Verb, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> {

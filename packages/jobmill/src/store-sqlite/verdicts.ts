@@ -6,15 +6,15 @@ import type { Work } from './work.ts'
 
 export type Did = Omit<Verdict, 'id'>
 
-export function changed(state: JobState | null): Did {
+export function changedVerdict(state: JobState | null): Did {
   return { verdict: 'changed', state }
 }
 
-export function unchanged(job: JobRow): Did {
+export function unchangedVerdict(job: JobRow): Did {
   return { verdict: 'unchanged', state: stateOfCode(job.state) }
 }
 
-export function refused(job: JobRow): Did {
+export function refusedVerdict(job: JobRow): Did {
   return { verdict: 'refused', state: stateOfCode(job.state) }
 }
 

@@ -30,7 +30,7 @@ export interface Candidate {
   readonly workers: number
 }
 
-export interface Chosen {
+export interface WakeUpShare {
   /** How many of the jobs are for this instance; 0 if other instances come first. */
   readonly jobs: number
   /** The position in the order after all chosen instances; null at its end. */
@@ -38,11 +38,11 @@ export interface Chosen {
 }
 
 /** Computes the share of one instance in a wake-up. */
-export function chosen(
+export function shareOf(
   wakeUp: WakeUp & { readonly jobs: number },
   all: readonly Candidate[],
   me: string,
-): Chosen {
+): WakeUpShare {
   const order = all
     .map((one) => ({ ...one, place: placeOf(wakeUp.seed, one.instance) }))
     .toSorted((a, b) => a.place - b.place || (a.instance < b.instance ? -1 : 1))

@@ -9,7 +9,7 @@ import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { bundled } from '../../../../test/support/programs.ts'
 import { transferCommand } from '../../src/cli/commands/transfer.ts'
-import { read } from '../../src/cli/given.ts'
+import { parseCommand } from '../../src/cli/parse-arguments.ts'
 import { terminal } from '../../src/cli/terminal.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -198,7 +198,7 @@ function withoutPassword(url: string): string {
 /** Runs the command in this process. */
 async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const output = { out: '', err: '' }
-  const code = await transferCommand.run(read(['transfer', ...args], transferCommand), {
+  const code = await transferCommand.run(parseCommand(['transfer', ...args], transferCommand), {
     ...terminal,
     out: (line) => (output.out += `${line}\n`),
     err: (line) => (output.err += `${line}\n`),

@@ -44,7 +44,7 @@ describe('an event hub', () => {
     const hub = eventHub(systemPlatform, 1)
     for (let n = 0; n < 10; n += 1) hub.emit('queue-changed', queue('a'))
     await hub.delivered()
-    expect(hub.counts).toEqual({ dropped: 0, errors: 0, told: { 'queue-changed': 10 } })
+    expect(hub.counts).toEqual({ dropped: 0, errors: 0, emitted: { 'queue-changed': 10 } })
     const events: MillEvent[] = []
     hub.on('*', (event) => events.push(event))
     await hub.delivered()

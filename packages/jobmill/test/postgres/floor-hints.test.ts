@@ -1,10 +1,10 @@
 /** Where claims start to scan: the scan cursors alone, without a database. */
 import { describe, expect, test } from 'vitest'
-import { type Floors, floors, type Seen } from '../../src/store-postgres/floors.ts'
+import { type Floors, floors, type ScanResult } from '../../src/store-postgres/floors.ts'
 
 const FULL = [[-32_769, 0, 32_768]]
 
-function aScan(overrides: Partial<Seen> = {}): Seen {
+function aScan(overrides: Partial<ScanResult> = {}): ScanResult {
   return {
     wasFull: true,
     upTo: new Map(),

@@ -258,7 +258,7 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     await platform.settled()
     await platform.advance('5s')
     expect((await stopping).tookMs).toBe(5_000)
-    expect(mill.eventCounts.told['store-failing']).toBe(1)
+    expect(mill.eventCounts.emitted['store-failing']).toBe(1)
     await store.close()
   })
 
@@ -286,7 +286,7 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     await mill.enqueue('qiuck', null)
     await mill.enqueue('something.else', null)
     await mill.drain()
-    expect(mill.eventCounts.told['kind-unknown']).toBe(1)
+    expect(mill.eventCounts.emitted['kind-unknown']).toBe(1)
     expect(mill.events.find(({ type }) => type === 'kind-unknown')).toMatchObject({
       kind: 'qiuck',
       near: 'quick',

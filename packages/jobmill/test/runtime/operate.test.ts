@@ -203,6 +203,6 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     const mill = await create({ jobs: [job] })
     await mill.enqueueMany(job, [{ payload: 'done' }, { payload: 'done' }, { payload: 'dead' }])
     await mill.drain()
-    expect(mill.eventCounts.told).toMatchObject({ enqueued: 3, started: 3, finished: 2, dead: 1 })
+    expect(mill.eventCounts.emitted).toMatchObject({ enqueued: 3, started: 3, finished: 2, dead: 1 })
   })
 })

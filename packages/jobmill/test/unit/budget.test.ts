@@ -14,7 +14,7 @@ import {
   drainBudget,
   EMPTY_BUDGET,
   nextInMs,
-  spent,
+  afterSpending,
 } from '../../src/job/budget.ts'
 import type { ConcurrencySettings, LimitSettings, RateSettings } from '../../src/job/limit.ts'
 
@@ -49,7 +49,7 @@ function budget(settings: LimitSettings, start: BudgetState = EMPTY_BUDGET) {
     },
     claim(now: number, most: number): number {
       const amount = Math.min(most, available(current, state, { now, held: 0 }))
-      state = spent(current, state, amount, now)
+      state = afterSpending(current, state, amount, now)
       return amount
     },
     drain(now: number, forMs: number): void {

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chosen, wakeAll, type Candidate, type WakeUp } from '../../src/store/wake-up.ts'
+import { shareOf, wakeAll, type Candidate, type WakeUp } from '../../src/store/wake-up.ts'
 
 function wakeUp(jobs: number, seed: number, skip = 0): WakeUp & { readonly jobs: number } {
   return { queue: 'a', jobs, seed, skip, passes: true }
@@ -24,7 +24,7 @@ function total(all: readonly Candidate[]): number {
 test('exactly as many workers as there are jobs are chosen, or all when there are more jobs', () => {
   fc.assert(
     fc.property(crowd, seed, fc.integer({ min: 1, max: 60 }), (all, which, jobs) => {
-      const mine = all.map(({ instance }) => chosen(wakeUp(jobs, which), all, instance).jobs)
+      const mine = all.map(({ instance }) => shareOf(wakeUp(jobs, which), all, instance).jobs)
       expect(mine.reduce((sum, n) => sum + n, 0)).toBe(Math.min(jobs, total(all)))
       for (const [n, { workers }] of all.entries()) expect(mine[n]).toBeLessThanOrEqual(workers)
     }),
@@ -36,7 +36,7 @@ test('all who hear a ring agree, in whichever order they know each other', () =>
     fc.property(crowd, seed, fc.integer({ min: 1, max: 60 }), (all, which, jobs) => {
       const known = [all, all.toReversed(), all.toSorted((a, b) => a.workers - b.workers)]
       for (const { instance } of all) {
-        const [first, ...others] = known.map((each) => chosen(wakeUp(jobs, which), each, instance))
+        const [first, ...others] = known.map((each) => shareOf(wakeUp(jobs, which), each, instance))
         for (const other of others) expect(other).toEqual(first)
       }
     }),
@@ -52,7 +52,7 @@ test('the order goes on where the last ones ended, until everybody was asked, ea
         expect(round).toBeLessThanOrEqual(all.length)
         const shares = all.map(({ instance }) => ({
           instance,
-          ...chosen(wakeUp(jobs, which, skip ?? 0), all, instance),
+          ...shareOf(wakeUp(jobs, which, skip ?? 0), all, instance),
         }))
         asked.push(...shares.filter((one) => one.jobs > 0).map(({ instance }) => instance))
         const skips = new Set(shares.map((one) => one.skip))
@@ -68,12 +68,12 @@ test('the order goes on where the last ones ended, until everybody was asked, ea
 })
 
 test('who is not among those who serve the queue gets nothing, and nobody does when nobody is', () => {
-  expect(chosen(wakeUp(3, 1), [{ instance: 'a', workers: 2 }], 'b')).toEqual({ jobs: 0, skip: null })
-  expect(chosen(wakeUp(3, 1), [], 'b')).toEqual({ jobs: 0, skip: null })
+  expect(shareOf(wakeUp(3, 1), [{ instance: 'a', workers: 2 }], 'b')).toEqual({ jobs: 0, skip: null })
+  expect(shareOf(wakeUp(3, 1), [], 'b')).toEqual({ jobs: 0, skip: null })
 })
 
 test('the last one of the order may get fewer jobs than it has workers', () => {
-  expect(chosen(wakeUp(2, 1), [{ instance: 'a', workers: 5 }], 'a')).toEqual({ jobs: 2, skip: null })
+  expect(shareOf(wakeUp(2, 1), [{ instance: 'a', workers: 5 }], 'a')).toEqual({ jobs: 2, skip: null })
 })
 
 test('over many rings everybody is first about as often', () => {
@@ -83,7 +83,7 @@ test('over many rings everybody is first about as often', () => {
   }))
   const firsts = new Map<string, number>()
   for (let which = 0; which < 4_000; which += 1) {
-    const first = all.find(({ instance }) => chosen(wakeUp(1, which), all, instance).jobs === 1)
+    const first = all.find(({ instance }) => shareOf(wakeUp(1, which), all, instance).jobs === 1)
     firsts.set(first?.instance ?? '', (firsts.get(first?.instance ?? '') ?? 0) + 1)
   }
   for (const { instance } of all) {

@@ -3,7 +3,7 @@ import { isJobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
 import type { Address } from './config.ts'
 import { type Problems, typeOf } from './problems.ts'
-import { type GivenValue, readValue } from './given.ts'
+import { type SettingValue, readValue } from './read-value.ts'
 import type { Section } from './section.ts'
 import type { Env } from './secrets.ts'
 
@@ -14,7 +14,7 @@ const LAST_PORT = 65_535
 const PORTS = new Set(['', '443', '80', '88', '8443'])
 
 /** Accepts `host:port`, `:port` or `port`. */
-export function addressOf({ value, place }: GivenValue, otherwise: Address, found: Problems): Address {
+export function addressOf({ value, place }: SettingValue, otherwise: Address, found: Problems): Address {
   if (value === undefined) return otherwise
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
   const match = /^(?:(.*):)?(\d+)$/.exec(text)

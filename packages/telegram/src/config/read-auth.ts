@@ -1,7 +1,7 @@
 /** Reads the session settings, and checks that users can open sessions at all. */
 import type { AuthConfig, BotConfig } from './config.ts'
 import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
-import { readValue } from './given.ts'
+import { readValue } from './read-value.ts'
 import type { Section } from './section.ts'
 import { type Env, secretOf } from './secrets.ts'
 

@@ -1,7 +1,7 @@
 /** Reads one bot: its section of the YAML, and its secrets from the environment. */
 import { type BotConfig, HANDLERS } from './config.ts'
 import { durationAt, type Problems, collectProblems, thereAre, typeOf } from './problems.ts'
-import type { GivenValue } from './given.ts'
+import type { SettingValue } from './read-value.ts'
 import { commandOf, httpOf, jobOf } from './read-targets.ts'
 import type { Section } from './section.ts'
 import { botVariable, type Env, secretOf } from './secrets.ts'
@@ -202,7 +202,7 @@ function secretsOf(slug: string, { env, found }: BotSources): string[] {
   })
 }
 
-export function usersOf({ value, place }: GivenValue, found: Problems): Set<number> | null {
+export function usersOf({ value, place }: SettingValue, found: Problems): Set<number> | null {
   if (value === undefined) return null
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { addressOf, apiRootOf, databaseOf, publicUrlOf } from './addresses.ts'
 import { type BotConfig, type GatewayConfig, LOG_LEVELS, type Problem } from './config.ts'
 import { collectProblems, type Problems, typeOf } from './problems.ts'
-import { readValue, type GivenValue, set } from './given.ts'
+import { readValue, type SettingValue, nonBlank } from './read-value.ts'
 import { authOf } from './read-auth.ts'
 import { type BotSources, isSlug, readBot, usersOf } from './read-bot.ts'
 import { queueOf } from './read-queue.ts'
@@ -115,7 +115,7 @@ function botsOf(root: Section, sources: BotSources): BotConfig[] {
   return bots
 }
 
-function logLevelOf({ value = 'info', place }: GivenValue, found: Problems): GatewayConfig['logLevel'] {
+function logLevelOf({ value = 'info', place }: SettingValue, found: Problems): GatewayConfig['logLevel'] {
   const level = LOG_LEVELS.find((one) => one === value)
   if (level === undefined)
     found.error(place, `must be a log level (got ${typeOf(value)})`, `Use one of ${LOG_LEVELS.join(', ')}`)
@@ -123,7 +123,7 @@ function logLevelOf({ value = 'info', place }: GivenValue, found: Problems): Gat
 }
 
 /** A variable holds the user ids as a comma-separated list. */
-function allowedIn(root: Section, env: Env): GivenValue {
+function allowedIn(root: Section, env: Env): SettingValue {
   const { value, place } = readValue(root, 'allowedUsers', env, 'ALLOWED_USERS')
   if (place !== 'ALLOWED_USERS') return { value, place }
   const parts = String(value)
@@ -142,9 +142,9 @@ export function configText(
   file: string | undefined,
   env: Env,
 ): { readonly yaml: string; readonly name: string } {
-  const inline = set(env['TELEGRAM_CONFIG_YAML'])
+  const inline = nonBlank(env['TELEGRAM_CONFIG_YAML'])
   if (file === undefined && inline !== undefined) return { yaml: inline, name: 'TELEGRAM_CONFIG_YAML' }
-  const name = file ?? set(env['TELEGRAM_CONFIG']) ?? 'telegram.yaml'
+  const name = file ?? nonBlank(env['TELEGRAM_CONFIG']) ?? 'telegram.yaml'
   return { yaml: readFileSync(name, 'utf8'), name }
 }
 

@@ -1,7 +1,7 @@
 /** Reads the variables of the predecessor for retention and stuck jobs. */
 import type { GatewayConfig } from './config.ts'
 import { durationAt, type Problems } from './problems.ts'
-import { set } from './given.ts'
+import { nonBlank } from './read-value.ts'
 import type { Env } from './secrets.ts'
 
 const MINUTE_MS = 60_000
@@ -9,12 +9,13 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 export function queueOf(env: Env, found: Problems): Pick<GatewayConfig, 'retention' | 'leaseMs'> {
-  const of = (name: string, otherwise: number): number => durationAt(set(env[name]), otherwise, name, found)
+  const of = (name: string, otherwise: number): number =>
+    durationAt(nonBlank(env[name]), otherwise, name, found)
   const kept = (name: string, otherwise: number | null): number | null => {
-    const text = set(env[name])
+    const text = nonBlank(env[name])
     return text === 'forever' ? null : text === undefined ? otherwise : of(name, 0)
   }
-  const stuck = set(env['QUEUE_STUCK_TIMEOUT'])
+  const stuck = nonBlank(env['QUEUE_STUCK_TIMEOUT'])
   const leaseMs = stuck === undefined ? null : durationAt(stuck, 10_000, 'QUEUE_STUCK_TIMEOUT', found)
   if (leaseMs !== null && leaseMs < 6_000)
     found.error(

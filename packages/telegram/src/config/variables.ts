@@ -1,7 +1,7 @@
 /** Checks the variables of the bots: two bots must not share one, and an unread one is likely a typo. */
 import { nearest } from 'jobmill/cli'
 import type { Problems } from './problems.ts'
-import { set } from './given.ts'
+import { nonBlank } from './read-value.ts'
 import { slugFor } from './read-bot.ts'
 import { botVariable, type Env } from './secrets.ts'
 
@@ -25,7 +25,7 @@ export function warnOfUnread(names: readonly string[], env: Env, found: Problems
   const slugs = names.map(slugFor)
   const known = new Set(slugs.flatMap((slug) => ENDINGS.map((what) => botVariable(slug, what))))
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('BOT_') || known.has(name) || set(env[name]) === undefined) continue
+    if (!name.startsWith('BOT_') || known.has(name) || nonBlank(env[name]) === undefined) continue
     const meant = meantBy(name, slugs)
     found.warn(
       name,

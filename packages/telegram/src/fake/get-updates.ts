@@ -1,6 +1,6 @@
 /** getUpdates: returns pending updates, or waits for new ones until the timeout. */
 import { type Bot, pendingOf } from './bot.ts'
-import type { Done, Method } from './methods.ts'
+import type { MethodResult, Method } from './methods.ts'
 import { namesOf, numberOf } from './params.ts'
 import { Refusal } from './refusal.ts'
 
@@ -39,7 +39,12 @@ function acknowledge(bot: Bot, offset: number, now: number): void {
   for (const { id } of pending) if (first !== undefined && id < first) bot.pending.delete(id)
 }
 
-function waitFor(bot: Bot, read: () => readonly unknown[], waitMs: number, gone: AbortSignal): Promise<Done> {
+function waitFor(
+  bot: Bot,
+  read: () => readonly unknown[],
+  waitMs: number,
+  gone: AbortSignal,
+): Promise<MethodResult> {
   return new Promise((resolve, reject) => {
     const poll = {
       look: () => {

@@ -8,7 +8,7 @@ import type { ChatStanding } from './types.ts'
 import { deleteWebhook, getWebhookInfo, setWebhook } from './webhook-methods.ts'
 import type { WebhookParts } from './webhook.ts'
 
-export interface Done {
+export interface MethodResult {
   readonly result: unknown
   readonly description?: string
 }
@@ -28,7 +28,7 @@ export interface MethodParts {
 }
 
 /** Throws a `Refusal` for errors. */
-export type Method = (bot: Bot, params: Params, parts: MethodParts) => Done | Promise<Done>
+export type Method = (bot: Bot, params: Params, parts: MethodParts) => MethodResult | Promise<MethodResult>
 
 const getMe: Method = ({ id, username }) => ({
   result: {

@@ -49,10 +49,10 @@ export interface Handled {
   readonly followUps: readonly FollowUp[]
 }
 
-export type Given = Omit<HandlerContext, 'reply' | 'call' | 'enqueue'>
+export type HandlerInput = Omit<HandlerContext, 'reply' | 'call' | 'enqueue'>
 
 /** Runs a handler and collects its replies and follow-ups. */
-export async function handle(handler: Handler, given: Given, hasDatabase: boolean): Promise<Handled> {
+export async function handle(handler: Handler, given: HandlerInput, hasDatabase: boolean): Promise<Handled> {
   const replies: Reply[] = []
   const followUps: FollowUp[] = []
   await handler({

@@ -7,7 +7,7 @@ import type { Tables, Transaction } from 'jobmill-tables'
 import { type Bot, deadNotice } from '../bots/bot.ts'
 import { deletionOf } from '../handlers/auth.ts'
 import type { Handled, Reply } from '../handlers/handler.ts'
-import type { Claimed, Seen } from '../sessions/seen.ts'
+import type { ClaimedUpdate, UpdateClaims } from '../sessions/update-claims.ts'
 import type { Schema } from '../sessions/steps.ts'
 import { type UpdateFacts, updateKey } from '../update/update.ts'
 import { retryWaitMs } from '../work/backoff.ts'
@@ -22,7 +22,7 @@ import { runInTime, type RunTools } from './run-in-time.ts'
 export interface AtOnceTools extends Omit<RunTools, 'hasDatabase'> {
   readonly mill: Pick<Mill, 'enqueue' | 'wake' | 'holder'> | null
   readonly tables: Tables<Schema>
-  readonly seen: Seen
+  readonly claims: UpdateClaims
   /** How often to renew the claim of an update that is being handled. */
   readonly renewMs: number
   readonly revoked: Revoked
@@ -33,7 +33,7 @@ export interface AtOnceTools extends Omit<RunTools, 'hasDatabase'> {
 export function atOnce({
   mill,
   tables,
-  seen,
+  claims,
   renewMs,
   revoked,
   fault,
@@ -43,7 +43,7 @@ export function atOnce({
   log,
 }: AtOnceTools): AtOnce {
   /** Writes the replies and the handled mark in one transaction: a repeat finds both or neither. */
-  async function finish(bot: Bot, claimed: Claimed, { replies, followUps }: Handled): Promise<void> {
+  async function finish(bot: Bot, claimed: ClaimedUpdate, { replies, followUps }: Handled): Promise<void> {
     if (mill === null) {
       for (const reply of replies) await sendNow(bot, reply)
       await tables.transaction((db) => mark(db, claimed))
@@ -61,8 +61,8 @@ export function atOnce({
     mill.wake()
   }
 
-  async function mark(db: Transaction<Schema>, claimed: Claimed): Promise<void> {
-    if (!(await seen.handled(db, claimed))) throw new Overtaken()
+  async function mark(db: Transaction<Schema>, claimed: ClaimedUpdate): Promise<void> {
+    if (!(await claims.handled(db, claimed))) throw new Overtaken()
   }
 
   /** Without a database, replies are sent before the update counts as handled. */
@@ -85,7 +85,12 @@ export function atOnce({
       })
   }
 
-  async function dead(bot: Bot, facts: UpdateFacts, claimed: Claimed, error: string): Promise<Received> {
+  async function dead(
+    bot: Bot,
+    facts: UpdateFacts,
+    claimed: ClaimedUpdate,
+    error: string,
+  ): Promise<Received> {
     log('error', 'update failed permanently', {
       bot: bot.slug,
       update: facts.updateId,
@@ -99,7 +104,12 @@ export function atOnce({
     return { result: 'dead' }
   }
 
-  async function failed(bot: Bot, facts: UpdateFacts, claimed: Claimed, error: unknown): Promise<Received> {
+  async function failed(
+    bot: Bot,
+    facts: UpdateFacts,
+    claimed: ClaimedUpdate,
+    error: unknown,
+  ): Promise<Received> {
     const text = error instanceof Error ? error.message : String(error)
     const { attempt } = claimed
     const fields = { bot: bot.slug, update: facts.updateId, attempt, error: text }
@@ -108,7 +118,7 @@ export function atOnce({
       return dead(bot, facts, claimed, text)
     log('warn', 'update failed, will be retried', fields)
     await fault('sync.failed', facts.chatId)
-    await seen.failed(claimed, !isSnoozed)
+    await claims.failed(claimed, !isSnoozed)
     return {
       result: 'failed',
       spent: isSnoozed ? attempt - 1 : attempt,
@@ -121,26 +131,26 @@ export function atOnce({
    * the old config checks the claim when it runs the job. So at least one of the two sees the other, and only
    * one handles the update.
    */
-  async function isDurable(bot: Bot, claimed: Claimed): Promise<boolean> {
+  async function isDurable(bot: Bot, claimed: ClaimedUpdate): Promise<boolean> {
     if (mill === null) return false
     try {
       if ((await mill.holder(updateKey(bot.id, claimed.updateId))) === null) return false
     } catch (error) {
-      await seen.failed(claimed, false).catch(() => {})
+      await claims.failed(claimed, false).catch(() => {})
       throw error
     }
-    await seen.release(claimed)
+    await claims.release(claimed)
     return true
   }
 
   return async (bot, update, facts, instead) => {
-    const claim = await seen.claim({ botId: bot.id, updateId: facts.updateId })
+    const claim = await claims.claim({ botId: bot.id, updateId: facts.updateId })
     if (claim.outcome === 'duplicate') return { result: 'duplicate' }
     if (claim.outcome === 'running') return { result: 'busy', retryAfterMs: BUSY_MS }
     const { claimed } = claim
     if (await isDurable(bot, claimed)) return { result: 'duplicate' }
     // Without renewals, another process may claim the update when the lease expires.
-    const renewing = setInterval(() => void seen.renew(claimed).catch(() => {}), renewMs)
+    const renewing = setInterval(() => void claims.renew(claimed).catch(() => {}), renewMs)
     try {
       await fault('sync.claimed', facts.chatId)
       if (claimed.crashes >= DEFAULTS.crashesUntilDead)

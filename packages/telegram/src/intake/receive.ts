@@ -6,7 +6,7 @@ import { type EnqueueOptions, isEnded, type Mill } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
 import type { Log } from '../log.ts'
-import type { Seen } from '../sessions/seen.ts'
+import type { UpdateClaims } from '../sessions/update-claims.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { keptText } from '../update/exact-text.ts'
 import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts } from '../update/update.ts'
@@ -40,7 +40,7 @@ export interface ReceiveTools {
   readonly mill: Pick<Mill, 'enqueue' | 'holder' | 'list'> | null
   readonly say: Say
   readonly sessions: Sessions
-  readonly seen: Seen
+  readonly claims: UpdateClaims
   readonly dedupeMs: number
   /** Runs the handler while Telegram waits, or only sends a login prompt. */
   readonly atOnce: AtOnce
@@ -68,7 +68,16 @@ export function notReceived(error: unknown): Received {
 /**
  * Rejects if the update could not be stored or the sender not checked. Telegram must then deliver it again.
  */
-export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, log }: ReceiveTools): Receive {
+export function receiver({
+  bots,
+  mill,
+  say,
+  sessions,
+  claims,
+  dedupeMs,
+  atOnce,
+  log,
+}: ReceiveTools): Receive {
   const once = (bot: Bot, facts: UpdateFacts) => onceOf(bot, facts, dedupeMs)
 
   /** Explains to a user without a session how to log in, in reply to a message. */
@@ -154,7 +163,7 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
    */
   async function known(bot: Bot, facts: UpdateFacts): Promise<Received | null> {
     const [state, holder] = await Promise.all([
-      seen.stateOf({ botId: bot.id, updateId: facts.updateId }),
+      claims.stateOf({ botId: bot.id, updateId: facts.updateId }),
       mill === null ? null : mill.holder(once(bot, facts).key),
     ])
     if (state === 'handled' || holder !== null) return { result: 'duplicate' }
@@ -168,7 +177,7 @@ export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, lo
    * old config do.
    */
   function wasSynchronous({ id }: Bot): Promise<boolean> {
-    const asked = synchronous.get(id) ?? seen.hasAny(id)
+    const asked = synchronous.get(id) ?? claims.hasAny(id)
     synchronous.set(id, asked)
     asked.catch(() => synchronous.delete(id))
     return asked

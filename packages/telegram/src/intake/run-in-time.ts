@@ -3,7 +3,7 @@ import { Snooze } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
 import { handle, type Handled } from '../handlers/handler.ts'
 import type { Log } from '../log.ts'
-import type { Claimed } from '../sessions/seen.ts'
+import type { ClaimedUpdate } from '../sessions/update-claims.ts'
 import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 
 export interface RunTools {
@@ -26,7 +26,7 @@ export async function runInTime(
   bot: Bot,
   update: RawUpdate,
   facts: UpdateFacts,
-  { attempt }: Claimed,
+  { attempt }: ClaimedUpdate,
   { handlerMs, hurry, log, hasDatabase }: RunTools,
 ): Promise<Handled> {
   const over = new AbortController()

@@ -7,7 +7,7 @@ import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { sql, type Tables, type Transaction } from 'jobmill-tables'
 import type { AuthConfig } from '../config/config.ts'
 import type { Schema } from './steps.ts'
-import { EVERYBODY, LOCK, SHUT, wrongTries } from './wrong-tries.ts'
+import { EVERYBODY, LOCK, LOCKOUT, wrongTries } from './wrong-tries.ts'
 
 /** Letters and digits that are hard to confuse. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
@@ -92,7 +92,7 @@ export function codes(
         if (!(await wrong.isNew(db, key)))
           return verdictOnly({ outcome: 'wrong', triesLeft: LOCK.tries - own.tries })
         const { tries, isLocked } = await wrong.count(db, userId, LOCK)
-        const all = await wrong.count(db, EVERYBODY, SHUT)
+        const all = await wrong.count(db, EVERYBODY, LOCKOUT)
         const verdict: Verdict = isLocked
           ? { outcome: 'locked', forMs: LOCK.forMs }
           : { outcome: 'wrong', triesLeft: LOCK.tries - tries }

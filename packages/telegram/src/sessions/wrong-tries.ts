@@ -4,7 +4,7 @@ import type { Schema } from './steps.ts'
 
 export const LOCK = { tries: 5, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
 /** The limit for all senders together. */
-export const SHUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
+export const LOCKOUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
 /** A user id that does not exist. */
 export const EVERYBODY = 0
 

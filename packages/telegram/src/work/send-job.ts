@@ -5,7 +5,7 @@
 import { Dead, defineJob, type EnqueueOptions, type JobContext, type JobDefinition } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
 import type { Reply } from '../handlers/handler.ts'
-import type { Begun } from '../sessions/begun.ts'
+import type { StartedReplies } from '../sessions/started-replies.ts'
 import type { Fault } from './fault.ts'
 import type { Metrics } from './metrics.ts'
 import { chatLimit, sendKind, sendQueue } from './names.ts'
@@ -22,7 +22,7 @@ export interface SendPayload extends Reply {
 }
 
 export interface SendTools {
-  readonly begun: Begun
+  readonly replies: StartedReplies
   readonly metrics: Metrics
   readonly revoked: Revoked
   readonly fault: Fault
@@ -32,12 +32,15 @@ export interface SendTools {
 const ATTEMPTS = 16
 const BACKOFF = { base: '1s', max: '30m' } as const
 
-export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools): JobDefinition<SendPayload> {
+export function sendJob(
+  bot: Bot,
+  { replies, metrics, revoked, fault }: SendTools,
+): JobDefinition<SendPayload> {
   const isOnce = bot.replies === 'at-most-once'
   const count = (method: string, result: string): void => metrics.sent({ bot: bot.slug, method, result })
 
   const isStorm = stormWatch()
-  const notes = sentNotes(begun)
+  const notes = sentNotes(replies)
 
   async function run({
     payload,

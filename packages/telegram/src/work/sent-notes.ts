@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Begun } from '../sessions/begun.ts'
+import type { StartedReplies } from '../sessions/started-replies.ts'
 
 interface SentNote {
   /** Returns false if an earlier attempt may have sent the reply. */
@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 5_000
 /** Bounds the memory for jobs that continue in another process. */
 const MOST_JOBS = 1_000
 
-export function sentNotes(begun: Begun): (jobId: string, signal: AbortSignal) => SentNote {
+export function sentNotes(replies: StartedReplies): (jobId: string, signal: AbortSignal) => SentNote {
   /** Tokens of attempts in this process that sent nothing and whose note may remain, by job. */
   const unsent = new Map<string, readonly string[]>()
 
@@ -41,7 +41,7 @@ export function sentNotes(begun: Begun): (jobId: string, signal: AbortSignal) =>
     const token = randomUUID()
     return {
       async begin() {
-        const isFirst = await begun.begin(jobId, token, unsent.get(jobId) ?? [])
+        const isFirst = await replies.begin(jobId, token, unsent.get(jobId) ?? [])
         if (isFirst) unsent.delete(jobId)
         return isFirst
       },
@@ -50,7 +50,7 @@ export function sentNotes(begun: Begun): (jobId: string, signal: AbortSignal) =>
         remember(jobId, token)
         for (let waitMs = FIRST_PAUSE_MS; !signal.aborted; waitMs = Math.min(LONGEST_PAUSE_MS, waitMs * 2)) {
           try {
-            await begun.undo(jobId, token)
+            await replies.undo(jobId, token)
             return forget(jobId, token)
           } catch {
             await pause(waitMs, undefined, { signal }).catch(() => {})

@@ -5,7 +5,7 @@
 import { Dead, type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
-import type { Seen } from '../sessions/seen.ts'
+import type { UpdateClaims } from '../sessions/update-claims.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { keepText } from '../update/exact-text.ts'
 import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
@@ -33,7 +33,7 @@ export interface UpdatePayload {
 export interface UpdateTools {
   readonly bots: readonly Bot[]
   readonly sessions: Sessions
-  readonly seen: Seen
+  readonly claims: UpdateClaims
   /** The database clock, because a process clock may be wrong. */
   readonly now: () => Promise<number>
   readonly fault: Fault
@@ -44,7 +44,7 @@ const IN_USE_MS = 1_000
 
 export function updateJob(
   bot: Bot,
-  { bots, sessions, seen, now, fault, random }: UpdateTools,
+  { bots, sessions, claims, now, fault, random }: UpdateTools,
 ): JobDefinition<UpdatePayload> {
   type Enqueue = JobContext['enqueue']
 
@@ -71,7 +71,7 @@ export function updateJob(
     const facts = factsOf(update)
     await fault('update.begun', facts.chatId)
     // A process in which the bot is synchronous may have handled it: see isDurable in intake/at-once.ts.
-    const state = await seen.stateOf({ botId: bot.id, updateId: facts.updateId })
+    const state = await claims.stateOf({ botId: bot.id, updateId: facts.updateId })
     if (state === 'handled') return { handled: 'no', because: 'it was already handled synchronously' }
     if (state === 'running') return snooze(IN_USE_MS)
     if (!isListed(bot, facts.userId))

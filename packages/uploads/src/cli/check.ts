@@ -4,7 +4,7 @@ import { ConfigInvalid, type ConfigProblem, type ReadConfig } from '../config/re
 import type { Config } from '../config/shape.ts'
 import { sizeText } from '../config/sizes.ts'
 import { durationMs, resolveLimits } from '../options.ts'
-import type { Command, Given } from './command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { look, type Looked } from './look.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE, optionsOf } from './open-inbox.ts'
 
@@ -38,7 +38,7 @@ export const check: Command = {
 }
 
 /** Reports all problems at once, of the settings and of the environment. */
-async function lookAtAll({ config }: Given): Promise<{ looked: Looked; settings: Config }> {
+async function lookAtAll({ config }: CommandInput): Promise<{ looked: Looked; settings: Config }> {
   const said: ConfigProblem[] = []
   const read = usableOf(config, said)
   const looked = await look(read)
@@ -49,7 +49,7 @@ async function lookAtAll({ config }: Given): Promise<{ looked: Looked; settings:
   return { looked, settings: read.config }
 }
 
-function usableOf(config: Given['config'], said: ConfigProblem[]): ReadConfig {
+function usableOf(config: CommandInput['config'], said: ConfigProblem[]): ReadConfig {
   try {
     return config()
   } catch (error) {

@@ -3,7 +3,7 @@ import { EXIT } from 'jobmill/cli'
 import { ClientError } from '../client/client-error.ts'
 import type { LineOptions } from '../client/options.ts'
 import { CLIENT_VARIABLES as FROM } from '../config/unread-variables.ts'
-import type { Given } from './command.ts'
+import type { CommandInput } from './command.ts'
 
 const FIX = {
   url: 'Pass --url https://inbox.example, or set UPLOADS_URL',
@@ -12,7 +12,7 @@ const FIX = {
 } as const
 
 /** From the options, or from the environment. */
-export function lineFrom({ text, env }: Given): LineOptions {
+export function lineFrom({ text, env }: CommandInput): LineOptions {
   const value = (option: keyof typeof FROM): string => {
     const given = text(option) ?? env[FROM[option]]?.trim() ?? ''
     if (given !== '') return given

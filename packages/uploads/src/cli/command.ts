@@ -7,14 +7,14 @@ export interface Io extends Lines {
   readonly env: Env
 }
 
-export interface Given extends Typed, Io {
+export interface CommandInput extends Typed, Io {
   readonly config: () => ReadConfig
 }
 
 export interface Command extends Shape {
   /** It talks to a remote inbox, and uses no config and no database. */
   readonly isClient?: boolean
-  readonly run: (given: Given) => Promise<number>
+  readonly run: (given: CommandInput) => Promise<number>
 }
 
 type Options = Readonly<Record<string, Option>>

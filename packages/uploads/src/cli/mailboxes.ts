@@ -6,7 +6,7 @@ import { checkCaps, type NewMailbox } from '../inbox/mailboxes.ts'
 import { quote } from '../inbox/words.ts'
 import { resolveLimits } from '../options.ts'
 import { MAY, type May } from '../tables/schema.ts'
-import type { Command, Given } from './command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { optionsOf } from './open-inbox.ts'
 import { withInbox } from './with-inbox.ts'
 
@@ -150,14 +150,14 @@ function orNone(bound: number | null, text: (bound: number) => string): string {
   return bound === null ? 'unlimited' : text(bound)
 }
 
-function noSuchMailbox({ err }: Given, id: string): number {
+function noSuchMailbox({ err }: CommandInput, id: string): number {
   err(`error   unknown mailbox ${quote(id)}. List the mailboxes with: jobmill-uploads mailboxes list`)
   return EXIT.refused
 }
 
 export const mailboxCommands: readonly Command[] = [add, list, remove, addToken, revokeToken]
 
-function newMailbox(given: Given): NewMailbox {
+function newMailbox(given: CommandInput): NewMailbox {
   const { words, text } = given
   const size = (option: string): number | undefined => {
     const value = text(option)

@@ -5,7 +5,7 @@ import type { PulledFile, PullOptions } from '../client/options.ts'
 import { pull as createPuller, pullOnce } from '../client/pull.ts'
 import { troubleText } from '../client/trouble.ts'
 import { byOption, lineFrom, stopSignal } from './client-line.ts'
-import type { Command, Given } from './command.ts'
+import type { Command, CommandInput } from './command.ts'
 
 export const pull: Command = {
   words: 'pull',
@@ -51,7 +51,7 @@ export const pull: Command = {
   },
 }
 
-function optionsFrom(given: Given): PullOptions {
+function optionsFrom(given: CommandInput): PullOptions {
   const { words, text, has, out, err } = given
   const [folder = ''] = words
   const keep = text('keep')

@@ -4,7 +4,7 @@ import { EXIT } from 'jobmill/cli'
 import { serve, type Served, servePublic } from 'jobmill/http'
 import { ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
-import type { Command, Given } from './command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { keepSmall } from './keep-small.ts'
 import { DEFAULT_ADMIN_PORT, DEFAULT_PORT, doorProblems, LOOPBACK } from './look.ts'
 import { DEFAULT_BLOBS, type Opened, openInbox } from './open-inbox.ts'
@@ -95,7 +95,7 @@ function untilStopped(
   { inbox, close }: Opened,
   mill: Mill<never>,
   { inbox: open, admin }: Servers,
-  { out, err }: Given,
+  { out, err }: CommandInput,
 ): Promise<number> {
   return new Promise((resolve) => {
     stopOnSignals(mill, {

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { JobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
 import type { Inbox } from '../uploads.ts'
-import type { Given } from './command.ts'
+import type { CommandInput } from './command.ts'
 import { DEFAULT_DATABASE, openInbox } from './open-inbox.ts'
 
 export async function withInbox(
-  given: Given,
+  given: CommandInput,
   act: (inbox: Inbox) => Promise<number>,
   { makes = false }: { readonly makes?: boolean } = {},
 ): Promise<number> {

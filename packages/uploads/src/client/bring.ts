@@ -5,7 +5,7 @@
 import path from 'node:path'
 import { ask, jsonOf } from './ask.ts'
 import { ClientError, systemCodeOf, textOf } from './client-error.ts'
-import type { Entry, Known } from './known.ts'
+import type { Entry, FileIndex } from './file-index.ts'
 import type { Listed } from './listing.ts'
 import type { PulledFile, Settings } from './options.ts'
 import { fileNameOf } from './place.ts'
@@ -29,7 +29,7 @@ export interface Failed {
 
 export interface BringTools {
   readonly settings: Settings
-  readonly known: Known
+  readonly known: FileIndex
   /** The maximum file size, from the inbox and the options. */
   readonly maxFileBytes: () => number
   readonly signal: AbortSignal

@@ -2,7 +2,7 @@
 import { ask, badAnswer, chunksOf, type Line } from './ask.ts'
 import { type Listed, listedOf } from './listing.ts'
 
-export interface Heard {
+export interface FileEvent {
   /** Null for an invalid entry. */
   readonly file: Listed | null
   /** Where to resume after a broken connection. */
@@ -17,7 +17,7 @@ const LONGEST_EVENT = 64 * 1_024
 export async function listen(
   line: Line,
   { after, signal }: { readonly after: string | null; readonly signal: AbortSignal },
-  hear: (heard: Heard) => void,
+  onEvent: (event: FileEvent) => void,
 ): Promise<void> {
   const headers = { accept: 'text/event-stream', ...(after !== null && { 'last-event-id': after }) }
   await ask(line, '/events', { timeoutMs: SILENT_MS, signal, headers }, async (response, alive) => {
@@ -30,12 +30,12 @@ export async function listen(
       const events = text.split(/\r?\n\r?\n/)
       text = events.pop() ?? ''
       if (text.length > LONGEST_EVENT) throw badAnswer('has an event that is too long')
-      for (const event of events) if (/^event: ?file$/m.test(event)) hear(heardOf(event))
+      for (const event of events) if (/^event: ?file$/m.test(event)) onEvent(heardOf(event))
     }
   })
 }
 
-function heardOf(event: string): Heard {
+function heardOf(event: string): FileEvent {
   const cursor = /^id: ?([\x21-\x7e]{1,500})\r?$/m.exec(event)?.[1] ?? null
   try {
     return { file: listedOf(JSON.parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '')), cursor }

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { pulledOf } from './bring.ts'
 import { ClientError } from './client-error.ts'
 import { type Crew, crew as createCrew } from './crew.ts'
-import { type Entry, type Known, openKnown } from './known.ts'
+import { type Entry, type FileIndex, openIndex } from './file-index.ts'
 import { type PulledFile, type PullOptions, type Settings, settingsOf } from './options.ts'
 import { openPlace } from './place.ts'
 import { clean, keepClean } from './retention.ts'
@@ -119,7 +119,7 @@ export async function pullOnce(
 }
 
 interface Opened extends WatchTools {
-  readonly known: Known
+  readonly known: FileIndex
   readonly crew: Crew
   readonly loops: Promise<void>[]
   readonly abort: () => void
@@ -128,7 +128,7 @@ interface Opened extends WatchTools {
 
 async function open(settings: Settings): Promise<Opened> {
   const place = await openPlace(settings.folder)
-  const known = await openKnown(place.indexFile).catch(async (error: unknown) => {
+  const known = await openIndex(place.indexFile).catch(async (error: unknown) => {
     await place.release()
     throw error
   })
@@ -205,7 +205,7 @@ async function settle(made: Opened, withinMs: number): Promise<Settled> {
   return { isComplete, files: [...files], troubles: [...troubles, ...made.crew.troubles()] }
 }
 
-function pathIn({ folder }: Settings, known: Known, uri: string): string | null {
+function pathIn({ folder }: Settings, known: FileIndex, uri: string): string | null {
   const entry = known.get(uri.toLowerCase())
   if (entry === undefined) return null
   const { path } = pulledOf(folder, entry)

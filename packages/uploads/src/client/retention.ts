@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { textOf } from './client-error.ts'
-import type { Known } from './known.ts'
+import type { FileIndex } from './file-index.ts'
 import type { Settings } from './options.ts'
 import { sleep } from './time.ts'
 
@@ -17,7 +17,7 @@ const SET_FROM = Date.UTC(2025, 0, 1)
 /**
  * Runs one pass and returns the number of deleted files. Touches only indexed files, and follows no links.
  */
-export async function clean(settings: Settings, known: Known): Promise<number> {
+export async function clean(settings: Settings, known: FileIndex): Promise<number> {
   const { folder, keepForMs, clock, fault, onTrouble } = settings
   let gone = 0
   for (const entry of known.all()) {
@@ -50,7 +50,7 @@ export async function clean(settings: Settings, known: Known): Promise<number> {
 }
 
 /** Runs until the signal fires. */
-export async function keepClean(settings: Settings, known: Known, signal: AbortSignal): Promise<void> {
+export async function keepClean(settings: Settings, known: FileIndex, signal: AbortSignal): Promise<void> {
   if (settings.keepForMs === Infinity) return
   while (!signal.aborted) {
     await clean(settings, known)

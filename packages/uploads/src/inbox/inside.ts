@@ -7,14 +7,14 @@ import type { Live } from './live.ts'
 import type { Limits } from './limits.ts'
 import type { Bridge } from './bridge.ts'
 import type { Room } from './room.ts'
-import type { Swept } from './swept.ts'
+import type { SweepCounter } from './sweep-counter.ts'
 
 export interface Inside {
   readonly tables: Tables<Schema>
   readonly blobs: BlobStore
   readonly limits: Limits
   readonly live: Live
-  readonly swept: Swept
+  readonly swept: SweepCounter
   readonly room: Room
   /** Enqueues jobs for new files; null if not configured. */
   readonly bridge: () => Bridge | null

@@ -3,7 +3,7 @@ import type { Mill } from 'jobmill'
 import { sql } from 'jobmill-tables'
 import { type ForeignTarget, TARGETS } from './foreign.ts'
 import type { Inside } from './inside.ts'
-import { OUTCOMES, type SweptOutcome } from './swept.ts'
+import { OUTCOMES, type SweptOutcome } from './sweep-counter.ts'
 
 /** The number of mailboxes with their own series: those with the most bytes. */
 const FULLEST = 100

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
 import type { Inside } from './inside.ts'
-import type { SweptOutcome } from './swept.ts'
+import type { SweptOutcome } from './sweep-counter.ts'
 
 /** A marked file. */
 interface Marked {

@@ -4,7 +4,7 @@
  */
 import { isFullDatabase } from '../fault-codes.ts'
 import type { Inside } from './inside.ts'
-import { noneSwept, type SweptCounts, type SweptOutcome } from './swept.ts'
+import { zeroCounts, type SweptCounts, type SweptOutcome } from './sweep-counter.ts'
 import { markFiles, MARKS } from './sweep-marks.ts'
 import { deleteRows, outcomeOf } from './sweep-rows.ts'
 import { lookForOrphans, type OrphanLook } from './sweep-orphans.ts'
@@ -24,7 +24,7 @@ export async function sweep(
   signal: AbortSignal,
   look: OrphanLook | null,
 ): Promise<SweptCounts> {
-  const counts = noneSwept()
+  const counts = zeroCounts()
   const count = (outcome: SweptOutcome, n: number): void => {
     counts[outcome] += n
     inside.swept.add(outcome, n)

@@ -5,10 +5,10 @@ import {
   collectFields,
   instantOf,
   nameOf,
-  type Read,
+  type ParseResult,
   tagsOf,
   wholeOf,
-} from '../../kit/written.ts'
+} from '../../kit/parse-input.ts'
 import { numberCopies } from './counted.ts'
 import { exampleOf } from './example/example.ts'
 import type { Schema } from './validate/checking.ts'
@@ -65,14 +65,14 @@ export function draftLike(like: Like | undefined): EnqueueDraft {
 
 export const MOST_COPIES = 1_000
 
-export interface Written {
+export interface EnqueueInput {
   readonly path: 'jobs' | 'jobs/many'
   readonly body: Readonly<Record<string, unknown>>
   readonly copies: number
   readonly wrong: Wrong
 }
 
-export function requestOf(draft: EnqueueDraft, schema: Schema | null): Written {
+export function requestOf(draft: EnqueueDraft, schema: Schema | null): EnqueueInput {
   const { values, wrong } = collectFields<EnqueueField>(readsOf(draft))
   if (draft.kind.trim() === '') wrong.kind = 'Required.'
   if (draft.when === 'delay' && draft.delay.trim() === '') wrong.delay = 'Enter a delay.'
@@ -88,7 +88,7 @@ export function requestOf(draft: EnqueueDraft, schema: Schema | null): Written {
   return { path: 'jobs/many', body: { kind, jobs }, copies: many, wrong }
 }
 
-function readsOf(draft: EnqueueDraft): Record<EnqueueField, Read<unknown>> {
+function readsOf(draft: EnqueueDraft): Record<EnqueueField, ParseResult<unknown>> {
   const payload = readJson(draft.payload)
   const tags = tagsOf(draft.tags)
   return {
@@ -109,7 +109,9 @@ function readsOf(draft: EnqueueDraft): Record<EnqueueField, Read<unknown>> {
   }
 }
 
-const textOf = (text: string): Read<string> => ({ value: text.trim() === '' ? undefined : text.trim() })
+const textOf = (text: string): ParseResult<string> => ({
+  value: text.trim() === '' ? undefined : text.trim(),
+})
 
 /** No browser lays out hundreds of thousands of lines, so a large payload is shown on one line. */
 const MOST_LAID_OUT = 50_000

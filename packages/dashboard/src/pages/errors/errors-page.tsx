@@ -4,7 +4,7 @@ import { useErrors, useKinds, useOverview } from '../../api/reads.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { ErrorFilter } from './error-filter.tsx'
 import { ErrorGroups } from './error-groups.tsx'
 
@@ -43,7 +43,7 @@ export function ErrorsPage() {
           choose={(name) => write('kind', name)}
         />
       </PageHead>
-      <Shown read={read}>
+      <DataView read={read}>
         {(errors) =>
           errors.groups.length > 0 ? (
             <ErrorGroups
@@ -66,7 +66,7 @@ export function ErrorsPage() {
             </Card>
           )
         }
-      </Shown>
+      </DataView>
     </>
   )
 }

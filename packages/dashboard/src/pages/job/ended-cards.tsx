@@ -7,7 +7,7 @@ import { plural, span } from '../../kit/format.ts'
 import { OutcomeBadge } from '../../kit/state.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { RetryButton } from './job-acts.tsx'
-import { Said } from './said.tsx'
+import { Headline } from './headline.tsx'
 import { firstLine } from './tabs/error-parts.ts'
 import { ranMs, type Try } from './tries.ts'
 
@@ -39,7 +39,7 @@ export function Cancelled({ job, last }: Props) {
   const reason = job.error ?? last?.error ?? job.cancelReason
   return (
     <Card title="Cancelled" tools={may('operator') && <RetryButton job={job} />}>
-      <Said>{reason === null ? 'No reason given' : firstLine(reason)}</Said>
+      <Headline>{reason === null ? 'No reason given' : firstLine(reason)}</Headline>
       <p className="mt-1 text-soft">
         <Ago at={job.endedAt} />. It will not run unless it is retried.
       </p>
@@ -51,10 +51,10 @@ export function Done({ job, last }: Props) {
   const ran = last === undefined ? null : ranMs(last, 0)
   return (
     <Card title="Done">
-      <Said>
+      <Headline>
         {ran === null ? 'Completed' : `Completed in ${span(ran)}`}
         {job.attempt > 1 && `, attempt ${job.attempt} of ${job.maxAttempts}`}
-      </Said>
+      </Headline>
       <p className="mt-1 flex flex-wrap items-center gap-x-4 text-soft">
         <span>
           Completed <Ago at={job.endedAt} />

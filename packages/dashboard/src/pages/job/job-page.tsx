@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { useJob } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { PageHead } from '../../kit/card.tsx'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { BulkCard } from './bulk-card.tsx'
 import { BULK_KIND } from './bulk-kind.ts'
 import { JobActs } from './job-acts.tsx'
@@ -29,7 +29,7 @@ export function JobPage({ id }: { readonly id: string }) {
   return (
     <>
       {read.data === undefined && <PageHead title="Job" note={id} />}
-      <Shown read={read}>
+      <DataView read={read}>
         {({ job, attempts, why, left }) => {
           const tries = triesOf(job, attempts)
           return (
@@ -49,7 +49,7 @@ export function JobPage({ id }: { readonly id: string }) {
             </div>
           )
         }}
-      </Shown>
+      </DataView>
     </>
   )
 }

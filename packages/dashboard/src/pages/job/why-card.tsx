@@ -13,7 +13,7 @@ import { InstanceName } from './instance-name.tsx'
 import { RunNowButton } from './job-acts.tsx'
 import { ProgressBar } from './progress-bar.tsx'
 import type { Try } from './tries.ts'
-import { Said } from './said.tsx'
+import { Headline } from './headline.tsx'
 import { wayOutOf } from './way-out.ts'
 
 interface Props {
@@ -47,10 +47,10 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
       tools={may('operator') && job.state === 'scheduled' && <RunNowButton job={job} />}
     >
       {first === undefined ? (
-        <Said>The state has just changed</Said>
+        <Headline>The state has just changed</Headline>
       ) : (
         <>
-          <Said>{first.says}</Said>
+          <Headline>{first.says}</Headline>
           <ReasonMore reason={first} job={job} />
         </>
       )}
@@ -91,10 +91,10 @@ function Runs({ job }: { readonly job: Job }) {
   const { startedAt } = job
   return (
     <Card title="Running">
-      <Said>
+      <Headline>
         {startedAt === null ? 'Just started' : `Running for ${span(Math.max(0, now - startedAt))}`} on{' '}
         <InstanceName id={job.instance} />
-      </Said>
+      </Headline>
       {job.cancelReason !== null && (
         <p className="mt-1 text-ready">
           Cancellation requested: {job.cancelReason}. The job ends once its handler responds to the abort

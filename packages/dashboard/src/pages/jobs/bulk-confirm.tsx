@@ -8,17 +8,17 @@ import { useAct } from '../../api/acts.ts'
 import type { BulkPreview } from '../../api/types/job.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { number, plural } from '../../kit/format.ts'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 import { STATES } from '../../api/types/job.ts'
 import { type ActInfo, actPhrase } from './acts.ts'
 import { chipsOf } from './filter/chips.ts'
 import { ReasonField } from './reason-field.tsx'
-import { bodyOf, type Meant, usePreview } from './use-preview.ts'
+import { bodyOf, type BulkTarget, usePreview } from './use-preview.ts'
 
 interface Props {
   readonly info: ActInfo
-  readonly meant: Meant
+  readonly meant: BulkTarget
   readonly close: () => void
   /** Called when the bulk action has been enqueued. */
   readonly begun: () => void
@@ -60,14 +60,14 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
       close={close}
     >
       <Which meant={meant} />
-      <Shown read={preview}>{(found) => <Found found={found} meant={meant} info={info} />}</Shown>
+      <DataView read={preview}>{(found) => <Found found={found} meant={meant} info={info} />}</DataView>
       {jobs > 0 && <p className="text-soft">{means}</p>}
       {act === 'cancel' && jobs > 0 && <ReasonField reason={reason} change={setReason} />}
     </Confirm>
   )
 }
 
-function Which({ meant }: { readonly meant: Meant }) {
+function Which({ meant }: { readonly meant: BulkTarget }) {
   if ('ids' in meant) return null
   const chips = chipsOf(meant.filter)
   if (chips.length === 0) return <p className="font-medium">No filter: this affects every job.</p>
@@ -89,7 +89,7 @@ function Found({
   info: { name, states },
 }: {
   readonly found: BulkPreview
-  readonly meant: Meant
+  readonly meant: BulkTarget
   readonly info: ActInfo
 }) {
   const others = 'ids' in meant ? meant.ids.length - jobs : 0

@@ -1,6 +1,6 @@
 /** Preferences for the job list on this device: its columns and its page size. */
 import { useSyncExternalStore } from 'react'
-import { preference, type Kept } from '../../api/kept.ts'
+import { preference, type Preference } from '../../api/preference.ts'
 
 export const OPTIONAL_COLUMNS = [
   'id',
@@ -29,6 +29,6 @@ export const chosenColumns = preference<readonly OptionalColumn[]>(
 
 export const chosenSize = preference<Size>('jobs.size', 50, (value) => SIZES.includes(value as Size))
 
-export function usePreference<T>({ subscribe, get }: Kept<T>): T {
+export function usePreference<T>({ subscribe, get }: Preference<T>): T {
   return useSyncExternalStore(subscribe, get)
 }

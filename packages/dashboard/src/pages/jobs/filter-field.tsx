@@ -5,7 +5,7 @@ import { useLocation } from 'wouter'
 import { useShortcut } from '../../shell/shortcuts.tsx'
 import { chipsOf } from './filter/chips.ts'
 import type { Filter, Wrong } from './filter/filter.ts'
-import type { Known, Suggestion } from './filter/suggest.ts'
+import type { KnownNames, Suggestion } from './filter/suggest.ts'
 import { FilterChip } from './filter-chip.tsx'
 import { SuggestionList } from './suggestion-list.tsx'
 import { useDraft } from './use-draft.ts'
@@ -13,7 +13,7 @@ import { useDraft } from './use-draft.ts'
 interface Props {
   readonly filter: Filter
   readonly choose: (filter: Filter) => void
-  readonly known: Known
+  readonly known: KnownNames
   /** Problems of the filter in the URL. */
   readonly wrong: readonly Wrong[]
 }

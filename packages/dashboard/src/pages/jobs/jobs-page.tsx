@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { JobPage, JobSummary } from '../../api/types/job.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 import { chosenSize, usePreference } from './choices.ts'
 import { ColumnMenu } from './column-menu.tsx'
 import { toQuery } from './filter/address.ts'
@@ -49,7 +49,7 @@ export function JobsPage() {
       </div>
       <Card flush>
         <div aria-busy={read.isPlaceholderData} className={read.isPlaceholderData ? 'opacity-60' : undefined}>
-          <Shown read={read}>
+          <DataView read={read}>
             {(page) => (
               <Page
                 page={page}
@@ -58,7 +58,7 @@ export function JobsPage() {
                 isComing={read.isPlaceholderData}
               />
             )}
-          </Shown>
+          </DataView>
         </div>
       </Card>
       <SelectionBar

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { Filter, Wrong } from './filter/filter.ts'
 import { parse } from './filter/parse.ts'
 import { partsOf } from './filter/parts.ts'
-import { type Known, suggest, type Suggested, type Suggestion } from './filter/suggest.ts'
+import { type KnownNames, suggest, type Suggested, type Suggestion } from './filter/suggest.ts'
 
 export interface Draft {
   readonly text: string
@@ -15,7 +15,7 @@ export interface Draft {
   readonly take: (suggestion: Suggestion) => void
 }
 
-export function useDraft(filter: Filter, choose: (filter: Filter) => void, known: Known): Draft {
+export function useDraft(filter: Filter, choose: (filter: Filter) => void, known: KnownNames): Draft {
   const [{ text, caret }, setDraft] = useState({ text: '', caret: 0 })
   const [isEntered, setEntered] = useState(false)
   const { mayPayload } = known

@@ -3,9 +3,9 @@ import { useMemo } from 'react'
 import { useKinds, useOverview } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
 import type { JobSummary } from '../../api/types/job.ts'
-import type { Known } from './filter/suggest.ts'
+import type { KnownNames } from './filter/suggest.ts'
 
-export function useKnown(jobs: readonly JobSummary[]): Known {
+export function useKnown(jobs: readonly JobSummary[]): KnownNames {
   const overview = useOverview().data
   const kinds = useKinds().data?.kinds
   const mayPayload = useMay()('operator')

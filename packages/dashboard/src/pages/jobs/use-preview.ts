@@ -12,16 +12,18 @@ import type { Filter } from './filter/filter.ts'
  * The selected jobs, or all that match a filter. The time is that of the list, so that both mean the same
  * jobs.
  */
-export type Meant = { readonly ids: readonly string[] } | { readonly filter: Filter; readonly now: number }
+export type BulkTarget =
+  | { readonly ids: readonly string[] }
+  | { readonly filter: Filter; readonly now: number }
 
-export function bodyOf(meant: Meant): FilterBody | { readonly ids: readonly string[] } {
+export function bodyOf(meant: BulkTarget): FilterBody | { readonly ids: readonly string[] } {
   return 'ids' in meant ? { ids: meant.ids } : toBody(meant.filter, meant.now)
 }
 
 /** Ids are part of the URL, which must not become too long. */
 const AT_ONCE = 100
 
-export function usePreview(act: BulkAct, meant: Meant): Read<BulkPreview> {
+export function usePreview(act: BulkAct, meant: BulkTarget): Read<BulkPreview> {
   return useQuery<BulkPreview, Problem>({
     queryKey: ['bulk', act, meant],
     async queryFn({ signal }) {

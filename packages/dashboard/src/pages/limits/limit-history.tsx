@@ -5,7 +5,7 @@ import type { Limit } from '../../api/types/mill.ts'
 import { Chart } from '../../kit/chart.tsx'
 import { number, span } from '../../kit/format.ts'
 import { RangeChoice } from '../../kit/range-choice.tsx'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 import { useChartSeries } from '../../metrics/use-charted.ts'
 import { Drawers } from './drawers.tsx'
 import { limitLines } from './limit-lines.ts'
@@ -39,7 +39,7 @@ export function LimitHistory({ limit: { name, settings }, queues }: Props) {
           <RangeChoice ranging={ranging} />
         </div>
       </div>
-      <Shown read={read}>
+      <DataView read={read}>
         {() => (
           <div className="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
             <div className="min-w-0 rounded-lg border border-line bg-card p-3">
@@ -62,7 +62,7 @@ export function LimitHistory({ limit: { name, settings }, queues }: Props) {
             <Drawers queues={queues} all={found?.all} />
           </div>
         )}
-      </Shown>
+      </DataView>
     </div>
   )
 }

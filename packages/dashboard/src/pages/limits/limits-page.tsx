@@ -10,7 +10,7 @@ import { plural } from '../../kit/format.ts'
 import { OpenedRow } from '../../kit/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { OverridesCard } from '../../kit/overrides-card.tsx'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Table } from '../../kit/table.tsx'
 import { LimitDrawer } from './limit-drawer.tsx'
 import { LimitHistory } from './limit-history.tsx'
@@ -37,7 +37,7 @@ export function LimitsPage() {
       </PageHead>
       {isCreating && <LimitDrawer close={() => setCreating(false)} />}
       <Card flush>
-        <Shown read={read}>
+        <DataView read={read}>
           {({ limits }) =>
             limits.length === 0 ? (
               <Empty title="No limits">
@@ -70,7 +70,7 @@ export function LimitsPage() {
               </Table>
             )
           }
-        </Shown>
+        </DataView>
       </Card>
     </>
   )

@@ -4,7 +4,7 @@ import type { Instance } from '../../api/types/mill.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, shortId } from '../../kit/format.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Ago } from '../../kit/time.tsx'
 
@@ -33,14 +33,14 @@ export function InstancesCard() {
         </LinkButton>
       }
     >
-      <Shown read={read}>
+      <DataView read={read}>
         {({ instances }) => {
           const listed = instances
             .filter(isListed)
             .toSorted((a, b) => RANK[a.state] - RANK[b.state] || b.startedAt - a.startedAt)
           return listed.length === 0 ? <NoProcesses /> : <Listed processes={listed} />
         }}
-      </Shown>
+      </DataView>
     </Card>
   )
 }

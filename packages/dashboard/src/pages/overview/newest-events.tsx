@@ -5,7 +5,7 @@ import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'
 import { eventLevel, eventWords } from '../../kit/event-words.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Ago } from '../../kit/time.tsx'
 
 const NEWEST = 8
@@ -24,7 +24,7 @@ export function NewestEvents() {
         </LinkButton>
       }
     >
-      <Shown read={read}>
+      <DataView read={read}>
         {({ events }) =>
           events.length === 0 ? (
             <Empty title="No events yet">
@@ -38,7 +38,7 @@ export function NewestEvents() {
             </ul>
           )
         }
-      </Shown>
+      </DataView>
     </Card>
   )
 }

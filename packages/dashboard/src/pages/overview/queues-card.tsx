@@ -5,7 +5,7 @@ import type { QueueAndCounts } from '../../api/types/mill.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Table } from '../../kit/table.tsx'
 import { QueueRow } from './queue-row.tsx'
 import { useRecent } from './metrics/use-recent.ts'
@@ -35,7 +35,7 @@ export function QueuesCard() {
         </LinkButton>
       }
     >
-      <Shown read={read}>
+      <DataView read={read}>
         {({ queues }) =>
           queues.length === 0 ? (
             <Empty title="No queues yet">
@@ -64,7 +64,7 @@ export function QueuesCard() {
             </>
           )
         }
-      </Shown>
+      </DataView>
     </Card>
   )
 }

@@ -4,7 +4,7 @@ import { useRange } from '../../api/range.ts'
 import { Chart, type Line } from '../../kit/chart.tsx'
 import { span } from '../../kit/format.ts'
 import { RangeChoice } from '../../kit/range-choice.tsx'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 import { endedLines, mostOf, percentileLines, standingLines } from '../../metrics/lines.ts'
 import { jobs, milliseconds, ratesLike } from '../../metrics/units.ts'
 import { useChartSeries } from '../../metrics/use-charted.ts'
@@ -62,7 +62,7 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
           <RangeChoice ranging={ranging} />
         </div>
       </div>
-      <Shown read={read}>
+      <DataView read={read}>
         {() => (
           <div className="grid gap-4 lg:grid-cols-2">
             {charts.map(({ title, note, ...chart }) => (
@@ -81,7 +81,7 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
             ))}
           </div>
         )}
-      </Shown>
+      </DataView>
     </div>
   )
 }

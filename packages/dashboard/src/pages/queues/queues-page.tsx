@@ -7,7 +7,7 @@ import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
 import { OpenedRow } from '../../kit/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Table } from '../../kit/table.tsx'
 import { useAnchor } from './anchor.ts'
 import { useHour } from './metrics.ts'
@@ -30,7 +30,7 @@ export function QueuesPage() {
         }
       />
       <Card flush>
-        <Shown read={read}>
+        <DataView read={read}>
           {(data) => (
             <QueueTable
               queues={data.queues}
@@ -38,7 +38,7 @@ export function QueuesPage() {
               asOf={serverTime(read.dataUpdatedAt)}
             />
           )}
-        </Shown>
+        </DataView>
       </Card>
     </>
   )

@@ -1,5 +1,5 @@
 /** The next runs: the time until each, and the time in the schedule's zone. */
-import { Empty } from '../../kit/shown.tsx'
+import { Empty } from '../../kit/data-view.tsx'
 import { Ago } from '../../kit/time.tsx'
 
 interface Props {

@@ -5,7 +5,7 @@ import { LinkButton } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { Json } from '../../kit/json.tsx'
 import { OverridesCard } from '../../kit/overrides-card.tsx'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { NextRuns } from './next-runs.tsx'
 import { ScheduleButtons } from './schedule-buttons.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
@@ -15,7 +15,7 @@ export function SchedulePage({ name }: { readonly name: string }) {
   const read = useSchedule(name)
   if (read.error?.status === 404) return <NoSchedule name={name} />
   return (
-    <Shown read={read}>
+    <DataView read={read}>
       {({ schedule, runs, history }) => (
         <>
           <PageHead
@@ -51,7 +51,7 @@ export function SchedulePage({ name }: { readonly name: string }) {
           </div>
         </>
       )}
-    </Shown>
+    </DataView>
   )
 }
 

@@ -6,7 +6,7 @@ import { useMay } from '../../api/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Table } from '../../kit/table.tsx'
 import { ScheduleDrawer } from './form/schedule-drawer.tsx'
 import { ScheduleRow } from './schedule-row.tsx'
@@ -35,7 +35,7 @@ export function SchedulesPage() {
         {may('admin') && create}
       </PageHead>
       <Card flush>
-        <Shown read={read}>
+        <DataView read={read}>
           {({ schedules }) =>
             schedules.length === 0 ? (
               <Empty title="No schedules">
@@ -53,7 +53,7 @@ export function SchedulesPage() {
               </Table>
             )
           }
-        </Shown>
+        </DataView>
       </Card>
       {isCreating && <ScheduleDrawer close={() => setCreating(false)} />}
     </>

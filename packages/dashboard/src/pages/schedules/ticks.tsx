@@ -1,7 +1,7 @@
 /** The run history of a schedule, newest first. */
 import type { Tick } from '../../api/types/mill.ts'
 import { span } from '../../kit/format.ts'
-import { Empty } from '../../kit/shown.tsx'
+import { Empty } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago, Moment } from '../../kit/time.tsx'
 import { LastRun } from './last-run.tsx'

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../api/types/history.ts'
 import { Card } from '../../kit/card.tsx'
 import { Field, Select, TextInput } from '../../kit/field.tsx'
 import { useSearchValue } from '../../kit/search.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Table } from '../../kit/table.tsx'
 import { AUDIT_COLUMNS, AuditRow } from './audit-row.tsx'
 import { Pager, usePaging } from '../../kit/pages.tsx'
@@ -47,14 +47,14 @@ export function AuditLog() {
           )}
         </Field>
       </div>
-      <Shown read={read}>
+      <DataView read={read}>
         {({ entries, next }) => (
           <>
             <Entries entries={entries.filter((entry) => isMeant(entry, who, what))} of={entries.length} />
             <Pager paging={paging} next={next} />
           </>
         )}
-      </Shown>
+      </DataView>
     </Card>
   )
 }

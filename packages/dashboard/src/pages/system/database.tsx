@@ -2,7 +2,7 @@
 import type { System } from '../../api/types/history.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { bytes, compact, number } from '../../kit/format.ts'
-import { Empty } from '../../kit/shown.tsx'
+import { Empty } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 
 const COLUMNS = [

@@ -1,7 +1,7 @@
 /** All diagnostics, worst first. */
 import { useDiagnostics } from '../../api/reads.ts'
 import { Card } from '../../kit/card.tsx'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 import { Badge } from '../../kit/state.tsx'
 
 /** Tags for checks whose id is not a plain name. */
@@ -18,7 +18,7 @@ export function Diagnostics() {
   const read = useDiagnostics()
   return (
     <Card title="Diagnostics">
-      <Shown read={read}>
+      <DataView read={read}>
         {({ diagnostics }) =>
           diagnostics.length === 0 ? (
             <p className="text-soft">
@@ -42,7 +42,7 @@ export function Diagnostics() {
             </ul>
           )
         }
-      </Shown>
+      </DataView>
     </Card>
   )
 }

@@ -8,7 +8,7 @@ import { eventLevel, eventWords } from '../../kit/event-words.ts'
 import { Field, Select } from '../../kit/field.tsx'
 import { shortId } from '../../kit/format.ts'
 import { useSearchValue } from '../../kit/search.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
@@ -47,7 +47,7 @@ export function Events() {
           )}
         </Field>
       </div>
-      <Shown read={read}>
+      <DataView read={read}>
         {({ events, next }) => (
           <>
             {events.length === 0 ? (
@@ -60,7 +60,7 @@ export function Events() {
             <Pager paging={paging} next={next} />
           </>
         )}
-      </Shown>
+      </DataView>
     </Card>
   )
 }

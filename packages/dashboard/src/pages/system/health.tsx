@@ -1,6 +1,6 @@
 /** System health: diagnostics, overrides, duties and the database. */
 import { useSystem } from '../../api/reads.ts'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 import { About } from './about.tsx'
 import { Database } from './database.tsx'
 import { Duties } from './duties.tsx'
@@ -16,7 +16,7 @@ export function Health() {
     <div className="flex flex-col gap-4">
       <Diagnostics />
       <Overrides />
-      <Shown read={read}>
+      <DataView read={read}>
         {(system) => (
           <>
             <PinningSessions sessions={system.database?.pinned ?? []} />
@@ -33,7 +33,7 @@ export function Health() {
             </div>
           </>
         )}
-      </Shown>
+      </DataView>
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { Card } from '../../kit/card.tsx'
 import { Confirm } from '../../kit/confirm.tsx'
 import { plural } from '../../kit/format.ts'
 import { OverrideTable } from '../../kit/override-table.tsx'
-import { Shown } from '../../kit/shown.tsx'
+import { DataView } from '../../kit/data-view.tsx'
 
 export function Overrides() {
   const read = useAllOverrides()
@@ -37,7 +37,7 @@ export function Overrides() {
           </p>
         </Confirm>
       )}
-      <Shown read={read}>
+      <DataView read={read}>
         {({ overrides }) =>
           overrides.length === 0 ? (
             <p className="px-4 pb-3 text-soft">None: settings match the code.</p>
@@ -51,7 +51,7 @@ export function Overrides() {
             </>
           )
         }
-      </Shown>
+      </DataView>
     </Card>
   )
 }

@@ -7,7 +7,7 @@ import { bytes, number } from '../../kit/format.ts'
 import { Pager, usePaging } from '../../kit/pages.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Segmented } from '../../kit/segmented.tsx'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { at } from './at.ts'
@@ -49,7 +49,7 @@ export function FileList({ mailbox }: { readonly mailbox: Mailbox }) {
         />
       }
     >
-      <Shown read={read}>
+      <DataView read={read}>
         {({ files, next }) =>
           files.length === 0 && paging.number === 1 ? (
             <Empty title={title}>{says}</Empty>
@@ -103,7 +103,7 @@ export function FileList({ mailbox }: { readonly mailbox: Mailbox }) {
             </>
           )
         }
-      </Shown>
+      </DataView>
     </Card>
   )
 }

@@ -4,7 +4,7 @@ import { Card, PageHead } from '../../kit/card.tsx'
 import { TextInput } from '../../kit/field.tsx'
 import { Pager, usePaging } from '../../kit/pages.tsx'
 import { useSearchValue } from '../../kit/search.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Table } from '../../kit/table.tsx'
 import { MAILBOX_COLUMNS, MailboxRow } from './mailbox-row.tsx'
 import { Unfetched } from './unfetched.tsx'
@@ -29,7 +29,7 @@ export function MailboxesPage() {
       </PageHead>
       <Unfetched of={read.data?.expiredUnfetched ?? []} />
       <Card flush>
-        <Shown read={read}>
+        <DataView read={read}>
           {({ mailboxes, next }) =>
             mailboxes.length > 0 ? (
               <>
@@ -49,7 +49,7 @@ export function MailboxesPage() {
               <Empty title="No matching mailboxes">Search for part of a name, or for a full id.</Empty>
             )
           }
-        </Shown>
+        </DataView>
       </Card>
     </>
   )

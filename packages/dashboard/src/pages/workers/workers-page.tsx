@@ -6,7 +6,7 @@ import { workersOf, workersOn } from '../../metrics/workers.ts'
 import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { number, plural } from '../../kit/format.ts'
-import { Empty, Shown } from '../../kit/shown.tsx'
+import { Empty, DataView } from '../../kit/data-view.tsx'
 import { EndedInstances } from './ended-instances.tsx'
 import { InstanceCard } from './instance-card.tsx'
 import { UnservedKindsCard } from './unserved-kinds.tsx'
@@ -20,7 +20,7 @@ export function WorkersPage() {
   return (
     <>
       <PageHead title="Workers" note={read.data === undefined ? undefined : <Note {...read.data} />} />
-      <Shown read={read}>{(workers) => <Processes workers={workers} />}</Shown>
+      <DataView read={read}>{(workers) => <Processes workers={workers} />}</DataView>
     </>
   )
 }

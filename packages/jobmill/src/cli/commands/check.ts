@@ -12,12 +12,12 @@ export const check: Command = {
   arguments: [0, 1],
   says: 'check a config for errors',
   examples: ['jobmill check', 'jobmill check ./jobs.config.ts --json'],
-  async run(given, terminal) {
-    const options = await loadConfig(given.words[0] ?? given.text('config'), process.cwd())
+  async run(parsed, terminal) {
+    const options = await loadConfig(parsed.words[0] ?? parsed.text('config'), process.cwd())
     const resolved = resolveOptions(options)
     const problems = [...resolved.problems, ...straySchedules(resolved)]
     const errors = problems.filter(({ level }) => level === 'error').length
-    if (given.has('json')) terminal.out(JSON.stringify({ errors, problems }))
+    if (parsed.has('json')) terminal.out(JSON.stringify({ errors, problems }))
     else {
       for (const { level, code, message } of problems)
         terminal.out(`${level.padEnd(7)} ${code} ${oneLine(message)}`)

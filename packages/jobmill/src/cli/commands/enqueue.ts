@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs'
 import { JobmillError, isJobmillError } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
 import { checkKind, UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { linesOf } from '../enqueue/lines.ts'
@@ -42,36 +42,36 @@ export const enqueue: Command = {
     `jobmill enqueue report.build '{"month":"2027-01"}' --dedupe-key report:2027-01 --wait`,
     `jq -c '.users[]' users.json | jobmill enqueue email.send --stdin --tag launch`,
   ],
-  run: (given, terminal) =>
+  run: (parsed, terminal) =>
     withMill(
-      given,
+      parsed,
       async (mill, options) => {
-        const isMany = given.has('stdin') || given.words[1] === '-'
-        if (isMany) return manyFrom(mill, { given, options }, terminal)
-        return one(mill, { given, options }, terminal)
+        const isMany = parsed.has('stdin') || parsed.words[1] === '-'
+        if (isMany) return manyFrom(mill, { parsed, options }, terminal)
+        return one(mill, { parsed, options }, terminal)
       },
-      { mayCreate: true, check: (options) => checkKind(given.words[0] ?? '', 'KIND', { given, options }) },
+      { mayCreate: true, check: (options) => checkKind(parsed.words[0] ?? '', 'KIND', { parsed, options }) },
     ),
 }
 
 interface Asked {
-  readonly given: Given
+  readonly parsed: ParsedArguments
   readonly options: MillOptions
 }
 
 async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number> {
-  const { given } = asked
-  const [kind = '', json] = given.words
+  const { parsed } = asked
+  const [kind = '', json] = parsed.words
   const payload = json === undefined ? null : jsonOf(json, 'payload')
-  const options = enqueueOptionsOf(given)
+  const options = enqueueOptionsOf(parsed)
   const meant = await findMeantQueue(mill, options.queue, asked.options)
   const job = await mill.enqueue(kind, payload, options)
   const { id, outcome } = job
-  const isJson = given.has('json')
+  const isJson = parsed.has('json')
   if (!isJson) terminal.out(`${outcome} ${id}`)
   noteMeantQueue(options.queue, meant, terminal)
   await noteKind(mill, asked, terminal)
-  if (!given.has('wait')) {
+  if (!parsed.has('wait')) {
     if (isJson) terminal.out(JSON.stringify({ id, outcome }))
     return EXIT.done
   }
@@ -87,13 +87,13 @@ async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number
 }
 
 async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<number> {
-  const { given } = asked
-  const [kind = '', json = '-'] = given.words
+  const { parsed } = asked
+  const [kind = '', json = '-'] = parsed.words
   for (const option of ['id', 'dedupe-key'])
-    if (given.text(option) !== undefined) throw oneOnly(`--${option}`)
-  if (given.has('wait')) throw oneOnly('--wait')
+    if (parsed.text(option) !== undefined) throw oneOnly(`--${option}`)
+  if (parsed.has('wait')) throw oneOnly('--wait')
   if (json !== '-') throw oneOnly('payload')
-  const options = enqueueOptionsOf(given)
+  const options = enqueueOptionsOf(parsed)
   const meant = await findMeantQueue(mill, options.queue, asked.options)
   const progress = progressOf('enqueue', terminal)
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
@@ -114,7 +114,7 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
       noteMeantQueue(options.queue, meant, terminal)
       await noteKind(mill, asked, terminal)
     }
-    return printReport(report, { isJson: given.has('json'), isStopped: signal.aborted }, terminal)
+    return printReport(report, { isJson: parsed.has('json'), isStopped: signal.aborted }, terminal)
   } finally {
     end()
   }

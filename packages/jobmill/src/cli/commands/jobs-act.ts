@@ -1,7 +1,7 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
 import { JobmillError } from '../../job/errors.ts'
 import type { BulkAct } from '../../runtime/bulk.ts'
-import type { Command, Given, Option } from '../command.ts'
+import type { Command, ParsedArguments, Option } from '../command.ts'
 import { YES } from '../confirm.ts'
 import { actOnIds } from '../jobs/act-on-ids.ts'
 import { actOnMany } from '../jobs/act-on-many.ts'
@@ -33,25 +33,25 @@ function command({ act, says, options = {}, examples }: Act): Command {
     },
     fields: JOB_FIELDS,
     examples,
-    async run(given, terminal) {
-      checkWhich(given, act)
-      const reason = given.text('reason')
-      const asJson = given.has('json')
-      return withMill(given, (mill) =>
-        given.words.length > 0
-          ? actOnIds(mill, { act, ids: given.words, reason, asJson }, terminal)
-          : actOnMany(mill, { act, filter: filterOf(given), reason }, given, terminal),
+    async run(parsed, terminal) {
+      checkWhich(parsed, act)
+      const reason = parsed.text('reason')
+      const asJson = parsed.has('json')
+      return withMill(parsed, (mill) =>
+        parsed.words.length > 0
+          ? actOnIds(mill, { act, ids: parsed.words, reason, asJson }, terminal)
+          : actOnMany(mill, { act, filter: filterOf(parsed), reason }, parsed, terminal),
       )
     },
   }
 }
 
 /** Requires ids or filters, so that a forgotten filter never selects every job. */
-function checkWhich(given: Given, act: BulkAct): void {
-  const filters = Object.keys(FILTERS).filter((name) => given.texts(name).length > 0)
-  if (given.has('all')) filters.push('all')
-  const named = given.words.length > 0
-  if (named && (filters.length > 0 || given.has('dry-run'))) {
+function checkWhich(parsed: ParsedArguments, act: BulkAct): void {
+  const filters = Object.keys(FILTERS).filter((name) => parsed.texts(name).length > 0)
+  if (parsed.has('all')) filters.push('all')
+  const named = parsed.words.length > 0
+  if (named && (filters.length > 0 || parsed.has('dry-run'))) {
     const [one = 'dry-run'] = filters
     throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with job ids', {
       field: `--${one}`,

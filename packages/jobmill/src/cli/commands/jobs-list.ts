@@ -2,7 +2,7 @@
 import { checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { INCLUDABLE, type Includable } from '../../runtime/list-jobs.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { JOB_FIELDS } from '../jobs/fields.ts'
 import { FILTERS, filterOf } from '../jobs/filter.ts'
 import { type FoundPage, pagesOf } from '../jobs/pages.ts'
@@ -39,18 +39,18 @@ export const jobsList: Command = {
     'jobmill jobs list --state dead,retrying --queue mail,reports',
     'jobmill jobs list --state dead --all --json --include payload | jq .jobs[].payload',
   ],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
       const progress = progressOf('scanning', terminal)
-      const filter = filterOf(given)
+      const filter = filterOf(parsed)
       const pages = pagesOf(mill, {
         filter,
-        most: mostOf(given),
-        cursor: given.text('cursor'),
-        include: includedIn(given),
+        most: mostOf(parsed),
+        cursor: parsed.text('cursor'),
+        include: includedIn(parsed),
         looked: (rows) => progress.at(rows, null),
       })
-      const print = given.has('json') ? asJson(terminal) : asTables(terminal)
+      const print = parsed.has('json') ? asJson(terminal) : asTables(terminal)
       let last: FoundPage | null = null
       let found = 0
       for await (const page of pages) {
@@ -65,14 +65,14 @@ export const jobsList: Command = {
     }),
 }
 
-function includedIn(given: Given): readonly Includable[] {
-  const parts = given.texts('include').flatMap((text) => text.split(','))
+function includedIn(parsed: ParsedArguments): readonly Includable[] {
+  const parts = parsed.texts('include').flatMap((text) => text.split(','))
   return parts.map((part) => checkOneOf(part.trim(), '--include', INCLUDABLE))
 }
 
-function mostOf(given: Given): number {
-  if (given.has('all')) return Number.POSITIVE_INFINITY
-  return checkWhole(numberOf(given, 'limit') ?? DEFAULT_LIMIT, '--limit', { least: 1, most: 1_000_000 })
+function mostOf(parsed: ParsedArguments): number {
+  if (parsed.has('all')) return Number.POSITIVE_INFINITY
+  return checkWhole(numberOf(parsed, 'limit') ?? DEFAULT_LIMIT, '--limit', { least: 1, most: 1_000_000 })
 }
 
 interface Printing {

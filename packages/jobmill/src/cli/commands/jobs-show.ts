@@ -16,13 +16,13 @@ export const jobsShow: Command = {
     'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e',
     'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e --json | jq .payload',
   ],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const id = given.words[0] ?? ''
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const id = parsed.words[0] ?? ''
       const job = await mill.get(id)
       if (job === null) throw unknown(id)
       const [history, why] = await Promise.all([mill.history(job.id), mill.why(job.id)])
-      if (given.has('json')) terminal.out(JSON.stringify({ ...job, history, why }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ ...job, history, why }))
       else terminal.out(jobText({ job, history, why, now: systemPlatform.now() }, terminal))
       return EXIT.done
     }),

@@ -14,19 +14,19 @@ export const limitsDelete: Command = {
   options: { yes: YES },
   fields: { limit: 'NAME' },
   examples: ['jobmill limits delete smtp', 'jobmill limits delete smtp --yes'],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const name = given.words[0] ?? ''
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const name = parsed.words[0] ?? ''
       const limit = (await mill.limits.list()).find((one) => one.name === name)
       if (limit === undefined) throw unknownLimit(name)
-      if (!(await confirm(`delete ${name} (${limitText(limit.settings)})?`, given, terminal))) {
+      if (!(await confirm(`delete ${name} (${limitText(limit.settings)})?`, parsed, terminal))) {
         terminal.err('nothing was deleted')
         return EXIT.failed
       }
       const deleted = await mill.limits.delete(name).catch(async (error: unknown) => {
         throw await explainInUse(error, name, mill)
       })
-      terminal.out(given.has('json') ? JSON.stringify({ name, deleted }) : `deleted ${name}`)
+      terminal.out(parsed.has('json') ? JSON.stringify({ name, deleted }) : `deleted ${name}`)
       return EXIT.done
     }),
 }

@@ -23,17 +23,17 @@ export const limitsDrain: Command = {
     'jobmill limits drain smtp',
     'jobmill limits drain telegram-chat --key chat:42 --for 17s',
   ],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const key = given.text('key')
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const key = parsed.text('key')
       const limit = await mill.limits.drain(
-        given.words[0] ?? '',
-        omitUndefined({ retryAfter: lengthOf(given, 'for'), key }),
+        parsed.words[0] ?? '',
+        omitUndefined({ retryAfter: lengthOf(parsed, 'for'), key }),
       )
       const { name, drainedMs } = limit
       const how = drainedMs === 0 ? 'burst dropped' : `blocked for ${remainingText(drainedMs)}`
       terminal.out(
-        given.has('json')
+        parsed.has('json')
           ? JSON.stringify(limit)
           : `drained ${key === undefined ? name : `${name} ${key}`}: ${how}`,
       )

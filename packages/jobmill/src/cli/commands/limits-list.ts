@@ -12,10 +12,10 @@ export const limitsList: Command = {
   words: 'limits list',
   says: 'list limits with their settings, availability and drains',
   examples: ['jobmill limits list', `jobmill limits list --json | jq '.limits[].available'`],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
       const limits = await mill.limits.list()
-      if (given.has('json')) terminal.out(JSON.stringify({ limits }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ limits }))
       else terminal.out(table(HEADS, limits.map(rowOf), 'no limits', terminal))
       return EXIT.done
     }),

@@ -2,7 +2,7 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit.ts'
 import type { LimitChange } from '../../runtime/limits.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { limitText } from '../limits/text.ts'
 import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
@@ -38,19 +38,19 @@ export const limitsSet: Command = {
     'jobmill limits set db --concurrency 5',
     'jobmill limits set telegram-chat --rate 1 --burst 3 --per-key',
   ],
-  run: async (given, terminal) => {
-    const change = changeOf(given)
+  run: async (parsed, terminal) => {
+    const change = changeOf(parsed)
     return withMill(
-      given,
+      parsed,
       async ({ limits }) => {
-        const name = given.words[0] ?? ''
+        const name = parsed.words[0] ?? ''
         const before = (await limits.list()).find((limit) => limit.name === name) ?? null
         // The library refuses a new limit with too few options.
         const after =
           before === null
             ? await limits.create(name, change as LimitOptions, BY_CLI)
             : await limits.change(name, change, BY_CLI)
-        if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
+        if (parsed.has('json')) terminal.out(JSON.stringify({ before, after }))
         else if (before === null) terminal.out(`created ${name}: ${limitText(after.settings)}`)
         else terminal.out(`${name}  ${limitText(before.settings)} → ${limitText(after.settings)}`)
         return EXIT.done
@@ -60,13 +60,13 @@ export const limitsSet: Command = {
   },
 }
 
-function changeOf(given: Given): LimitChange {
+function changeOf(parsed: ParsedArguments): LimitChange {
   const change = omitUndefined({
-    rate: numberOf(given, 'rate'),
-    per: lengthOf(given, 'per'),
-    burst: numberOf(given, 'burst'),
-    perKey: given.has('per-key') ? true : undefined,
-    concurrency: numberOf(given, 'concurrency'),
+    rate: numberOf(parsed, 'rate'),
+    per: lengthOf(parsed, 'per'),
+    burst: numberOf(parsed, 'burst'),
+    perKey: parsed.has('per-key') ? true : undefined,
+    concurrency: numberOf(parsed, 'concurrency'),
   })
   if (Object.keys(change).length > 0) return change
   throw new JobmillError('OPTION_INVALID', 'no setting passed', {

@@ -12,10 +12,10 @@ export const overridesList: Command = {
   words: 'overrides',
   says: 'list options of queues, limits and schedules that operators have overridden',
   examples: ['jobmill overrides', `jobmill overrides --json | jq '.overrides[].option'`],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
       const overrides = await mill.overrides()
-      if (given.has('json')) terminal.out(JSON.stringify({ overrides }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ overrides }))
       else terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides', terminal))
       return EXIT.done
     }),
@@ -33,16 +33,16 @@ export const overridesReset: Command = {
     'jobmill overrides reset limit smtp',
     'jobmill overrides reset --yes',
   ],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const [what, name, option] = given.words
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const [what, name, option] = parsed.words
       const selection = { what: what as Overridable | undefined, name, option }
-      if (name === undefined && !(await confirm(question(what), given, terminal))) {
+      if (name === undefined && !(await confirm(question(what), parsed, terminal))) {
         terminal.err('nothing was reset')
         return EXIT.refused
       }
       const reset = await mill.resetOverrides(selection)
-      if (given.has('json')) terminal.out(JSON.stringify({ reset }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ reset }))
       else if (reset.length === 0) terminal.out('no overrides to reset')
       else for (const one of reset) terminal.out(resetText(one))
       return EXIT.done

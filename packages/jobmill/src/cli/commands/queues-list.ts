@@ -8,10 +8,10 @@ export const queuesList: Command = {
   words: 'queues list',
   says: 'list queues with their settings, job counts and state',
   examples: ['jobmill queues list', `jobmill queues list --json | jq '.queues[] | select(.paused).name'`],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
       const queues = await queueViews(mill)
-      if (given.has('json')) terminal.out(JSON.stringify({ queues }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ queues }))
       else {
         terminal.out(table(QUEUE_HEADS, queues.map(queueRow), 'no queues', terminal))
         for (const text of queues.map(unservedText)) if (text !== null) terminal.out(text)

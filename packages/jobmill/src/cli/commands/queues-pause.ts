@@ -12,14 +12,14 @@ function command(verb: 'pause' | 'resume', says: string, message: string): Comma
     arguments: [1, MOST_NAMES],
     says,
     examples: [`jobmill queues ${verb} mail`, `jobmill queues ${verb} mail reports --json`],
-    run: (given, terminal) =>
-      withMill(given, async (mill) => {
+    run: (parsed, terminal) =>
+      withMill(parsed, async (mill) => {
         // Check all names first, so that either all queues change or none.
         const known = await mill.queues()
-        for (const name of given.words) checkFound(known, name)
+        for (const name of parsed.words) checkFound(known, name)
         const queues = []
-        for (const name of given.words) queues.push(await mill[verb](name, BY_CLI))
-        if (given.has('json')) terminal.out(JSON.stringify({ queues }))
+        for (const name of parsed.words) queues.push(await mill[verb](name, BY_CLI))
+        if (parsed.has('json')) terminal.out(JSON.stringify({ queues }))
         else for (const { name } of queues) terminal.out(`${name} ${message}`)
         return EXIT.done
       }),

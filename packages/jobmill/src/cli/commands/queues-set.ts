@@ -16,13 +16,13 @@ export const queuesSet: Command = {
     'jobmill queues set mail --retain-dead 90d --keep-dead 10000 --limit smtp',
     'jobmill queues set mail --workers unset --limit none --cool-for 0s',
   ],
-  run: async (given, terminal) => {
-    const change = queueChangeOf(given)
-    return withMill(given, async (mill) => {
-      const name = given.words[0] ?? ''
+  run: async (parsed, terminal) => {
+    const change = queueChangeOf(parsed)
+    return withMill(parsed, async (mill) => {
+      const name = parsed.words[0] ?? ''
       const before = checkFound(await mill.queues(), name)
       const after = await mill.changeQueue(name, change, BY_CLI)
-      if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ before, after }))
       else terminal.out(changesText(before, after))
       return EXIT.done
     })

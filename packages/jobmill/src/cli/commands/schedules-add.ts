@@ -18,16 +18,16 @@ export const schedulesAdd: Command = {
     `jobmill schedules add weekly-report --when '0 9 * * MON' --zone Europe/Paris --kind report.build`,
     `jobmill schedules add probe --when 'every 30s' --kind probe --payload '{"url":"https://example.com"}' --overlap skip`,
   ],
-  run: async (given, terminal) => {
-    const options = newScheduleOf(given)
+  run: async (parsed, terminal) => {
+    const options = newScheduleOf(parsed)
     return withMill(
-      given,
+      parsed,
       async (mill) => {
         const schedule = await mill.schedules.create(options, BY_CLI).catch((error: unknown) => {
           throw explainExisting(error, options.name)
         })
         const { name, text, nextAt } = schedule
-        if (given.has('json')) terminal.out(JSON.stringify(schedule))
+        if (parsed.has('json')) terminal.out(JSON.stringify(schedule))
         else {
           terminal.out(`added ${name}: ${text}`)
           if (nextAt !== null) terminal.out(`next ${moment(nextAt, systemPlatform.now())}`)
@@ -36,7 +36,7 @@ export const schedulesAdd: Command = {
       },
       {
         mayCreate: true,
-        check: (config) => checkKind(given.text('kind') ?? '', '--kind', { given, options: config }),
+        check: (config) => checkKind(parsed.text('kind') ?? '', '--kind', { parsed, options: config }),
       },
     )
   },

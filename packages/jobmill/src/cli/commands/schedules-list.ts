@@ -13,10 +13,10 @@ export const schedulesList: Command = {
   words: 'schedules list',
   says: 'list schedules with their next and last runs',
   examples: ['jobmill schedules list', `jobmill schedules list --json | jq '.schedules[].nextAt'`],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
       const schedules = await mill.schedules.list()
-      if (given.has('json')) terminal.out(JSON.stringify({ schedules }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ schedules }))
       else {
         const now = systemPlatform.now()
         const rows = schedules.map((schedule) => rowOf(schedule, now))

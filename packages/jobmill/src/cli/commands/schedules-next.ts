@@ -7,7 +7,7 @@ import { timingOf } from '../../job/schedule-options.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { nextRuns } from '../../job/when/instants.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { ZONE } from '../schedules/options.ts'
 import { numberOf, omitUndefined } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
@@ -29,14 +29,14 @@ export const schedulesNext: Command = {
     'jobmill schedules next weekly-report',
     `jobmill schedules next '0 9 * * MON' --zone Europe/Paris --count 3`,
   ],
-  async run(given, terminal) {
-    const count = checkWhole(numberOf(given, 'count') ?? DEFAULT_COUNT, '--count', { least: 1, most: 1_000 })
-    const asked = given.words[0] ?? ''
+  async run(parsed, terminal) {
+    const count = checkWhole(numberOf(parsed, 'count') ?? DEFAULT_COUNT, '--count', { least: 1, most: 1_000 })
+    const asked = parsed.words[0] ?? ''
     // Every expression contains a space, @ or *, and no name does. An expression needs no database.
     const { text, runs } = await (/[\s@*]/.test(asked)
-      ? ofExpression(asked, given, count)
-      : ofSchedule(asked, given, count))
-    if (given.has('json')) terminal.out(JSON.stringify({ text, runs }))
+      ? ofExpression(asked, parsed, count)
+      : ofSchedule(asked, parsed, count))
+    if (parsed.has('json')) terminal.out(JSON.stringify({ text, runs }))
     else {
       const now = systemPlatform.now()
       terminal.out([text, ...runs.map((at) => moment(at, now))].join('\n'))
@@ -51,15 +51,15 @@ interface Coming {
   readonly runs: readonly number[]
 }
 
-function ofSchedule(name: string, given: Given, count: number): Promise<Coming> {
-  return withMill(given, async ({ schedules }) => ({
+function ofSchedule(name: string, parsed: ParsedArguments, count: number): Promise<Coming> {
+  return withMill(parsed, async ({ schedules }) => ({
     runs: await schedules.nextRuns(name, count),
     text: await schedules.describe(name),
   }))
 }
 
-async function ofExpression(when: string, given: Given, count: number): Promise<Coming> {
-  const timing = timingOf({ when, ...omitUndefined({ zone: given.text('zone') }) })
+async function ofExpression(when: string, parsed: ParsedArguments, count: number): Promise<Coming> {
+  const timing = timingOf({ when, ...omitUndefined({ zone: parsed.text('zone') }) })
   const from = systemPlatform.now()
   return {
     text: describeWhen(timing.when, timing.zone),

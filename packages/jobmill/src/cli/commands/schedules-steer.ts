@@ -13,10 +13,10 @@ export const schedulesPause: Command = {
   ...ONE,
   says: 'pause a schedule; ticks during the pause are skipped',
   examples: ['jobmill schedules pause weekly-report'],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const schedule = await mill.schedules.pause(given.words[0] ?? '', BY_CLI)
-      terminal.out(given.has('json') ? JSON.stringify(schedule) : `paused ${schedule.name}`)
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const schedule = await mill.schedules.pause(parsed.words[0] ?? '', BY_CLI)
+      terminal.out(parsed.has('json') ? JSON.stringify(schedule) : `paused ${schedule.name}`)
       return EXIT.done
     }),
 }
@@ -26,12 +26,12 @@ export const schedulesResume: Command = {
   ...ONE,
   says: 'resume a paused schedule',
   examples: ['jobmill schedules resume weekly-report'],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const schedule = await mill.schedules.resume(given.words[0] ?? '', BY_CLI)
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const schedule = await mill.schedules.resume(parsed.words[0] ?? '', BY_CLI)
       const { name, nextAt } = schedule
       const next = nextAt === null ? 'no more runs' : `next ${moment(nextAt, systemPlatform.now())}`
-      terminal.out(given.has('json') ? JSON.stringify(schedule) : `resumed ${name}: ${next}`)
+      terminal.out(parsed.has('json') ? JSON.stringify(schedule) : `resumed ${name}: ${next}`)
       return EXIT.done
     }),
 }
@@ -44,12 +44,12 @@ export const schedulesTrigger: Command = {
     'jobmill schedules trigger weekly-report',
     'jobmill schedules trigger weekly-report --json | jq -r .job',
   ],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const triggered = await mill.schedules.trigger(given.words[0] ?? '')
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const triggered = await mill.schedules.trigger(parsed.words[0] ?? '')
       const { outcome, job } = triggered
       const isSkipped = outcome === 'skipped'
-      if (given.has('json')) terminal.out(JSON.stringify(triggered))
+      if (parsed.has('json')) terminal.out(JSON.stringify(triggered))
       else terminal.out(isSkipped ? `skipped: ${job} has not ended` : `enqueued ${job}`)
       return isSkipped ? EXIT.refused : EXIT.done
     }),
@@ -61,9 +61,9 @@ export const schedulesDelete: Command = {
   says: 'delete a schedule but not its jobs; one in code stays deleted until "overrides reset"',
   options: { yes: YES },
   examples: ['jobmill schedules delete weekly-report', 'jobmill schedules delete weekly-report --yes'],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
-      const name = given.words[0] ?? ''
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
+      const name = parsed.words[0] ?? ''
       const schedule = await mill.schedules.get(name)
       if (schedule === null) {
         throw new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
@@ -72,12 +72,12 @@ export const schedulesDelete: Command = {
           fix: 'Run jobmill schedules list to see all schedules',
         })
       }
-      if (!(await confirm(`delete ${name} (${schedule.text})?`, given, terminal))) {
+      if (!(await confirm(`delete ${name} (${schedule.text})?`, parsed, terminal))) {
         terminal.err('nothing was deleted')
         return EXIT.failed
       }
       const deleted = await mill.schedules.delete(name, BY_CLI)
-      if (given.has('json')) terminal.out(JSON.stringify({ name, deleted }))
+      if (parsed.has('json')) terminal.out(JSON.stringify({ name, deleted }))
       else {
         terminal.out(`deleted ${name}`)
         if (schedule.version !== null)

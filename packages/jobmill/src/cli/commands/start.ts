@@ -4,7 +4,7 @@ import { JobmillError, quote } from '../../job/errors.ts'
 import type { ServeOptions } from '../../http/serve.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import { storeAt } from '../choose-store.ts'
-import type { Command, Given } from '../command.ts'
+import type { Command, ParsedArguments } from '../command.ts'
 import { loadConfig } from '../load-config.ts'
 import { LOG_OPTIONS, logFor } from '../mill-log.ts'
 import { runMill } from '../run-mill.ts'
@@ -52,10 +52,10 @@ export const start: Command = {
     'DATABASE_URL=postgres://app@db/app jobmill start --bind 0.0.0.0 --tokens-file tokens.txt',
     'jobmill start --no-work --db sqlite:jobs.db',
   ],
-  async run(given, terminal) {
-    const works = !given.has('no-work')
-    const options = await millOptions(given, works)
-    const api = given.has('no-api') ? null : await apiOptions(given, process.env)
+  async run(parsed, terminal) {
+    const works = !parsed.has('no-work')
+    const options = await millOptions(parsed, works)
+    const api = parsed.has('no-api') ? null : await apiOptions(parsed, process.env)
     if (!works && api === null)
       throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with --no-work: nothing would run', {
         field: '--no-api',
@@ -66,14 +66,14 @@ export const start: Command = {
 }
 
 /** Without workers, no config is needed. */
-export async function millOptions(given: Given, works: boolean): Promise<MillOptions> {
-  const [path] = given.words
-  const db = given.text('db')
+export async function millOptions(parsed: ParsedArguments, works: boolean): Promise<MillOptions> {
+  const [path] = parsed.words
+  const db = parsed.text('db')
   const config =
     works || path !== undefined
-      ? await loadConfig(path ?? given.text('config'), process.cwd())
-      : await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
-  const serve = given
+      ? await loadConfig(path ?? parsed.text('config'), process.cwd())
+      : await optionsFor(parsed, { mayCreate: true, mayCreateNamed: true })
+  const serve = parsed
     .texts('queues')
     .flatMap((text) => text.split(','))
     .map((name) => name.trim())
@@ -82,22 +82,22 @@ export async function millOptions(given: Given, works: boolean): Promise<MillOpt
     ...config,
     ...(db !== undefined && { store: await storeAt(db) }),
     ...(serve.length > 0 && { serve: [...new Set(serve)] }),
-    log: await logFor(given, config),
+    log: await logFor(parsed, config),
   }
 }
 
-async function apiOptions(given: Given, env: NodeJS.ProcessEnv): Promise<ServeOptions> {
-  const bind = given.text('bind')
-  const tokens = await tokensFrom(given, env)
-  const pace = given.text('requests-per-second')
-  const basePath = given.text('base-path')
+async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ServeOptions> {
+  const bind = parsed.text('bind')
+  const tokens = await tokensFrom(parsed, env)
+  const pace = parsed.text('requests-per-second')
+  const basePath = parsed.text('base-path')
   return {
-    port: portOf(given.text('port') ?? '8787'),
+    port: portOf(parsed.text('port') ?? '8787'),
     ...(bind !== undefined && { bind }),
     ...(tokens !== undefined && { tokens }),
     ...(basePath !== undefined && { basePath }),
     ...(pace !== undefined && { requestsPerSecond: paceOf(pace) }),
-    insecure: given.has('insecure'),
+    insecure: parsed.has('insecure'),
   }
 }
 
@@ -121,8 +121,11 @@ function paceOf(text: string): number {
 }
 
 /** A blank environment variable counts as unset. */
-export async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const file = given.text('tokens-file') ?? set(env['JOBMILL_TOKENS_FILE'])
+export async function tokensFrom(
+  parsed: ParsedArguments,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const file = parsed.text('tokens-file') ?? set(env['JOBMILL_TOKENS_FILE'])
   if (file === undefined) return set(env['JOBMILL_TOKENS'])
   try {
     return await readFile(file, 'utf8')

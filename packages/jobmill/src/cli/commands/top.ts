@@ -16,15 +16,15 @@ export const top: Command = {
   says: 'show a live view of queues, instances and dead jobs; without a terminal, print it once',
   options: { every: { type: 'string', takes: 'DURATION', says: 'refresh interval (default 1s)' } },
   examples: ['jobmill top', 'jobmill top --every 5s', `jobmill top --json | jq '.queues[].counts.ready'`],
-  run: async (given, terminal) => {
-    const everyMs = timeoutMs(lengthOf(given, 'every') ?? '1s', '--every')
-    return withMill(given, async (mill, { store: { name: store } }) => {
-      if (terminal.isInteractive && !given.has('json')) {
+  run: async (parsed, terminal) => {
+    const everyMs = timeoutMs(lengthOf(parsed, 'every') ?? '1s', '--every')
+    return withMill(parsed, async (mill, { store: { name: store } }) => {
+      if (terminal.isInteractive && !parsed.has('json')) {
         await runLive(mill, { store, everyMs }, terminal)
         return EXIT.done
       }
       const { kind: _, ...view } = await overview(mill, store)
-      if (given.has('json')) terminal.out(JSON.stringify(view))
+      if (parsed.has('json')) terminal.out(JSON.stringify(view))
       else
         for (const line of overviewFrame({ kind: 'queues', ...view }, null, WIDE))
           terminal.out(lineText(line, WIDE.columns, terminal).trimEnd())

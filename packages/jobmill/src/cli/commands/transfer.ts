@@ -6,7 +6,7 @@ import { BOUNDS } from '../../job/defaults.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { JOB_STATES } from '../../job/state.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { transferAll, type Way } from '../transfer/transfer-parts.ts'
 import { checkNotEmpty, findPlace } from '../transfer/find-place.ts'
 import { nextLines } from '../transfer/lines.ts'
@@ -18,7 +18,7 @@ import {
   knownInstances,
   returnAbandonedJobs,
 } from '../transfer/quiet.ts'
-import { type Brought, type TransferReport, printJson, printText } from '../transfer/report.ts'
+import { type TransferSummary, type TransferReport, printJson, printText } from '../transfer/report.ts'
 import { verify } from '../transfer/verify.ts'
 import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
@@ -43,16 +43,16 @@ export const transferCommand: Command = {
     'jobmill transfer --from sqlite:jobs.db --to postgres://app@localhost/app',
     'jobmill transfer --from postgres://app@localhost/app --to sqlite:jobs.db --verify-only',
   ],
-  async run(given, terminal) {
-    const limit = batchOf(given)
-    const places = await placesOf(given)
+  async run(parsed, terminal) {
+    const limit = batchOf(parsed)
+    const places = await placesOf(parsed)
     checkSchema(places.source.name, await places.source.tools.schema())
     const stop = new AbortController()
     const onSignal = (): void => stop.abort()
     // Only the first signal: the second one ends the process at once, which is also safe.
     for (const signal of SIGNALS) process.once(signal, onSignal)
     try {
-      const isLook = given.has('verify-only')
+      const isLook = parsed.has('verify-only')
       await places.source.open()
       // Check the source first, so that a refused transfer creates nothing.
       await checkIdle(places.source)
@@ -62,8 +62,8 @@ export const transferCommand: Command = {
       await places.target.open()
       await checkTwo(places)
       const moved = await transfer(places, { limit, isLook, signal: stop.signal, terminal })
-      if (given.has('json')) printJson(places, moved, terminal)
-      else printText(places, moved, nextLines(given), terminal)
+      if (parsed.has('json')) printJson(places, moved, terminal)
+      else printText(places, moved, nextLines(parsed), terminal)
       return moved.verified.differences.length === 0 ? EXIT.done : EXIT.failed
     } catch (error) {
       if (!stop.signal.aborted) throw error
@@ -96,7 +96,7 @@ async function transfer(places: Places, asked: Asked): Promise<TransferReport> {
   return { brought, verified }
 }
 
-async function bring(places: Places, asked: Asked): Promise<Brought> {
+async function bring(places: Places, asked: Asked): Promise<TransferSummary> {
   const takenBack = await returnAbandonedJobs(places.source)
   const place = await findPlace(places)
   const { there, total } = place
@@ -124,8 +124,8 @@ function jobsIn(counts: QueueCounts): number {
   return JOB_STATES.reduce((sum, state) => sum + counts[state], 0)
 }
 
-function batchOf(given: Given): number {
-  const text = given.text('batch')
+function batchOf(parsed: ParsedArguments): number {
+  const text = parsed.text('batch')
   return text === undefined
     ? BATCH
     : checkWhole(Number(text), '--batch', { least: 1, most: BOUNDS.jobsPerCall })

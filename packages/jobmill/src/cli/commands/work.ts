@@ -4,7 +4,7 @@
  */
 import type { ProbeOptions } from '../../http/probes.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { Command, Given } from '../command.ts'
+import type { Command, ParsedArguments } from '../command.ts'
 import { LOG_OPTIONS } from '../mill-log.ts'
 import { runMill } from '../run-mill.ts'
 import { millOptions, portOf, tokensFrom } from './start.ts'
@@ -38,20 +38,20 @@ export const work: Command = {
     'jobmill work --queues mail,reports',
     'jobmill work --port 9464 --bind 0.0.0.0',
   ],
-  async run(given, terminal) {
-    const probes = await probeOptions(given)
-    return runMill({ options: await millOptions(given, true), works: true, api: null, probes, terminal })
+  async run(parsed, terminal) {
+    const probes = await probeOptions(parsed)
+    return runMill({ options: await millOptions(parsed, true), works: true, api: null, probes, terminal })
   },
 }
 
-async function probeOptions(given: Given): Promise<ProbeOptions | null> {
-  const port = given.text('port')
-  const bind = given.text('bind')
+async function probeOptions(parsed: ParsedArguments): Promise<ProbeOptions | null> {
+  const port = parsed.text('port')
+  const bind = parsed.text('bind')
   if (port !== undefined)
     return {
       port: portOf(port),
       bind: bind ?? '127.0.0.1',
-      tokens: await tokensFrom(given, process.env),
+      tokens: await tokensFrom(parsed, process.env),
     }
   if (bind === undefined) return null
   throw new JobmillError('OPTION_CONFLICT', 'has no effect without --port', {

@@ -38,14 +38,14 @@ export const workers: Command = {
     'jobmill workers',
     `jobmill workers --json | jq '.instances[] | select(.state == "alive").label'`,
   ],
-  run: (given, terminal) =>
-    withMill(given, async (mill) => {
+  run: (parsed, terminal) =>
+    withMill(parsed, async (mill) => {
       const progress = progressOf('counting', terminal)
       const instances = await instanceViews(mill, (jobs) => progress.at(jobs, null))
       progress.end()
       // This process runs no duties, so its own view of them is omitted.
       const duties = (await mill.duties()).map(({ here: _, ...duty }) => duty)
-      if (given.has('json')) {
+      if (parsed.has('json')) {
         terminal.out(JSON.stringify({ instances, duties }))
         return EXIT.done
       }

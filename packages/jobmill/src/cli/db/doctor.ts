@@ -4,7 +4,7 @@ import { diagnoseMill, periodsOf } from '../../runtime/diagnose.ts'
 import { resolveOptions } from '../../runtime/options.ts'
 import type { Diagnostic } from '../../store/admin.ts'
 import { isCurrent } from '../../store/schema-status.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { lengthOf } from '../typed-values.ts'
 import { optionsFor, withMill } from '../with-mill.ts'
 import { bySeverity, countOf, printDiagnostics } from './print-diagnostics.ts'
@@ -25,10 +25,10 @@ export const dbDoctor: Command = {
     'jobmill db doctor',
     'jobmill db doctor --db postgres://app@localhost/app --open-for 30s --json',
   ],
-  async run(given, terminal) {
-    const diagnostics = await waitingFor('the database', diagnose(given), terminal)
+  async run(parsed, terminal) {
+    const diagnostics = await waitingFor('the database', diagnose(parsed), terminal)
     const [errors, warnings] = [countOf(diagnostics, 'error'), countOf(diagnostics, 'warning')]
-    if (given.has('json'))
+    if (parsed.has('json'))
       terminal.out(JSON.stringify({ errors, warnings, diagnostics: bySeverity(diagnostics) }))
     else printDiagnostics(diagnostics, terminal)
     return errors > 0 ? EXIT.failed : EXIT.done
@@ -36,13 +36,13 @@ export const dbDoctor: Command = {
 }
 
 /** Opening a mill migrates the database, so the mill is diagnosed only when no migration is pending. */
-async function diagnose(given: Given): Promise<Diagnostic[]> {
-  const options = await optionsFor(given)
+async function diagnose(parsed: ParsedArguments): Promise<Diagnostic[]> {
+  const options = await optionsFor(parsed)
   const tools = toolsOf(options.store)
-  const openFor = lengthOf(given, 'open-for')
+  const openFor = lengthOf(parsed, 'open-for')
   const how = openFor === undefined ? {} : { openForMs: durationMs(openFor, '--open-for') }
   const diagnostics = await tools.diagnose(how)
   if (!isCurrent(await tools.schema())) return diagnostics
-  const work = await withMill(given, (mill) => diagnoseMill(mill, periodsOf(resolveOptions(options))))
+  const work = await withMill(parsed, (mill) => diagnoseMill(mill, periodsOf(resolveOptions(options))))
   return [...diagnostics, ...work]
 }

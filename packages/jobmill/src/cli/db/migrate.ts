@@ -11,15 +11,15 @@ export const dbMigrate: Command = {
   words: 'db migrate',
   says: 'apply pending migrations; running processes may continue',
   examples: ['jobmill db migrate', 'jobmill db migrate --db sqlite:jobs.db'],
-  async run(given, terminal) {
-    const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
+  async run(parsed, terminal) {
+    const { store } = await optionsFor(parsed, { mayCreate: true, mayCreateNamed: true })
     const before = await toolsOf(store).schema()
     if (before.refused !== null) {
       terminal.err(`error   ${before.refused}`)
       return EXIT.refused
     }
     if (!isCurrent(before)) await migrate(store, terminal)
-    if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, applied: before.pending }))
+    if (parsed.has('json')) terminal.out(JSON.stringify({ store: store.name, applied: before.pending }))
     else {
       for (const { number, name } of before.pending) terminal.out(`applied  ${number} ${name}`)
       terminal.out(`${store.name}: up to date`)

@@ -3,7 +3,7 @@
  * instances are alive.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { type Command, EXIT, type Given } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 import { optionsFor } from '../with-mill.ts'
 import { migrate } from './migrate.ts'
@@ -18,9 +18,9 @@ export const dbReset: Command = {
     remove: { type: 'boolean', says: 'drop the tables without recreating them' },
   },
   examples: ['jobmill db reset', 'jobmill db reset --force --db sqlite:test.db'],
-  async run(given, terminal) {
-    const { store } = await optionsFor(given)
-    if (!(await isConfirmed(given, store.name, terminal))) return EXIT.refused
+  async run(parsed, terminal) {
+    const { store } = await optionsFor(parsed)
+    if (!(await isConfirmed(parsed, store.name, terminal))) return EXIT.refused
     const { alive } = await waitingFor('the database', toolsOf(store).drop(), terminal)
     if (alive.length > 0) {
       terminal.err(
@@ -29,17 +29,17 @@ export const dbReset: Command = {
       )
       return EXIT.refused
     }
-    const isKept = !given.has('remove')
+    const isKept = !parsed.has('remove')
     if (isKept) await migrate(store, terminal)
-    if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, made: isKept }))
+    if (parsed.has('json')) terminal.out(JSON.stringify({ store: store.name, made: isKept }))
     else terminal.out(`${store.name}: ${isKept ? 'all data deleted, tables recreated' : 'all data deleted'}`)
     return EXIT.done
   },
 }
 
 /** Requires the name of the store, which cannot be typed by accident. */
-async function isConfirmed(given: Given, name: string, terminal: Terminal): Promise<boolean> {
-  if (given.has('force')) return true
+async function isConfirmed(parsed: ParsedArguments, name: string, terminal: Terminal): Promise<boolean> {
+  if (parsed.has('force')) return true
   if (!terminal.isInteractive) {
     throw new JobmillError(
       'OPTION_INVALID',

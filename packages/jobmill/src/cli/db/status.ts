@@ -13,10 +13,10 @@ export const dbStatus: Command = {
   words: 'db status',
   says: 'show applied and pending migrations; read-only (exits with 3 when one is pending)',
   examples: ['jobmill db status', 'jobmill db status --json || jobmill db migrate'],
-  async run(given, terminal) {
-    const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
+  async run(parsed, terminal) {
+    const { store } = await optionsFor(parsed, { mayCreate: true, mayCreateNamed: true })
     const status = await toolsOf(store).schema()
-    if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, ...status }))
+    if (parsed.has('json')) terminal.out(JSON.stringify({ store: store.name, ...status }))
     else {
       terminal.out(`${store.name}: ${statusText(status)}`)
       if (status.isThere) terminal.out(listed(status))

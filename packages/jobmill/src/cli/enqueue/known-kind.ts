@@ -2,7 +2,7 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { MillOptions } from '../../runtime/options.ts'
-import type { Given, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../command.ts'
 
 const SHOWN_KINDS = 10
 
@@ -15,10 +15,13 @@ export const UNKNOWN_KIND: Option = {
 export function checkKind(
   kind: string,
   field: string,
-  { given, options: { jobs = [] } }: { readonly given: Given; readonly options: Pick<MillOptions, 'jobs'> },
+  {
+    parsed,
+    options: { jobs = [] },
+  }: { readonly parsed: ParsedArguments; readonly options: Pick<MillOptions, 'jobs'> },
 ): void {
   const kinds = jobs.map((job) => job.kind)
-  if (kinds.length === 0 || kinds.includes(kind) || given.has('unknown-kind')) return
+  if (kinds.length === 0 || kinds.includes(kind) || parsed.has('unknown-kind')) return
   const near = nearest(kind, kinds)
   const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${quote(near)}?`
   throw new JobmillError('OPTION_INVALID', 'is not a kind of this config', {

@@ -3,19 +3,19 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
-import type { Given } from '../command.ts'
+import type { ParsedArguments } from '../command.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Prints to standard error, because a program may read the output. */
 export async function noteKind(
   mill: Pick<Mill, 'instances'>,
-  { given, options }: { readonly given: Given; readonly options: MillOptions },
+  { parsed, options }: { readonly parsed: ParsedArguments; readonly options: MillOptions },
   terminal: Terminal,
 ): Promise<void> {
-  const [kind = ''] = given.words
+  const [kind = ''] = parsed.words
   const name = oneLine(kind)
-  const defaults = defaultSettings(given)
+  const defaults = defaultSettings(parsed)
   if (options.jobs === undefined && defaults.length > 0)
     terminal.err(
       `note    no config was loaded, so the defaults of ${name} in code are unknown; used ${defaults.join(' and ')}`,
@@ -31,9 +31,9 @@ export async function noteKind(
 }
 
 /** The defaults that a kind may set in code and that no option set here. */
-function defaultSettings(given: Given): string[] {
+function defaultSettings(parsed: ParsedArguments): string[] {
   return [
-    ...(given.text('queue') === undefined ? [`the queue ${DEFAULTS.queue}`] : []),
-    ...(given.text('max-attempts') === undefined ? [`${DEFAULTS.maxAttempts} attempts`] : []),
+    ...(parsed.text('queue') === undefined ? [`the queue ${DEFAULTS.queue}`] : []),
+    ...(parsed.text('max-attempts') === undefined ? [`${DEFAULTS.maxAttempts} attempts`] : []),
   ]
 }

@@ -3,7 +3,7 @@ import type { EnqueueOptions } from '../../job/handle.ts'
 import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
 import { JobmillError } from '../../job/errors.ts'
-import type { Given, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../command.ts'
 import { jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
@@ -65,33 +65,33 @@ export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
   'job.metadata': '--metadata',
 }
 
-export function enqueueOptionsOf(given: Given): EnqueueOptions {
-  const tags = given.texts('tag')
-  const metadata = given.text('metadata')
+export function enqueueOptionsOf(parsed: ParsedArguments): EnqueueOptions {
+  const tags = parsed.texts('tag')
+  const metadata = parsed.text('metadata')
   return omitUndefined({
-    queue: given.text('queue'),
-    priority: numberOf(given, 'priority'),
-    delay: lengthOf(given, 'delay'),
-    runAt: given.text('run-at'),
-    maxAttempts: numberOf(given, 'max-attempts'),
-    timeout: lengthOf(given, 'timeout'),
+    queue: parsed.text('queue'),
+    priority: numberOf(parsed, 'priority'),
+    delay: lengthOf(parsed, 'delay'),
+    runAt: parsed.text('run-at'),
+    maxAttempts: numberOf(parsed, 'max-attempts'),
+    timeout: lengthOf(parsed, 'timeout'),
     tags: tags.length === 0 ? undefined : tags,
-    dedupe: dedupeOf(given),
-    orderKey: given.text('order-key'),
-    id: given.text('id'),
+    dedupe: dedupeOf(parsed),
+    orderKey: parsed.text('order-key'),
+    id: parsed.text('id'),
     // The library checks the value.
     metadata:
       metadata === undefined ? undefined : (jsonOf(metadata, '--metadata') as Record<string, unknown>),
   })
 }
 
-function dedupeOf(given: Given): DedupeRequest | undefined {
-  const key = given.text('dedupe-key')
+function dedupeOf(parsed: ParsedArguments): DedupeRequest | undefined {
+  const key = parsed.text('dedupe-key')
   const how = omitUndefined({
-    scope: given.text('dedupe-scope') as DedupeRequest['scope'],
-    holdFor: lengthOf(given, 'dedupe-hold-for'),
-    holdAfter: given.text('dedupe-hold-after') as DedupeRequest['holdAfter'],
-    onConflict: given.text('on-conflict') as DedupeRequest['onConflict'],
+    scope: parsed.text('dedupe-scope') as DedupeRequest['scope'],
+    holdFor: lengthOf(parsed, 'dedupe-hold-for'),
+    holdAfter: parsed.text('dedupe-hold-after') as DedupeRequest['holdAfter'],
+    onConflict: parsed.text('on-conflict') as DedupeRequest['onConflict'],
   })
   if (key !== undefined) return { key, ...how }
   if (Object.keys(how).length === 0) return undefined

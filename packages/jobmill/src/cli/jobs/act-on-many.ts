@@ -5,7 +5,7 @@
 import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ListFilter } from '../../runtime/list-filter.ts'
-import { EXIT, type Given } from '../command.ts'
+import { EXIT, type ParsedArguments } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { interruptible } from '../interrupt.ts'
 import { progressOf } from '../progress.ts'
@@ -24,20 +24,20 @@ export interface ManyJobs {
 export async function actOnMany(
   mill: Mill,
   many: ManyJobs,
-  given: Given,
+  parsed: ParsedArguments,
   terminal: Terminal,
 ): Promise<number> {
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
   try {
     const preview = await countFirst(mill, many, signal, terminal)
-    const isJson = given.has('json')
-    const isLast = given.has('dry-run') || preview.jobs === 0
+    const isJson = parsed.has('json')
+    const isLast = parsed.has('dry-run') || preview.jobs === 0
     if (!isJson) terminal.out(previewText(many.act, preview))
     if (isLast && isJson) terminal.out(JSON.stringify({ act: many.act, ...preview }))
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Check with --dry-run, then pass --yes'
-    if (!(await confirm('continue?', given, terminal, look))) return nothingDone(terminal)
+    if (!(await confirm('continue?', parsed, terminal, look))) return nothingDone(terminal)
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
     const isStopped = report === null
     if (isJson)

@@ -3,7 +3,7 @@ import { checkOneOf } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
-import type { Given, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../command.ts'
 import { momentOf, omitUndefined } from '../typed-values.ts'
 
 export const FILTERS = {
@@ -51,22 +51,22 @@ export const FILTERS = {
   },
 } as const satisfies Readonly<Record<string, Option>>
 
-export function filterOf(given: Given): ListFilter {
+export function filterOf(parsed: ParsedArguments): ListFilter {
   const now = systemPlatform.now()
-  const states = separated(given, 'state')
-  const tags = given.texts('tag')
-  const values = given.texts('payload').map((text) => readPayloadAt(text, '--payload'))
-  const errorText = given.text('error')
+  const states = separated(parsed, 'state')
+  const tags = parsed.texts('tag')
+  const values = parsed.texts('payload').map((text) => readPayloadAt(text, '--payload'))
+  const errorText = parsed.text('error')
   return omitUndefined({
-    queue: separated(given, 'queue'),
-    kind: separated(given, 'kind'),
+    queue: separated(parsed, 'queue'),
+    kind: separated(parsed, 'kind'),
     state: states?.map((state) => checkOneOf(state, '--state', LISTED_STATES)),
     tags: tags.length === 0 ? undefined : tags,
-    enqueuedFrom: momentOf(given, 'from', now),
-    enqueuedBefore: momentOf(given, 'before', now),
-    endedFrom: momentOf(given, 'ended-from', now),
-    endedBefore: momentOf(given, 'ended-before', now),
-    payloadText: given.text('text'),
+    enqueuedFrom: momentOf(parsed, 'from', now),
+    enqueuedBefore: momentOf(parsed, 'before', now),
+    endedFrom: momentOf(parsed, 'ended-from', now),
+    endedBefore: momentOf(parsed, 'ended-before', now),
+    payloadText: parsed.text('text'),
     payloadAt: values.length === 0 ? undefined : checkPayloadAt(values, '--payload'),
     errorText: errorText === undefined ? undefined : checkSought(errorText, '--error'),
   })
@@ -76,7 +76,7 @@ export function filterOf(given: Given): ListFilter {
  * Splits at commas, which no name contains, and joins repeated options. Undefined when the option was not
  * passed.
  */
-function separated(given: Given, option: string): string[] | undefined {
-  const texts = given.texts(option).flatMap((text) => text.split(','))
+function separated(parsed: ParsedArguments, option: string): string[] | undefined {
+  const texts = parsed.texts(option).flatMap((text) => text.split(','))
   return texts.length === 0 ? undefined : texts.map((text) => text.trim())
 }

@@ -3,7 +3,7 @@ import { JobmillError } from '../../job/errors.ts'
 import type { QueueChange, Retention } from '../../job/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
-import type { Given, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../command.ts'
 import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 import { remainingText, optionText } from '../wording.ts'
 
@@ -51,23 +51,23 @@ export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
   'queue.coolFor': '--cool-for',
 }
 
-export function queueChangeOf(given: Given): QueueChange {
+export function queueChangeOf(parsed: ParsedArguments): QueueChange {
   const backoff = omitUndefined({
-    enabled: given.text('backoff') === undefined ? undefined : isOn(given.text('backoff')),
-    base: lengthOf(given, 'backoff-base'),
-    max: lengthOf(given, 'backoff-max'),
+    enabled: parsed.text('backoff') === undefined ? undefined : isOn(parsed.text('backoff')),
+    base: lengthOf(parsed, 'backoff-base'),
+    max: lengthOf(parsed, 'backoff-max'),
   })
   const retain = omitUndefined({
-    done: retentionOf(given, 'done'),
-    cancelled: retentionOf(given, 'cancelled'),
-    dead: retentionOf(given, 'dead'),
+    done: retentionOf(parsed, 'done'),
+    cancelled: retentionOf(parsed, 'cancelled'),
+    dead: retentionOf(parsed, 'dead'),
   })
   const change = omitUndefined({
-    workers: given.text('workers') === 'unset' ? null : numberOf(given, 'workers'),
+    workers: parsed.text('workers') === 'unset' ? null : numberOf(parsed, 'workers'),
     backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
     retain: Object.keys(retain).length === 0 ? undefined : retain,
-    limit: given.text('limit') === 'none' ? null : given.text('limit'),
-    coolFor: lengthOf(given, 'cool-for'),
+    limit: parsed.text('limit') === 'none' ? null : parsed.text('limit'),
+    coolFor: lengthOf(parsed, 'cool-for'),
   })
   if (Object.keys(change).length > 0) return change
   throw new JobmillError('OPTION_INVALID', 'no setting passed', {
@@ -80,9 +80,9 @@ function isOn(value: string | undefined): boolean {
   return checkOneOf(value, '--backoff', ['on', 'off']) === 'on'
 }
 
-function retentionOf(given: Given, state: (typeof ENDED)[number]): Retention | undefined {
-  const most = given.text(`keep-${state}`) === 'all' ? null : numberOf(given, `keep-${state}`)
-  const kept = omitUndefined({ for: lengthOf(given, `retain-${state}`), most })
+function retentionOf(parsed: ParsedArguments, state: (typeof ENDED)[number]): Retention | undefined {
+  const most = parsed.text(`keep-${state}`) === 'all' ? null : numberOf(parsed, `keep-${state}`)
+  const kept = omitUndefined({ for: lengthOf(parsed, `retain-${state}`), most })
   return Object.keys(kept).length === 0 ? undefined : kept
 }
 

@@ -2,7 +2,7 @@
 import { JobmillError } from '../../job/errors.ts'
 import { MISSED, OVERLAPS } from '../../job/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule-options.ts'
-import type { Given, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 
@@ -62,28 +62,28 @@ export const SCHEDULE_FIELDS: Readonly<Record<string, string>> = {
   'schedule.missed': '--missed',
 }
 
-export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
-  const payload = given.text('payload')
-  const tags = given.texts('tag')
+export function newScheduleOf(parsed: ParsedArguments): ScheduleOptions<unknown> {
+  const payload = parsed.text('payload')
+  const tags = parsed.texts('tag')
   return {
-    name: given.words[0] ?? '',
-    job: needed(given, 'kind'),
-    when: needed(given, 'when'),
+    name: parsed.words[0] ?? '',
+    job: needed(parsed, 'kind'),
+    when: needed(parsed, 'when'),
     ...omitUndefined({
       payload: payload === undefined ? undefined : jsonOf(payload, '--payload'),
-      zone: given.text('zone'),
-      queue: given.text('queue'),
-      priority: numberOf(given, 'priority'),
-      maxAttempts: numberOf(given, 'max-attempts'),
-      timeout: lengthOf(given, 'timeout'),
+      zone: parsed.text('zone'),
+      queue: parsed.text('queue'),
+      priority: numberOf(parsed, 'priority'),
+      maxAttempts: numberOf(parsed, 'max-attempts'),
+      timeout: lengthOf(parsed, 'timeout'),
       tags: tags.length === 0 ? undefined : tags,
-      jitter: lengthOf(given, 'jitter'),
-      start: given.text('start'),
-      end: given.text('end'),
+      jitter: lengthOf(parsed, 'jitter'),
+      start: parsed.text('start'),
+      end: parsed.text('end'),
       // The library checks the value.
-      overlap: given.text('overlap') as ScheduleChange['overlap'],
-      missed: missedOf(given.text('missed')),
-      paused: given.has('paused') ? true : undefined,
+      overlap: parsed.text('overlap') as ScheduleChange['overlap'],
+      missed: missedOf(parsed.text('missed')),
+      paused: parsed.has('paused') ? true : undefined,
     }),
   }
 }
@@ -95,8 +95,8 @@ function missedOf(text: string | undefined): ScheduleChange['missed'] {
     : (text as ScheduleChange['missed'])
 }
 
-function needed(given: Given, option: 'kind' | 'when'): string {
-  const text = given.text(option)
+function needed(parsed: ParsedArguments, option: 'kind' | 'when'): string {
+  const text = parsed.text(option)
   if (text !== undefined) return text
   const { takes = '', says } = SCHEDULE_OPTIONS[option] ?? { says: '' }
   throw new JobmillError('OPTION_INVALID', 'is missing', {

@@ -2,7 +2,7 @@
 import { jobText } from '../jobs/job-text.ts'
 import { jobRow } from '../jobs/rows.ts'
 import type { JobSummary } from '../../store/job-record.ts'
-import { left, type Line, shares, type Size, visiblePart } from './pieces.ts'
+import { alignLeft, type Line, shares, type Size, visiblePart } from './pieces.ts'
 import type { OneJob, QueueJobs } from './read.ts'
 import { chosenOf } from './state.ts'
 
@@ -26,7 +26,7 @@ export function queueFrame(view: QueueJobs, chosen: string | null, size: Size): 
     [{ text: `queue ${view.queue}`, style: 'bold' }],
     ...PARTS.flatMap((part, at) => [
       [],
-      [{ text: `  ${left(TITLES[part], 36)} attempt  when`, style: 'bold' }] as Line,
+      [{ text: `  ${alignLeft(TITLES[part], 36)} attempt  when`, style: 'bold' }] as Line,
       ...jobLines(view[part], id, rows[at] ?? 0, view.at, size.columns),
     ]),
   ]
@@ -43,8 +43,8 @@ function jobLines(
   const at = jobs.findIndex(({ id }) => id === chosen)
   return visiblePart(jobs, Math.max(0, at), rows).shown.map((job) => {
     const [id, kind, , , attempt, , when] = jobRow(job, now).map(String)
-    const text = `${job.id === chosen ? '> ' : '  '}${id} ${left(attempt ?? '', 8)} ${left(when ?? '', 16)} ${kind}`
-    return job.id === chosen ? [{ text: left(text, columns), style: 'inverse' }] : [text]
+    const text = `${job.id === chosen ? '> ' : '  '}${id} ${alignLeft(attempt ?? '', 8)} ${alignLeft(when ?? '', 16)} ${kind}`
+    return job.id === chosen ? [{ text: alignLeft(text, columns), style: 'inverse' }] : [text]
   })
 }
 

@@ -2,7 +2,7 @@
 import { INSTANCE_STYLE } from '../instance-style.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 import { countText, fromNow, localTime, number } from '../wording.ts'
-import { left, type Line, right, shares, type Size, visiblePart } from './pieces.ts'
+import { alignLeft, type Line, alignRight, shares, type Size, visiblePart } from './pieces.ts'
 import { nameWidth, queueDetail, queueHeads, queueLine } from './queue-table.ts'
 import type { Overview, TopInstance } from './read.ts'
 import { shortNumber } from './short.ts'
@@ -23,14 +23,16 @@ export function overviewFrame(view: Overview, chosen: string | null, size: Size)
     [],
     ...queueLines(view, chosen, queueRows, columns),
     [],
-    bold(`  ${left('instance', 36)} ${left('state', 7)} ${right('heartbeat', 9)}  cpu   mem queues`),
+    bold(
+      `  ${alignLeft('instance', 36)} ${alignLeft('state', 7)} ${alignRight('heartbeat', 9)}  cpu   mem queues`,
+    ),
     ...orNone(
       instances.slice(0, instanceRows).map((one) => instanceLine(one, now)),
       instanceRows,
       'no instances',
     ),
     [],
-    bold(`  ${left('latest dead', 36)} ${right('ended', 8)} ${left('queue', 12)} kind`),
+    bold(`  ${alignLeft('latest dead', 36)} ${alignRight('ended', 8)} ${alignLeft('queue', 12)} kind`),
     ...orNone(
       dead.slice(0, deadRows).map((job) => deadLine(job, now)),
       deadRows,
@@ -47,7 +49,7 @@ function heading({ store, at, queues, instances }: Overview, columns: number): L
   const lost = instances.filter(({ state }) => state === 'lost' || state === 'expired').length
   const gone = lost === 0 ? '' : ` and ${number(lost)} lost`
   return [
-    [{ text: 'jobmill top', style: 'bold' }, left(`  ${store}`, columns - 12 - time.length), ` ${time}`],
+    [{ text: 'jobmill top', style: 'bold' }, alignLeft(`  ${store}`, columns - 12 - time.length), ` ${time}`],
     [
       `${countText(alive, 'instance')}${gone}: ${sum('ready')}, ${sum('running')}, ${sum('scheduled')}, ${sum('dead')}`,
     ],
@@ -79,18 +81,18 @@ function instanceLine(instance: TopInstance, now: number): Line {
   const cpu = totals?.cpu ?? null
   const memory = totals?.rssBytes ?? null
   return [
-    `  ${left(label ?? id, 36)} `,
-    { text: left(state, 7), style: INSTANCE_STYLE[state] },
-    ` ${right(fromNow(renewedAt, now), 9)}`,
-    ` ${right(cpu === null ? '-' : `${Math.round(cpu.mean * 100)}%`, 4)}`,
-    ` ${right(memory === null ? '-' : `${shortNumber(memory.mean / MEGABYTE)}M`, 5)}`,
+    `  ${alignLeft(label ?? id, 36)} `,
+    { text: alignLeft(state, 7), style: INSTANCE_STYLE[state] },
+    ` ${alignRight(fromNow(renewedAt, now), 9)}`,
+    ` ${alignRight(cpu === null ? '-' : `${Math.round(cpu.mean * 100)}%`, 4)}`,
+    ` ${alignRight(memory === null ? '-' : `${shortNumber(memory.mean / MEGABYTE)}M`, 5)}`,
     ` ${queues.join(' ')}`,
   ]
 }
 
 function deadLine({ id, endedAt, queue, kind }: JobSummary, now: number): Line {
   const ended = endedAt === null ? '-' : fromNow(endedAt, now)
-  return [`  ${id} ${right(ended, 8)} ${left(queue, 12)} `, { text: kind, style: 'red' }]
+  return [`  ${id} ${alignRight(ended, 8)} ${alignLeft(queue, 12)} `, { text: kind, style: 'red' }]
 }
 
 /** Keeps one row for an empty list, so that the parts below do not move. */

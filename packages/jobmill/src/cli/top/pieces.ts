@@ -35,12 +35,12 @@ function cut(text: string, columns: number): string {
     .join('')}…`
 }
 
-export function left(text: string, columns: number): string {
+export function alignLeft(text: string, columns: number): string {
   const fitting = cut(text, columns)
   return fitting + blank(columns - widthOf(fitting))
 }
 
-export function right(text: string, columns: number): string {
+export function alignRight(text: string, columns: number): string {
   const fitting = cut(text, columns)
   return blank(columns - widthOf(fitting)) + fitting
 }
@@ -58,9 +58,9 @@ function widthOf(text: string): number {
 /** Divides free rows among the parts: equally first, then the rest to parts that need more, in order. */
 export function shares(free: number, wants: readonly number[]): number[] {
   const alike = Math.max(0, Math.floor(free / wants.length))
-  const given = wants.map((want) => Math.min(want, alike))
-  let rest = Math.max(0, free) - given.reduce((sum, n) => sum + n, 0)
-  return given.map((has, at) => {
+  const parsed = wants.map((want) => Math.min(want, alike))
+  let rest = Math.max(0, free) - parsed.reduce((sum, n) => sum + n, 0)
+  return parsed.map((has, at) => {
     const more = Math.min(rest, (wants[at] ?? 0) - has)
     rest -= more
     return has + more

@@ -2,7 +2,7 @@
 import { hasNoWorker } from '../queues/served.ts'
 import type { Painted } from '../table.ts'
 import { countText, remainingText as remaining, lasting } from '../wording.ts'
-import { left, type Line, right } from './pieces.ts'
+import { alignLeft, type Line, alignRight } from './pieces.ts'
 import type { TopQueue } from './read.ts'
 import { shortNumber, shortTime } from './short.ts'
 
@@ -77,21 +77,21 @@ export function queueHeads({ columns, name }: Widths, title: string): [Line, Lin
     if (group !== '') groups = groups.padEnd(at) + group
     at += width + 1
   }
-  const heads = COLUMNS.map(({ head, width }) => ` ${right(head, width)}`).join('')
+  const heads = COLUMNS.map(({ head, width }) => ` ${alignRight(head, width)}`).join('')
   const state = columns < WIDE ? '' : '  state'
   return [
     [{ text: groups, style: 'dim' }],
-    [{ text: `${left('  queue', names)}${heads}${state}`, style: 'bold' }],
+    [{ text: `${alignLeft('  queue', names)}${heads}${state}`, style: 'bold' }],
   ]
 }
 
 export function queueLine(queue: TopQueue, isChosen: boolean, { columns, name: width }: Widths): Line {
   const state = stateOf(queue)
-  const name = left(queue.name, width)
-  const totals = COLUMNS.map(({ cell, width }) => ` ${right(cell(queue), width)}`).join('')
+  const name = alignLeft(queue.name, width)
+  const totals = COLUMNS.map(({ cell, width }) => ` ${alignRight(cell(queue), width)}`).join('')
   const word = columns < WIDE || state === null ? '' : `  ${state.text}`
   const text = `${isChosen ? '>' : ' '}${state?.mark ?? ' '}${name}${totals}${word}`
-  if (isChosen) return [{ text: left(text, columns), style: 'inverse' }]
+  if (isChosen) return [{ text: alignLeft(text, columns), style: 'inverse' }]
   return [state === null ? text : { text, style: 'yellow' }]
 }
 

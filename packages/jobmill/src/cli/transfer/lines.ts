@@ -1,5 +1,5 @@
 /** The commands to run next, ready to paste into a shell. Passwords are omitted. */
-import type { Given } from '../command.ts'
+import type { ParsedArguments } from '../command.ts'
 
 export interface NextLines {
   /** Starts a process on the new database. */
@@ -10,10 +10,10 @@ export interface NextLines {
   readonly needsPassword: boolean
 }
 
-export function nextLines(given: Given): NextLines {
-  const to = given.text('to') ?? ''
+export function nextLines(parsed: ParsedArguments): NextLines {
+  const to = parsed.text('to') ?? ''
   const from = ['from', 'db', 'config'].flatMap((option) => {
-    const text = given.text(option)
+    const text = parsed.text(option)
     return text === undefined ? [] : [`--${option} ${quoted(withoutPassword(text))}`]
   })
   const target = quoted(withoutPassword(to))

@@ -3,7 +3,7 @@ import { JobmillError } from '../../job/errors.ts'
 import type { Store, ToolStore } from '../../store/store.ts'
 import type { SchemaStatus } from '../../store/admin.ts'
 import { isThere, storeAt } from '../choose-store.ts'
-import type { Given } from '../command.ts'
+import type { ParsedArguments } from '../command.ts'
 import { optionsFor } from '../with-mill.ts'
 
 export interface Places {
@@ -12,18 +12,18 @@ export interface Places {
 }
 
 /** Neither store is opened, and nothing is created. */
-export async function placesOf(given: Given): Promise<Places> {
-  const to = given.text('to')
+export async function placesOf(parsed: ParsedArguments): Promise<Places> {
+  const to = parsed.text('to')
   if (to === undefined) {
     throw new JobmillError('OPTION_INVALID', 'is missing', {
       field: '--to',
       fix: 'Pass the target database: --to postgres://user@host/database',
     })
   }
-  const source = await sourceOf(given)
+  const source = await sourceOf(parsed)
   const target = await storeAt(to)
   if (source.name === target.name) throw sameDatabase()
-  if (given.has('verify-only') && !/^[a-z]+:\/\//i.test(to))
+  if (parsed.has('verify-only') && !/^[a-z]+:\/\//i.test(to))
     await checkFile(to.replace(/^sqlite:/, ''), '--to')
   return { source, target }
 }
@@ -42,10 +42,10 @@ function sameDatabase(): JobmillError {
 }
 
 /** The database of `--from`, else the one that every other command would use. */
-async function sourceOf(given: Given): Promise<ToolStore<never>> {
-  const from = given.text('from')
-  if (from === undefined) return withTools((await optionsFor(given)).store)
-  if (given.text('db') !== undefined) {
+async function sourceOf(parsed: ParsedArguments): Promise<ToolStore<never>> {
+  const from = parsed.text('from')
+  if (from === undefined) return withTools((await optionsFor(parsed)).store)
+  if (parsed.text('db') !== undefined) {
     throw new JobmillError('OPTION_CONFLICT', 'both select the source database', {
       field: '--from and --db',
       fix: 'Omit one of them',

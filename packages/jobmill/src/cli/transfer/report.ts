@@ -11,12 +11,12 @@ import type { Verified } from './verify.ts'
 
 export interface TransferReport {
   /** Null for a comparison. */
-  readonly brought: Brought | null
+  readonly brought: TransferSummary | null
   readonly verified: Verified
 }
 
 /** Numbers of jobs. */
-export interface Brought {
+export interface TransferSummary {
   /** Jobs that crashed processes had left running. */
   readonly takenBack: number
   /** Jobs that the target already had. */
@@ -67,7 +67,7 @@ export function printText(places: Places, moved: TransferReport, next: NextLines
   else printDifferences(places, terminal)
 }
 
-function printTransferred({ takenBack, there, transferred }: Brought, terminal: Terminal): void {
+function printTransferred({ takenBack, there, transferred }: TransferSummary, terminal: Terminal): void {
   if (takenBack > 0) terminal.out(`returned ${countText(takenBack, 'job')} of crashed processes to the queue`)
   terminal.out(`transferred ${countText(transferred, 'job')}, ${number(there)} already on the target`)
 }

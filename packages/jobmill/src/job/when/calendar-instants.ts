@@ -8,7 +8,7 @@
 import { Cron } from 'croner'
 import type { Field } from './fields.ts'
 import type { Calendar } from './parse-when.ts'
-import { type Met, zoneClock } from './zone-clock.ts'
+import { type LocalTimeMatch, zoneClock } from './zone-clock.ts'
 
 /** The first instant after another; null when there is none for centuries. */
 export function calendarInstants(calendar: Calendar, zone: string): (after: number) => number | null {
@@ -16,7 +16,7 @@ export function calendarInstants(calendar: Calendar, zone: string): (after: numb
   const nextWall = wallTimes(calendar)
   const { hours } = calendar
 
-  function instantOf(met: Met, after: number): number | null {
+  function instantOf(met: LocalTimeMatch, after: number): number | null {
     if (met.type === 'once') return met.at
     if (met.type === 'never') return hours === 'every' ? null : met.changeAt
     return hours !== 'every' || met.first > after ? met.first : met.second

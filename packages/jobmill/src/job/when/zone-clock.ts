@@ -9,7 +9,7 @@ import { nearest } from '../known-keys.ts'
  * How often a wall time occurs. `changeAt` is the instant of the clock change, and `until` the wall time at
  * which its gap or its repetition ends.
  */
-export type Met =
+export type LocalTimeMatch =
   | { readonly type: 'once'; readonly at: number }
   | {
       readonly type: 'twice'
@@ -23,7 +23,7 @@ export type Met =
 export interface ZoneClock {
   /** Added to an instant to get its wall time. */
   readonly offsetAt: (at: number) => number
-  readonly meet: (wall: number) => Met
+  readonly meet: (wall: number) => LocalTimeMatch
 }
 
 const SECOND = 1_000
@@ -98,7 +98,7 @@ export function zoneClock(zone: string): ZoneClock {
     return high
   }
 
-  function meet(wall: number): Met {
+  function meet(wall: number): LocalTimeMatch {
     const likely = wall - steady.offset
     if (likely > steady.from && likely < steady.until) return { type: 'once', at: likely }
     // No zone is a day away from UTC, so the instants with this wall time are between these two.

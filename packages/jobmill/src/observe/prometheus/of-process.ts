@@ -32,10 +32,10 @@ export function processFamilies(view: ProcessView): Family[] {
       { value: view.isStoreUp ? 1 : 0 },
     ]),
     counter('stale_writes_total', 'Outcomes refused because another process holds the job.', [
-      { value: events.told['lease-lost'] ?? 0 },
+      { value: events.emitted['lease-lost'] ?? 0 },
     ]),
     counter('lease_losses_total', 'How often this instance was not renewed in time and lost its jobs.', [
-      { value: events.told['instance-lost'] ?? 0 },
+      { value: events.emitted['instance-lost'] ?? 0 },
     ]),
     counter(
       'events_dropped_total',

@@ -3,7 +3,7 @@ import { outcomeOfCode } from '../../job/outcome.ts'
 import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
 import type { Row } from '../connection.ts'
 import { type Context, listOf, run } from '../context.ts'
-import { GIVEN, INPUT_IDS } from '../fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { holdOf } from '../hold.ts'
 import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../job-rows.ts'
 import { idsField } from '../states.ts'
@@ -13,7 +13,7 @@ import { idsField } from '../states.ts'
  * planner assumes a tenth of the table for a variable one.
  */
 const next = (columns: string, { after, limit }: Page<'jobs'>): string => `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT ${columns} FROM jobmill.job AS j
  WHERE ${after === null ? 'true' : `j.id > (SELECT (p ->> 'after')::uuid FROM given)`}
    AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = j.id)
@@ -26,7 +26,7 @@ const SIZED = `j.id, octet_length(j.payload::text) + coalesce((
 
 /** All lookups use an index on the id of the job. */
 const JOBS = `
-WITH ${GIVEN}, ${INPUT_IDS}
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, coalesce(j.hold_ms, 0) AS hold_ms,
        re.ready_at, coalesce(re.seq, li.pos) AS place, CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result,
        EXISTS (SELECT FROM jobmill.order_lock AS t WHERE t.job_id = w.id) AS has_order_lock,

@@ -1,10 +1,10 @@
 /** Identifies the database, independent of its address. */
 import { type Context, run } from '../context.ts'
-import { GIVEN } from '../fragments.ts'
+import { GIVEN_CTE } from '../fragments.ts'
 
 /** The start time of the server in microseconds, the id of the database, and the id of a table in it. */
 const IDENTITY = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT concat_ws(' ', 'postgres', pg_postmaster_start_time(), (SELECT oid FROM pg_database WHERE datname = current_database()),
                  'jobmill.migration'::regclass::oid) AS identity FROM given`
 

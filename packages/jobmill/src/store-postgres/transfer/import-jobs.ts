@@ -3,7 +3,7 @@ import { outcomeCode } from '../../job/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
+import { GIVEN_CTE, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
 import { keptHold } from '../hold.ts'
 import { JOB_COLUMNS } from '../job-input.ts'
 import type { NameMap } from '../name-map.ts'
@@ -23,7 +23,7 @@ const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_
  * job may arrive with another page.
  */
 const IMPORT = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(${TYPED})
    WHERE ${NAMES_TRUE}
 ), written AS (

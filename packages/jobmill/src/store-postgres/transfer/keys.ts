@@ -1,17 +1,17 @@
 /** Exports and imports held dedupe keys, whether or not their jobs still exist. */
 import type { TransferredKey, Page } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN } from '../fragments.ts'
+import { GIVEN_CTE } from '../fragments.ts'
 
 /** Uses the primary key, in its order. */
 const keysAfter = ({ after, limit }: Page<'keys'>): string => `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT key, job_id, expires_at FROM jobmill.dedupe
  WHERE ${after === null ? 'true' : `key > (SELECT p ->> 'after' FROM given)`} ORDER BY key LIMIT ${limit}`
 
 /** In the order of the keys, like every enqueue, to avoid deadlocks. */
 const KEYS_IN = `
-WITH ${GIVEN}, taken AS (
+WITH ${GIVEN_CTE}, taken AS (
   INSERT INTO jobmill.dedupe (key, job_id, expires_at)
   SELECT x.key, x.job, x."expiresAt" FROM given, json_to_recordset(p -> 'keys') AS x(key text, job uuid, "expiresAt" int8) ORDER BY x.key
   ON CONFLICT (key) DO NOTHING RETURNING 1

@@ -1,7 +1,7 @@
 /** Exports and imports queues, limits, schedules and sequences. */
 import type { TransferredRest } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN, SETTINGS_CHANGED } from '../fragments.ts'
+import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { keyNames } from '../limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limit-rows.ts'
 import { limitSources } from '../limit-settings.ts'
@@ -24,7 +24,7 @@ SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
 
 /** Uses the unique names. */
 const QUEUES_IN = `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 INSERT INTO jobmill.queue (name, ${QUEUE_COLUMNS.join(', ')})
 SELECT x.name, ${QUEUE_COLUMNS.map((name) => `x.${name}`).join(', ')}
   FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, code json, overrides json, cool_until int8, throttles int4) ORDER BY x.name
@@ -43,7 +43,7 @@ const LIMIT_STATE = [
   'overrides',
 ]
 const LIMITS_IN = `
-WITH ${GIVEN}, input AS MATERIALIZED (
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(
     name text, amount int4, per_ms int8, burst int4, most int4, per_key bool, paid_at float8, reserved_until float8, drained_until float8,
     code json, overrides json)

@@ -1,17 +1,17 @@
 /** Exports and imports served instants, so that the target database does not serve them again. */
 import type { TransferredTick, Page } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN } from '../fragments.ts'
+import { GIVEN_CTE } from '../fragments.ts'
 
 /** Uses the primary key, in its order. */
 const ticksAfter = ({ after, limit }: Page<'ticks'>): string => `
-WITH ${GIVEN}
+WITH ${GIVEN_CTE}
 SELECT schedule, at, outcome, job_id, served_at FROM jobmill.tick
  WHERE ${after === null ? 'true' : `(schedule, at) > ((SELECT p ->> 'schedule' FROM given), (SELECT (p ->> 'at')::int8 FROM given))`}
  ORDER BY schedule, at LIMIT ${limit}`
 
 const TICKS_IN = `
-WITH ${GIVEN}, served AS (
+WITH ${GIVEN_CTE}, served AS (
   INSERT INTO jobmill.tick (schedule, at, outcome, job_id, served_at)
   SELECT x.schedule, x.at, x.outcome, x.job, x."servedAt"
     FROM given, json_to_recordset(p -> 'ticks') AS x(schedule text, at int8, outcome text, job uuid, "servedAt" int8) ORDER BY 1, 2

@@ -117,22 +117,25 @@ function words(store: Store): Words {
   const claim: Words['claim'] = async (instance, overrides) =>
     (await store.claim(aClaim(instance, overrides))).map((lease) => ({ ...lease, instance }))
   const claimOne: Words['claimOne'] = async (instance, overrides) => only(await claim(instance, overrides))
-  const running: Words['running'] = async (request = {}, given) => {
+  const running: Words['running'] = async (request = {}, overrides) => {
     kinds += 1
     const kind = request.kind ?? `alone-${kinds}`
     const { queue = 'default' } = request
     const id = await enqueue({ ...request, kind, queue })
     if (request.orderKey !== undefined) await store.stage(500)
-    const lease = await claimOne(given ?? (await worker()), { queues: [{ queue, room: 1 }], kinds: [kind] })
+    const lease = await claimOne(overrides ?? (await worker()), {
+      queues: [{ queue, room: 1 }],
+      kinds: [kind],
+    })
     assert.equal(lease.id, id)
     return lease
   }
   const finish: Words['finish'] = async (lease, transition, more) =>
     only(await store.finish([aFinish(lease, transition, more)]))
   const job: Words['job'] = async (id) => {
-    const [found] = await store.get([id])
-    assert.ok(found, `job ${id} does not exist`)
-    return found
+    const [record] = await store.get([id])
+    assert.ok(record, `job ${id} does not exist`)
+    return record
   }
   const jobIn: Words['jobIn'] = async (state, request = {}) => {
     if (state === 'scheduled') return enqueue({ delay: HOUR, ...request })

@@ -66,9 +66,9 @@ export const cancelCases: readonly Case[] = [
       isVerdict(only(await other.cancel([lease.id], 'stop it')), 'changed', 'running')
       const { state, cancelReason, instance } = await job(lease.id)
       assert.deepEqual([state, cancelReason, instance], ['running', 'stop it', lease.instance])
-      const told = await store.renew(aHeartbeat(lease.instance))
-      assert.deepEqual(told.cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
-      assert.deepEqual((await store.renew(aHeartbeat(lease.instance))).cancels, told.cancels)
+      const heartbeat = await store.renew(aHeartbeat(lease.instance))
+      assert.deepEqual(heartbeat.cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
+      assert.deepEqual((await store.renew(aHeartbeat(lease.instance))).cancels, heartbeat.cancels)
       assert.deepEqual((await store.renew(aHeartbeat(bystander))).cancels, [])
     },
   },

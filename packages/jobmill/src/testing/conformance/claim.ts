@@ -97,10 +97,10 @@ export const claimCases: readonly Case[] = [
         { queue: 'q1', room: 0 },
         { queue: 'q2', room: 7 },
       ]
-      const taken = (await claim(instance, { queues })).map(({ queue }) => queue)
-      assert.equal(taken.filter((queue) => queue === 'q0').length, 2)
-      assert.equal(taken.filter((queue) => queue === 'q2').length, 7)
-      assert.equal(taken.length, 9)
+      const claimedFrom = (await claim(instance, { queues })).map(({ queue }) => queue)
+      assert.equal(claimedFrom.filter((queue) => queue === 'q0').length, 2)
+      assert.equal(claimedFrom.filter((queue) => queue === 'q2').length, 7)
+      assert.equal(claimedFrom.length, 9)
       assert.equal((await claim(instance, { queues: [{ queue: 'q1', room: 9 }], limit: 4 })).length, 4)
     },
   },

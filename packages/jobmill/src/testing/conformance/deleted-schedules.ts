@@ -7,7 +7,7 @@ import { aDefinition, aTick } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
-import { daily, declare, plan } from './schedule-words.ts'
+import { dailySchedule, declare, plan } from './schedule-helpers.ts'
 
 const DELETED = {
   what: 'schedule',
@@ -26,7 +26,7 @@ export const deletedScheduleCases: readonly Case[] = [
     name: 'N1 deleting a schedule of code is listed with author and time, survives every release, and can be reset',
     async run({ store, another, clock }) {
       await declare(store, 2)
-      const { createdAt } = await daily(store)
+      const { createdAt } = await dailySchedule(store)
       await plan(store, clock.now() + HOUR)
       await store.changeSchedule('daily', { priority: 4 }, 'ana')
       clock.advance(5)
@@ -48,7 +48,7 @@ export const deletedScheduleCases: readonly Case[] = [
       assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['priority']), [])
       assert.deepEqual(await other.schedules(), [])
       assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['deleted', 'priority']), ['deleted'])
-      const back = await daily(other)
+      const back = await dailySchedule(other)
       assert.deepEqual(back.live, aDefinition({ maxAttempts: 3 }))
       assert.deepEqual(
         [back.operator, back.version, back.planned, back.nextAt, back.createdAt],
@@ -66,7 +66,7 @@ export const deletedScheduleCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, 1)
       await plan(store, clock.now() + HOUR)
-      const { revision, nextAt: from } = await daily(store)
+      const { revision, nextAt: from } = await dailySchedule(store)
       await store.deleteSchedule('daily')
       await store.resetOverrides('schedule', 'daily', null)
       const [late] = await store.tick([aTick('daily', { revision, from, nextAt: clock.now() + 2 * HOUR })])
@@ -82,7 +82,7 @@ export const deletedScheduleCases: readonly Case[] = [
       assert.deepEqual(await store.overrides(), [])
       await rejectsWith('SCHEDULE_UNKNOWN', () => store.resetOverrides('schedule', 'daily', null))
       await declare(store, 0)
-      assert.deepEqual([(await daily(store)).operator, await store.overrides()], [{}, []])
+      assert.deepEqual([(await dailySchedule(store)).operator, await store.overrides()], [{}, []])
     },
   },
   {
@@ -90,19 +90,19 @@ export const deletedScheduleCases: readonly Case[] = [
     async run({ store }) {
       await declare(store, 1, { priority: 2, tags: ['a', 'b'], payload: '{"n": 1}' })
       await store.deleteSchedule('daily', 'ana')
-      const given = aDefinition({ priority: 3, tags: ['a', 'b'], payload: '{"n": 1}' })
-      const made = await store.createSchedule('daily', given, 'ops', ['when', 'paused'])
-      assert.deepEqual(made.live, given)
-      assert.deepEqual(made.operator, { when: given.when, priority: 3 })
+      const definition = aDefinition({ priority: 3, tags: ['a', 'b'], payload: '{"n": 1}' })
+      const made = await store.createSchedule('daily', definition, 'ops', ['when', 'paused'])
+      assert.deepEqual(made.live, definition)
+      assert.deepEqual(made.operator, { when: definition.when, priority: 3 })
       assert.deepEqual(await optionsAndWho(store), [
         ['priority', 'ops'],
         ['when', 'ops'],
       ])
       await declare(store, 2, { priority: 4, maxAttempts: 9, when: 'every 1h' })
-      const { live } = await daily(store)
-      assert.deepEqual([live.priority, live.maxAttempts, live.when], [3, 9, given.when])
+      const { live } = await dailySchedule(store)
+      assert.deepEqual([live.priority, live.maxAttempts, live.when], [3, 9, definition.when])
       assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), ['priority', 'when'])
-      assert.deepEqual((await daily(store)).live, (await daily(store)).code)
+      assert.deepEqual((await dailySchedule(store)).live, (await dailySchedule(store)).code)
     },
   },
 ]

@@ -170,12 +170,12 @@ export const enqueueCases: readonly Case[] = [
   {
     name: 'the order of the call holds between jobs with a dedupe key and jobs without',
     async run({ store, enqueue, worker, claim }) {
-      const taken = { key: 'taken', onConflict: 'replace' } as const
-      const holder = await enqueue({ dedupe: taken, delay: HOUR })
+      const heldKey = { key: 'taken', onConflict: 'replace' } as const
+      const holder = await enqueue({ dedupe: heldKey, delay: HOUR })
       const jobs = someJobs([
         { dedupe: { key: 'a' } },
         {},
-        { dedupe: taken },
+        { dedupe: heldKey },
         {},
         { dedupe: { key: 'b' } },
         { dedupe: { key: 'a' } },
@@ -214,9 +214,9 @@ export const enqueueCases: readonly Case[] = [
         () => true,
         () => false,
       )
-      const found = await store.get([before.id, existing, after.id])
+      const jobs = await store.get([before.id, existing, after.id])
       assert.deepEqual(
-        found.map((job) => job !== null),
+        jobs.map((job) => job !== null),
         [written, true, written],
       )
       assert.deepEqual(await countsOf(store), { ready: written ? 3 : 1 })

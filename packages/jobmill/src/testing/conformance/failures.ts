@@ -52,19 +52,19 @@ export const failureCases: readonly Case[] = [
       await store.cancel([cancelled.id], 'why')
       await store.retry([retried.id])
       const ids = [never, ...leases.map(({ id }) => id), aJob().id, dead.id]
-      const told = (error: string, outcome: string): object => ({ error, at: began, outcome })
+      const failure = (error: string, outcome: string): object => ({ error, at: began, outcome })
       assert.deepEqual(await store.failures(ids), [
         null,
-        told('e1', 'failed-permanently'),
-        told('e2', 'timed-out'),
-        told('e3', 'failed'),
-        told('e4', 'failed'),
+        failure('e1', 'failed-permanently'),
+        failure('e2', 'timed-out'),
+        failure('e3', 'failed'),
+        failure('e4', 'failed'),
         null,
         null,
         null,
-        told('e8', 'failed-permanently'),
+        failure('e8', 'failed-permanently'),
         null,
-        told('e1', 'failed-permanently'),
+        failure('e1', 'failed-permanently'),
       ])
       assert.deepEqual(await store.failures([]), [])
       const at = clock.now()

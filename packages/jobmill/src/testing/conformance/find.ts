@@ -173,8 +173,8 @@ export const findCases: readonly Case[] = [
       const ids: string[] = []
       for (const [payload] of PAYLOADS) ids.push(await enqueue({ payload }))
       for (const payload of ['scalar', 7, null, true, [], {}]) await enqueue({ payload })
-      for (const [n, [, found]] of PAYLOADS.entries())
-        for (const [path, value] of found)
+      for (const [n, [, expected]] of PAYLOADS.entries())
+        for (const [path, value] of expected)
           assert.deepEqual(await idsOf(store, only(path, value)), [ids[n]], JSON.stringify([path, value]))
       for (const [path, value] of NOWHERE)
         assert.deepEqual(await idsOf(store, only(path, value)), [], JSON.stringify([path, value]))

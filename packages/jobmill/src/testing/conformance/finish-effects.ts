@@ -7,8 +7,8 @@ import type { Case } from './case.ts'
 import { countsOf } from './looks.ts'
 
 async function cooling({ store }: Bench, queue: string = QUEUE): Promise<[number, number]> {
-  const found = (await store.queues()).find(({ name }) => name === queue)
-  return [found?.coolingMs ?? -1, found?.throttles ?? -1]
+  const settings = (await store.queues()).find(({ name }) => name === queue)
+  return [settings?.coolingMs ?? -1, settings?.throttles ?? -1]
 }
 
 /** One throttled attempt that requests this cool-down. */

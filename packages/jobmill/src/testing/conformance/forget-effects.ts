@@ -7,7 +7,7 @@ import { aJob, aRetain, anAcquire } from '../factories.ts'
 import { FORGET, HOUR, aFinish, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf } from './looks.ts'
-import { api, claim, limited, THREE } from './queue-limit-words.ts'
+import { apiLimit, claimFrom, setUpLimitedQueues, THREE } from './queue-limit-helpers.ts'
 import { notifications } from './notification-texts.ts'
 
 export const forgetEffectCases: readonly Case[] = [
@@ -56,18 +56,18 @@ export const forgetEffectCases: readonly Case[] = [
     name: 'P13 the permits of a forgotten job are released, and waiting queues are notified',
     async run(t) {
       const { store } = t
-      await limited(store, THREE)
+      await setUpLimitedQueues(store, THREE)
       const instance = await t.worker({ leaseMs: HOUR })
-      const [first, ...others] = await claim(store, instance)
+      const [first, ...others] = await claimFrom(store, instance)
       assert.ok(first)
-      assert.equal((await api(store)).held, 3)
+      assert.equal((await apiLimit(store)).held, 3)
       await store.finish(others.map((lease) => aFinish(lease, FORGET)))
-      assert.equal((await api(store)).held, 1)
+      assert.equal((await apiLimit(store)).held, 1)
       await store.acquire([anAcquire('api', { holder: first.id, token: first.token, instance })])
-      assert.equal((await api(store)).held, 2)
+      assert.equal((await apiLimit(store)).held, 2)
       await t.finish(first, FORGET)
-      assert.equal((await api(store)).held, 0)
-      const prepare = (): ReturnType<typeof claim> => claim(store, instance, ['mail'], { room: 1 })
+      assert.equal((await apiLimit(store)).held, 0)
+      const prepare = (): ReturnType<typeof claimFrom> => claimFrom(store, instance, ['mail'], { room: 1 })
       const act = (leases: Awaited<ReturnType<typeof prepare>>): Promise<unknown> =>
         store.finish(leases.map((lease) => aFinish(lease, FORGET)))
       await notifications(store, { prepare, act }, null, 'mail')

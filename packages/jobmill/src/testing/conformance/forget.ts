@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aJob, aRetain } from '../factories.ts'
 import { type Bench, DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { handOff } from './hand-off-words.ts'
+import { handOff } from './hand-off-helpers.ts'
 import { changesNothing, countsAreExact, countsOf, historyOf, idsOf } from './looks.ts'
 
 /** No read returns anything about the job. */

@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import { aHandOff, aJob, KIND, QUEUE } from '../factories.ts'
 import { type Bench, DONE, HOUR, RELEASED, later } from './bench.ts'
 import type { Case } from './case.ts'
-import { placesOf } from './hand-off-words.ts'
+import { placesOf } from './hand-off-helpers.ts'
 
 /** Leaves one ready job that crashed twice. */
 async function quarantined(t: Bench, kind: string): Promise<void> {
@@ -165,10 +165,10 @@ export const handOffRoomCases: readonly Case[] = [
       await clear(t)
       const wakes = { key: 'later', onConflict: 'replace' } as const
       const held = await t.enqueue({ delay: HOUR, dedupe: wakes })
-      const woken = [aJob({ dedupe: wakes }), aJob({ priority: 5 })]
-      const replies = await t.store.enqueue(woken, { handOff: aHandOff(instance) })
+      const dueJobs = [aJob({ dedupe: wakes }), aJob({ priority: 5 })]
+      const replies = await t.store.enqueue(dueJobs, { handOff: aHandOff(instance) })
       assert.deepEqual(replies[0], { id: held, outcome: 'replaced' })
-      assert.deepEqual([(await t.job(held)).state, replies[1]?.lease?.id], ['ready', woken[1]?.id])
+      assert.deepEqual([(await t.job(held)).state, replies[1]?.lease?.id], ['ready', dueJobs[1]?.id])
       // The reverse: the blocking job was ready, and the same call delays it.
       const putOff = [aJob({ dedupe: wakes, delay: HOUR }), aJob({ priority: 5 })]
       const [first, second] = await t.store.enqueue(putOff, { handOff: aHandOff(instance) })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aHandOff, aJob, KIND, QUEUE } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
-import { handOff, placesOf } from './hand-off-words.ts'
+import { handOff, placesOf } from './hand-off-helpers.ts'
 import { countsOf } from './looks.ts'
 
 export const handOffCases: readonly Case[] = [
@@ -143,8 +143,8 @@ export const handOffCases: readonly Case[] = [
       // An instance that lost the reply learns which jobs it holds.
       assert.deepEqual(await t.store.held(instance), [{ id: first.id, token: reply?.lease?.token, ageMs: 0 }])
       const third = aJob()
-      const [told] = await t.store.enqueue([third], { ...options, mayRepeat: false })
-      assert.equal(told?.lease, undefined)
+      const [outcome] = await t.store.enqueue([third], { ...options, mayRepeat: false })
+      assert.equal(outcome?.lease, undefined)
       await t.claim(instance)
       const fourth = aJob()
       const [free] = await t.store.enqueue([fourth], { ...options, mayRepeat: false })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aHandOff, aHeartbeat, anAcquire, QUEUE, someJobs } from '../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { handOff } from './hand-off-words.ts'
+import { handOff } from './hand-off-helpers.ts'
 import { changesNothing, countsAreExact, countsOf, historyOf, idsOf, isVerdict } from './looks.ts'
 import { isSilent, notifications } from './notification-texts.ts'
 

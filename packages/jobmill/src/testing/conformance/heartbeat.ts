@@ -18,7 +18,12 @@ const IDLE = {
 }
 
 /** Without versions and the housekeeping fields of a store. */
-function told({ settingsVersion: _, membersVersion: __, unrolled: ___, ...heartbeat }: Heartbeat): object {
+function withoutVersions({
+  settingsVersion: _,
+  membersVersion: __,
+  unrolled: ___,
+  ...heartbeat
+}: Heartbeat): object {
   return heartbeat
 }
 
@@ -49,7 +54,7 @@ export const heartbeatCases: readonly Case[] = [
       const before = [await store.instances(), await store.queues()]
       const heartbeat = await changesNothing(store, () => store.renew(aHeartbeat(id)))
       const { settingsVersion } = heartbeat
-      assert.deepEqual(told(heartbeat), { ...IDLE, alive: true, stageInMs: HOUR })
+      assert.deepEqual(withoutVersions(heartbeat), { ...IDLE, alive: true, stageInMs: HOUR })
       assert.deepEqual([await store.instances(), await store.queues()], before)
       assert.equal((await store.renew(aHeartbeat(id))).settingsVersion, settingsVersion)
     },
@@ -103,7 +108,7 @@ export const heartbeatCases: readonly Case[] = [
       const before = await t.store.instances()
       for (const id of [lost, stopped, unknown]) {
         const heartbeat = await t.store.renew(aHeartbeat(id))
-        assert.deepEqual(told(heartbeat), { ...IDLE, alive: false, ready: true, stageInMs: 500 })
+        assert.deepEqual(withoutVersions(heartbeat), { ...IDLE, alive: false, ready: true, stageInMs: 500 })
       }
       assert.deepEqual(await t.store.instances(), before)
     },
@@ -163,7 +168,7 @@ export const heartbeatCases: readonly Case[] = [
       await enqueue({ queue: 'a' })
       const id = await worker()
       const version = async (): Promise<number> => (await store.renew(aHeartbeat(id))).settingsVersion
-      const seen = [await version()]
+      const versions = [await version()]
       const changes = [
         { paused: true },
         { workers: 3 },
@@ -173,10 +178,10 @@ export const heartbeatCases: readonly Case[] = [
       ]
       for (const settings of changes) {
         await store.changeQueue('a', { settings, coolMs: null })
-        seen.push(await version())
-        assert.notEqual(seen.at(-1), seen.at(-2))
+        versions.push(await version())
+        assert.notEqual(versions.at(-1), versions.at(-2))
       }
-      assert.equal(new Set(seen).size, seen.length)
+      assert.equal(new Set(versions).size, versions.length)
     },
   },
 ]

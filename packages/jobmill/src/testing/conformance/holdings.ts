@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { type Bench, DEAD, DONE, HOUR, later, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { claim, limited, THREE } from './queue-limit-words.ts'
+import { claimFrom, setUpLimitedQueues, THREE } from './queue-limit-helpers.ts'
 
 const KEYS = [
   [{ dedupe: { key: 'a' } }, ['key']],
@@ -41,10 +41,10 @@ export const holdingCases: readonly Case[] = [
   {
     name: 'permits are reported, and released by every finish',
     async run(t) {
-      await limited(t.store, THREE)
+      await setUpLimitedQueues(t.store, THREE)
       for (const transition of [DONE, later(HOUR)]) {
         const instance = await t.worker()
-        const lease = only(await claim(t.store, instance, ['mail'], { room: 1 }))
+        const lease = only(await claimFrom(t.store, instance, ['mail'], { room: 1 }))
         assert.deepEqual(await heldBy(t, instance), ['permit'])
         assert.deepEqual((await t.finish(lease, transition)).released, ['permit'])
       }

@@ -35,12 +35,12 @@ export const instanceCases: readonly Case[] = [
       await t.store.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal((await instanceOf(t.store, instance.id))?.state, 'lost')
       await t.store.register({ ...instance, label: 'again', kinds: ['b'], onDead: ['b'], capacity: 3 })
-      const found = await instanceOf(t.store, instance.id)
+      const record = await instanceOf(t.store, instance.id)
       assert.deepEqual(
-        [found?.state, found?.label, found?.kinds, found?.onDead, found?.capacity],
+        [record?.state, record?.label, record?.kinds, record?.onDead, record?.capacity],
         ['alive', 'again', ['b'], ['b'], 3],
       )
-      assert.deepEqual([found?.endedAt, found?.expiresAt], [null, t.clock.now() + instance.leaseMs])
+      assert.deepEqual([record?.endedAt, record?.expiresAt], [null, t.clock.now() + instance.leaseMs])
       assert.equal((await t.store.renew(aHeartbeat(instance.id))).alive, true)
       await t.enqueue()
       assert.equal((await t.claim(instance.id)).length, 1)
@@ -76,8 +76,8 @@ export const instanceCases: readonly Case[] = [
       const [mine, other] = [await t.running(), await t.running()]
       assert.equal(await t.store.deregister(mine.instance), 1)
       assert.equal((await t.job(other.id)).state, 'running')
-      const found = await instanceOf(t.store, mine.instance)
-      assert.deepEqual([found?.state, found?.endedAt], ['stopped', t.clock.now()])
+      const record = await instanceOf(t.store, mine.instance)
+      assert.deepEqual([record?.state, record?.endedAt], ['stopped', t.clock.now()])
       t.clock.advance(5)
       assert.equal(await t.store.deregister(mine.instance), 0)
       assert.equal((await instanceOf(t.store, mine.instance))?.endedAt, t.clock.now() - 5)

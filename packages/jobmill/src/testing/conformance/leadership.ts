@@ -69,10 +69,10 @@ export const leadershipCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       const id = await worker()
       await leads(store, id, bids('reap'))
-      const taken = await dutyOf(store, 'reap')
+      const duty = await dutyOf(store, 'reap')
       clock.advance(2_999)
       assert.deepEqual(await leads(store, id, bids('reap')), ['reap'])
-      assert.deepEqual(await dutyOf(store, 'reap'), taken)
+      assert.deepEqual(await dutyOf(store, 'reap'), duty)
       clock.advance(1)
       assert.deepEqual(await leads(store, id, bids('reap')), ['reap'])
       assert.equal((await dutyOf(store, 'reap'))?.expiresAt, clock.now() + 10_000)
@@ -183,11 +183,11 @@ export const leadershipCases: readonly Case[] = [
       const stores = [store, await another(), await another(), await another()]
       const ids = await Promise.all(stores.map(() => worker({ leaseMs: 10 * HOUR })))
       for (let round = 0; round < 10; round += 1) {
-        const told = await Promise.all(
+        const answers = await Promise.all(
           stores.map((each, n) => leads(each, ids[n] ?? '', bids('reap', 'stage'), HOUR)),
         )
         for (const name of ['reap', 'stage']) {
-          const leaders = ids.filter((_, n) => told[n]?.includes(name))
+          const leaders = ids.filter((_, n) => answers[n]?.includes(name))
           assert.deepEqual(leaders, [(await dutyOf(store, name))?.leader])
         }
         clock.advance(10_000)
@@ -202,8 +202,8 @@ export const leadershipCases: readonly Case[] = [
       assert.deepEqual(await leads(store, ids[0] ?? '', bids('reap')), ['reap'])
       for (let round = 0; round < 10; round += 1) {
         clock.advance(9_999)
-        const told = await Promise.all(stores.map((each, n) => leads(each, ids[n] ?? '', bids('reap'))))
-        assert.deepEqual(told, [['reap'], [], []])
+        const answers = await Promise.all(stores.map((each, n) => leads(each, ids[n] ?? '', bids('reap'))))
+        assert.deepEqual(answers, [['reap'], [], []])
       }
     },
   },

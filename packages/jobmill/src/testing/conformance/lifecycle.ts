@@ -162,10 +162,10 @@ export const lifecycleCases: readonly Case[] = [
     async run({ store, another }) {
       const other = await another()
       const waits = store.wait({ queues: [QUEUE], timeoutMs: 15_000 })
-      let woken = false
+      let isWoken = false
       // Best effort: the waiter may not be listening yet, so notify until it is.
       const again = async (): Promise<void> => {
-        if (woken) return
+        if (isWoken) return
         await other.enqueue([aJob()])
         other.notify([QUEUE])
         await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))
@@ -173,7 +173,7 @@ export const lifecycleCases: readonly Case[] = [
       }
       const notifications = again()
       assert.deepEqual(new Set((await waits).map(({ queue }) => queue)), new Set([QUEUE]))
-      woken = true
+      isWoken = true
       await notifications
     },
   },

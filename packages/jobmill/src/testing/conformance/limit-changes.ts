@@ -5,7 +5,15 @@ import { anAcquire } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
-import { TEN, declare, draw, patient, api, granted, settingsVersion } from './limit-words.ts'
+import {
+  TEN,
+  declare,
+  draw,
+  patientRequest,
+  apiLimit,
+  countGranted,
+  settingsVersion,
+} from './rate-helpers.ts'
 
 export const limitChangeCases: readonly Case[] = [
   {
@@ -35,12 +43,12 @@ export const limitChangeCases: readonly Case[] = [
       assert.deepEqual(await store.limits(), [drained])
       clock.advance(2_999)
       assert.equal((await draw(store)).outcome, 'later')
-      assert.equal((await api(store)).drainedMs, 1)
+      assert.equal((await apiLimit(store)).drainedMs, 1)
       clock.advance(1)
       const takes = await Promise.all(Array.from({ length: 5 }, () => draw(store)))
-      assert.equal(granted(takes), 1)
+      assert.equal(countGranted(takes), 1)
       clock.advance(100)
-      assert.equal((await api(store)).available, 1)
+      assert.equal((await apiLimit(store)).available, 1)
       await rejectsWith('LIMIT_UNKNOWN', () => store.drain('nope', 5))
     },
   },
@@ -50,7 +58,7 @@ export const limitChangeCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 5 })
       assert.equal((await store.drain('api', 0)).available, 0)
       clock.advance(300)
-      assert.equal((await api(store)).available, 3)
+      assert.equal((await apiLimit(store)).available, 3)
       await store.drain('api', 5_000)
       assert.equal((await store.drain('api', 10)).drainedMs, 5_000)
     },
@@ -65,7 +73,7 @@ export const limitChangeCases: readonly Case[] = [
       assert.deepEqual([changed.settings, changed.available, changed.nextInMs], [faster, 0, 100])
       assert.deepEqual(await store.limits(), [changed])
       clock.advance(200)
-      assert.equal((await api(store)).available, 2)
+      assert.equal((await apiLimit(store)).available, 2)
       await rejectsWith('LIMIT_UNKNOWN', () => store.changeLimit('nope', faster))
     },
   },
@@ -74,12 +82,12 @@ export const limitChangeCases: readonly Case[] = [
     async run({ store }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
-      const [first, second] = [patient(), patient()]
+      const [first, second] = [patientRequest(), patientRequest()]
       await store.acquire([first, second])
       await store.changeLimit('api', { ...TEN, burst: 1 })
       // The wait list is empty, so a new request is granted.
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'granted')
-      await store.acquire([patient()])
+      await store.acquire([patientRequest()])
       assert.equal(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },
@@ -101,15 +109,15 @@ export const limitChangeCases: readonly Case[] = [
       assert.equal(await store.deleteLimit('api'), false)
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
-      const late = patient()
+      const late = patientRequest()
       await store.acquire([late])
       assert.equal(await store.deleteLimit('api'), true)
       assert.equal(await store.deleteLimit('api'), false)
       assert.deepEqual(await store.limits(), [])
       assert.deepEqual(await draw(store), { outcome: 'unknown' })
       await declare(store, { ...TEN, burst: 1 })
-      assert.equal((await api(store)).available, 1)
-      await store.acquire([patient(), patient()])
+      assert.equal((await apiLimit(store)).available, 1)
+      await store.acquire([patientRequest(), patientRequest()])
       // It has lost its place.
       assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
     },
@@ -119,16 +127,16 @@ export const limitChangeCases: readonly Case[] = [
     async run({ store, another, clock }) {
       const other = await another()
       await declare(store, { type: 'rate', amount: 1, perMs: HOUR, burst: 8 })
-      let taken = 0
+      let tokens = 0
       for (let round = 0; round < 6; round += 1) {
         const [replies] = await Promise.all([
           Promise.all([draw(store), draw(store)]),
           other.changeLimit('api', { type: 'rate', amount: 1, perMs: HOUR + round, burst: 8 }),
         ])
-        taken += granted(replies)
+        tokens += countGranted(replies)
       }
-      assert.equal(taken, 8)
-      assert.equal((await api(store)).available, 0)
+      assert.equal(tokens, 8)
+      assert.equal((await apiLimit(store)).available, 0)
       clock.advance(1)
     },
   },
@@ -167,7 +175,7 @@ export const limitChangeCases: readonly Case[] = [
       await rejectsWith('NUMBER_INVALID', () => store.release([{ ...anAcquire('api'), token: 1.5 }]))
       await rejectsWith('NAME_INVALID', () => store.acquire([anAcquire('api'), anAcquire('my api')]))
       await rejectsWith('NUMBER_INVALID', () => store.drain('api', -1))
-      assert.equal((await api(store)).available, 2)
+      assert.equal((await apiLimit(store)).available, 2)
     },
   },
 ]

@@ -4,8 +4,8 @@ import type { LimitSettings, RateSettings } from '../../job/limit.ts'
 import { aRetain, anAcquire } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { EACH, ONE, outcomes } from './limit-key-words.ts'
-import { api, declare, draw, granted, patient, TEN } from './limit-words.ts'
+import { EACH, ONE, outcomes } from './limit-key-helpers.ts'
+import { apiLimit, declare, draw, countGranted, patientRequest, TEN } from './rate-helpers.ts'
 import { rejectsWith } from './looks.ts'
 
 const MINUTE = HOUR / 60
@@ -22,7 +22,7 @@ export const limitKeyEndCases: readonly Case[] = [
         anAcquire('api', { key: 'b', amount: 1 }),
       ])
       await store.drain('api', 5_000, 'c')
-      await store.acquire([{ ...patient(), key: 'a' }])
+      await store.acquire([{ ...patientRequest(), key: 'a' }])
       const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4, perKey: true }
       const changed = await store.changeLimit('api', faster)
       assert.deepEqual([changed.settings, changed.available, changed.keys], [faster, 4, 3])
@@ -63,14 +63,14 @@ export const limitKeyEndCases: readonly Case[] = [
       await declare(store, ONE)
       await store.declareLimits([{ name: 'api2', settings: ONE }])
       await store.acquire([anAcquire('api', { key: 'a' }), anAcquire('api2', { key: 'a' })])
-      const late = { ...patient(), key: 'a' }
+      const late = { ...patientRequest(), key: 'a' }
       await store.acquire([late])
       assert.equal(await store.deleteLimit('api'), true)
       assert.deepEqual(await draw(store, { key: 'a' }), { outcome: 'unknown' })
       await declare(store, ONE)
       assert.equal((await store.limits())[0]?.keys, 0)
       assert.deepEqual(await outcomes(store, ['a']), ['granted'])
-      await store.acquire([{ ...patient(), key: 'a' }])
+      await store.acquire([{ ...patientRequest(), key: 'a' }])
       // It has lost its place.
       assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
       assert.equal(only(await store.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
@@ -82,11 +82,11 @@ export const limitKeyEndCases: readonly Case[] = [
       await declare(store, EACH)
       await store.acquire([anAcquire('api', { key: 'a', amount: 2 }), anAcquire('api', { key: 'b' })])
       await store.drain('api', 1_000, 'c')
-      const waiting = { ...patient(), key: 'd', amount: 2 }
+      const waiting = { ...patientRequest(), key: 'd', amount: 2 }
       await store.acquire([anAcquire('api', { key: 'd', amount: 2 }), waiting])
       const left = async (): Promise<number | null> => {
         await store.retain(aRetain())
-        return (await api(store)).keys
+        return (await apiLimit(store)).keys
       }
       assert.equal(await left(), 4)
       clock.advance(100)
@@ -117,7 +117,7 @@ export const limitKeyEndCases: readonly Case[] = [
         const { more } = await store.retain(aRetain({ limit: 10 }))
         if (!more) break
       }
-      assert.equal((await api(store)).keys, 1)
+      assert.equal((await apiLimit(store)).keys, 1)
       assert.deepEqual(await outcomes(store, ['k6', 'k7']), ['granted', 'later'])
     },
   },
@@ -141,7 +141,7 @@ export const limitKeyEndCases: readonly Case[] = [
             )
           }),
         )
-        assert.equal(granted(replies.flat()), round === 0 ? 80 : 0)
+        assert.equal(countGranted(replies.flat()), round === 0 ? 80 : 0)
       }
       assert.deepEqual(
         (await store.limits()).map((limit) => limit.keys),

@@ -4,8 +4,8 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import { aRetain, anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 import type { Case } from './case.ts'
-import { EACH, ONE, outcomes } from './limit-key-words.ts'
-import { api, declare, draw, patient, settingsVersion, TEN } from './limit-words.ts'
+import { EACH, ONE, outcomes } from './limit-key-helpers.ts'
+import { apiLimit, declare, draw, patientRequest, settingsVersion, TEN } from './rate-helpers.ts'
 import { rejectsWith } from './looks.ts'
 
 export const limitKeyCases: readonly Case[] = [
@@ -36,8 +36,8 @@ export const limitKeyCases: readonly Case[] = [
       for (let round = 0; round < 24; round += 1) {
         const asked = keys.flatMap((key, n) => ({ key, waitUpToMs: n * 10, amount: 1 + ((round + n) % 2) }))
         const replies = stores.map((each) => each.acquire(asked.map((one) => anAcquire('api', one))))
-        for (const told of await Promise.all(replies))
-          for (const [n, reply] of told.entries()) {
+        for (const acquired of await Promise.all(replies))
+          for (const [n, reply] of acquired.entries()) {
             const { key = '', amount = 0 } = asked[n] ?? {}
             if (reply.outcome !== 'granted') continue
             const at = clock.now() + reply.waitMs
@@ -63,7 +63,7 @@ export const limitKeyCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, ONE)
       await outcomes(store, ['a', 'b'])
-      const first = { ...patient(), key: 'a' }
+      const first = { ...patientRequest(), key: 'a' }
       assert.equal(only(await store.acquire([first])).outcome, 'later')
       clock.advance(50)
       assert.equal((await draw(store, { key: 'a', waitUpToMs: 1_000 })).outcome, 'later')
@@ -138,7 +138,7 @@ export const limitKeyCases: readonly Case[] = [
       for (const key of ['', 'x'.repeat(201), 'a\u0000b', 'a\nb', '\ud800'])
         await rejectsWith('NAME_INVALID', () => outcomes(store, [key]))
       await rejectsWith('NAME_INVALID', () => store.drain('api', 5, ''))
-      assert.equal((await api(store)).keys, keys.length)
+      assert.equal((await apiLimit(store)).keys, keys.length)
     },
   },
   {
@@ -148,7 +148,7 @@ export const limitKeyCases: readonly Case[] = [
       const version = await settingsVersion(store)
       await outcomes(store, ['a', 'a', 'b'])
       assert.equal(await settingsVersion(store), version)
-      const record = await api(store)
+      const record = await apiLimit(store)
       assert.deepEqual(record, {
         name: 'api',
         settings: EACH,

@@ -6,9 +6,9 @@ import type { Store } from '../../store/store.ts'
 import { anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 import type { Case } from './case.ts'
-import { api, declare, draw, TEN } from './limit-words.ts'
+import { apiLimit, declare, draw, TEN } from './rate-helpers.ts'
 import { rejectsWith } from './looks.ts'
-import { daily, declare as declareSchedule } from './schedule-words.ts'
+import { dailySchedule, declare as declareSchedule } from './schedule-helpers.ts'
 
 const release = (store: Store, settings: Partial<QueueSettings>): Promise<void> =>
   store.declareQueues([{ name: 'mail', settings }])
@@ -51,17 +51,17 @@ export const limitOverrideCases: readonly Case[] = [
   {
     name: 'N1 every option of a limit follows the code, can be overridden alone, survives a release, and can be reset',
     async run({ store, another }) {
-      for (const [at, [said, override, counts]] of LIMITS.entries()) {
+      for (const [at, [declared, override, counts]] of LIMITS.entries()) {
         const name = `limit-${at}`
         const settings = async (): Promise<unknown> =>
           (await (await another()).limits()).find((limit) => limit.name === name)?.settings
         await store.declareLimits([{ name, settings: { type: 'concurrency', most: 99 } }])
-        await store.declareLimits([{ name, settings: said }])
+        await store.declareLimits([{ name, settings: declared }])
         const first = await settings()
         await store.changeLimit(name, override, 'ci')
         assert.deepEqual(await settings(), counts)
         // A release that changes an option that is not overridden, if there is one.
-        await store.declareLimits([{ name, settings: said }])
+        await store.declareLimits([{ name, settings: declared }])
         assert.deepEqual(await settings(), counts)
         const { type: _, ...named } = override
         const listed = (await store.overrides()).filter((one) => one.name === name)
@@ -80,7 +80,7 @@ export const limitOverrideCases: readonly Case[] = [
       await declare(store, { type: 'rate', amount: 5 })
       await store.changeLimit('api', { type: 'rate', perMs: 500 }, 'ci')
       await declare(store, { type: 'rate', amount: 20, perMs: 60_000 })
-      assert.deepEqual((await api(store)).settings, { type: 'rate', amount: 20, perMs: 500, burst: 40 })
+      assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 20, perMs: 500, burst: 40 })
       const [one] = await store.overrides()
       assert.deepEqual([one?.option, one?.value, one?.code, one?.isInCode], ['perMs', 500, 60_000, true])
     },
@@ -92,13 +92,13 @@ export const limitOverrideCases: readonly Case[] = [
       await draw(store, { amount: 4 })
       const first = anAcquire('api', { waitUpToMs: 1 })
       assert.equal((await store.acquire([first]))[0]?.outcome, 'later')
-      const before = await api(store)
+      const before = await apiLimit(store)
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
-      assert.deepEqual(await api(store), before)
+      assert.deepEqual(await apiLimit(store), before)
       await declare(store, { type: 'rate', amount: 10, burst: 4 })
-      assert.deepEqual([(await api(store)).available, (await api(store)).nextInMs], [0, 100])
+      assert.deepEqual([(await apiLimit(store)).available, (await apiLimit(store)).nextInMs], [0, 100])
       clock.advance(200)
-      assert.equal((await api(store)).available, 2)
+      assert.equal((await apiLimit(store)).available, 2)
     },
   },
   {
@@ -108,9 +108,9 @@ export const limitOverrideCases: readonly Case[] = [
       await draw(store, { amount: 2 })
       await declare(store, { ...TEN, perKey: true })
       assert.deepEqual((await draw(store, { key: 'a' })).outcome, 'granted')
-      assert.equal((await api(store)).keys, 1)
+      assert.equal((await apiLimit(store)).keys, 1)
       await declare(store)
-      assert.deepEqual([(await api(store)).keys, (await draw(store)).outcome], [null, 'granted'])
+      assert.deepEqual([(await apiLimit(store)).keys, (await draw(store)).outcome], [null, 'granted'])
       await release(store, { limit: 'api' })
       await rejectsWith('OPTION_CONFLICT', () =>
         store.declareLimits([
@@ -134,13 +134,13 @@ export const limitOverrideCases: readonly Case[] = [
       assert.deepEqual(await store.overrides(), [])
       await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('limit', 'api', null))
       await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })
-      assert.deepEqual((await api(store)).settings, { type: 'rate', amount: 5, perMs: 60_000, burst: 1 })
+      assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 5, perMs: 60_000, burst: 1 })
       assert.deepEqual(
         (await store.overrides()).map(({ option, by }) => [option, by]),
         [['amount', 'ops']],
       )
       await store.resetOverrides('limit', 'api', ['amount'])
-      assert.deepEqual((await api(store)).settings, { type: 'rate', amount: 9, perMs: 60_000, burst: 1 })
+      assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 9, perMs: 60_000, burst: 1 })
     },
   },
   {
@@ -151,23 +151,23 @@ export const limitOverrideCases: readonly Case[] = [
       await store.changeSchedule('daily', { priority: 4, paused: true, tags: ['x'] }, 'ops')
       clock.advance(5)
       await declareSchedule(store, 2, { priority: 1, maxAttempts: 9 })
-      const { live, code: said } = await daily(store)
+      const { live, code: inCode } = await dailySchedule(store)
       assert.deepEqual([live.priority, live.paused, live.maxAttempts], [4, true, 9])
       const one = { what: 'schedule', name: 'daily', by: 'ops', at, isInCode: true }
       assert.deepEqual(await store.overrides(), [
         { ...one, option: 'paused', value: true, code: false },
         { ...one, option: 'priority', value: 4, code: 1 },
-        { ...one, option: 'tags', value: ['x'], code: said?.tags },
+        { ...one, option: 'tags', value: ['x'], code: inCode?.tags },
       ])
       assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['priority']), ['priority'])
-      assert.equal((await daily(store)).live.priority, 1)
+      assert.equal((await dailySchedule(store)).live.priority, 1)
       await store.changeSchedule('daily', { paused: false })
       assert.deepEqual(
         (await store.overrides()).map(({ option }) => option),
         ['tags'],
       )
       assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), ['tags'])
-      assert.deepEqual((await daily(store)).live, (await daily(store)).code)
+      assert.deepEqual((await dailySchedule(store)).live, (await dailySchedule(store)).code)
     },
   },
   {
@@ -177,7 +177,7 @@ export const limitOverrideCases: readonly Case[] = [
       await rejectsWith('LIMIT_UNKNOWN', () => store.resetOverrides('limit', 'nope', null))
       await rejectsWith('SCHEDULE_UNKNOWN', () => store.resetOverrides('schedule', 'nope', null))
       await declareSchedule(store, 1)
-      await store.createSchedule('mine', (await daily(store)).live, 'ops')
+      await store.createSchedule('mine', (await dailySchedule(store)).live, 'ops')
       await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('schedule', 'mine', null))
       // Code names a limit that was not needed while the override applied.
       await declare(store)

@@ -5,7 +5,15 @@ import type { Acquired } from '../../store/limit.ts'
 import { anAcquire } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { TEN, declare, draw, patient, api, granted, settingsVersion } from './limit-words.ts'
+import {
+  TEN,
+  declare,
+  draw,
+  patientRequest,
+  apiLimit,
+  countGranted,
+  settingsVersion,
+} from './rate-helpers.ts'
 
 export const limitCases: readonly Case[] = [
   {
@@ -55,7 +63,7 @@ export const limitCases: readonly Case[] = [
           { outcome: 'granted', waitMs: 0 },
         ],
       )
-      const { available, nextInMs } = await api(store)
+      const { available, nextInMs } = await apiLimit(store)
       assert.deepEqual([available, nextInMs], [0, 100])
       const late = anAcquire('api')
       const ask = async (): Promise<Acquired['outcome']> => only(await store.acquire([late])).outcome
@@ -65,7 +73,7 @@ export const limitCases: readonly Case[] = [
       clock.advance(1)
       assert.equal(await ask(), 'granted')
       clock.advance(HOUR)
-      assert.equal((await api(store)).available, 2)
+      assert.equal((await apiLimit(store)).available, 2)
     },
   },
   {
@@ -100,12 +108,12 @@ export const limitCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 5 })
       assert.deepEqual(await draw(store, { amount: 6 }), { outcome: 'never', most: 5 })
-      assert.equal((await api(store)).available, 5)
+      assert.equal((await apiLimit(store)).available, 5)
       assert.equal((await draw(store, { amount: 4 })).outcome, 'granted')
-      assert.equal((await api(store)).available, 1)
+      assert.equal((await apiLimit(store)).available, 1)
       assert.deepEqual(await draw(store, { amount: 5, waitUpToMs: 400 }), { outcome: 'granted', waitMs: 400 })
       clock.advance(400)
-      assert.equal((await api(store)).available, 0)
+      assert.equal((await apiLimit(store)).available, 0)
     },
   },
   {
@@ -141,7 +149,7 @@ export const limitCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 5 })
       for (const [round, burst] of [5, 2, 5].entries()) {
         const takes = Array.from({ length: 12 }, (_, n) => draw(stores[n % 3] ?? store))
-        assert.equal(granted(await Promise.all(takes)), burst, `round ${round}`)
+        assert.equal(countGranted(await Promise.all(takes)), burst, `round ${round}`)
         clock.advance(round === 0 ? 200 : HOUR)
       }
     },
@@ -151,7 +159,7 @@ export const limitCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
-      const [first, second] = [patient(), patient()]
+      const [first, second] = [patientRequest(), patientRequest()]
       assert.equal(only(await store.acquire([first])).outcome, 'later')
       assert.equal(only(await store.acquire([second])).outcome, 'later')
       clock.advance(50)
@@ -181,7 +189,7 @@ export const limitCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
-      const [first, second] = [patient(), patient()]
+      const [first, second] = [patientRequest(), patientRequest()]
       await store.acquire([first, second])
       clock.advance(100)
       assert.equal(only(await store.acquire([first])).outcome, 'granted')
@@ -195,7 +203,7 @@ export const limitCases: readonly Case[] = [
       await declare(store)
       assert.equal((await draw(store, { token: 77 })).outcome, 'granted')
       assert.deepEqual(await store.release([anAcquire('api')]), [false])
-      assert.equal((await api(store)).held, 0)
+      assert.equal((await apiLimit(store)).held, 0)
     },
   },
 ]

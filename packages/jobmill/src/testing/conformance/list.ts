@@ -162,9 +162,9 @@ export const listCases: readonly Case[] = [
       ] as const
       for (const [filter, expected] of filters) {
         for (const limit of [500, 1]) {
-          const found = await idsOf(store, filter, limit)
-          assert.deepEqual(new Set(found), new Set(expected.map((n) => ids[n])), JSON.stringify(filter))
-          assert.equal(found.length, expected.length)
+          const page = await idsOf(store, filter, limit)
+          assert.deepEqual(new Set(page), new Set(expected.map((n) => ids[n])), JSON.stringify(filter))
+          assert.equal(page.length, expected.length)
         }
       }
     },

@@ -72,11 +72,11 @@ export const logCases: readonly Case[] = [
     async run({ store, running, finish, job }) {
       for (const transition of [DONE, DEAD, { to: 'cancelled' }, later(0), later(HOUR)] as const) {
         const leases = [await running(), await running(), await running(), await running()] as const
-        const [noted, brought, empty, none] = leases
+        const [noted, withFinish, empty, none] = leases
         await store.progress(leases.slice(0, 3).map(({ id, token }) => ({ id, token, log: 'noted' })))
         await store.finish([
           aFinish(noted, transition),
-          aFinish(brought, transition, { log: 'brought' }),
+          aFinish(withFinish, transition, { log: 'brought' }),
           aFinish(empty, transition, { log: '' }),
         ])
         await finish(none, transition)
@@ -133,14 +133,14 @@ export const logCases: readonly Case[] = [
     name: 'P6 P8 a cancelled attempt keeps its log, after a finish and after the end of the instance',
     async run({ store, running, finish }) {
       const leases = [await running(), await running(), await running()] as const
-      const [noted, brought, stopped] = leases
+      const [noted, withFinish, stopped] = leases
       await store.progress(leases.map(({ id, token }) => ({ id, token, log: 'noted' })))
       await store.cancel(
         leases.map(({ id }) => id),
         'stop it',
       )
       await finish(noted, RELEASED)
-      await finish(brought, later(HOUR), { log: 'brought' })
+      await finish(withFinish, later(HOUR), { log: 'brought' })
       await store.deregister(stopped.instance)
       const logs = await Promise.all(leases.map(({ id }) => logsOf(store, id)))
       assert.deepEqual(logs, [['noted'], ['brought'], ['noted']])

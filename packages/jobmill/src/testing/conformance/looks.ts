@@ -61,10 +61,10 @@ export async function countsOf(
   store: Store,
   queue: string = QUEUE,
 ): Promise<Partial<Record<JobState, number>>> {
-  const found = (await store.counts()).find((one) => one.queue === queue)
-  assert.ok(found, `no counts of ${queue}`)
+  const record = (await store.counts()).find((one) => one.queue === queue)
+  assert.ok(record, `no counts of ${queue}`)
   return Object.fromEntries(
-    JOB_STATES.filter((state) => found[state] !== 0).map((state) => [state, found[state]]),
+    JOB_STATES.filter((state) => record[state] !== 0).map((state) => [state, record[state]]),
   )
 }
 

@@ -218,15 +218,15 @@ export const metricCases: readonly Case[] = [
       await say(3, 9, MINUTE)
       await say(3, 99, MINUTE)
       await store.rollUp(ALL)
-      const told = (sum: number, size: number): MetricRecord[] => [
+      const recordsOf = (sum: number, size: number): MetricRecord[] => [
         {
           scope,
           at: floor(clock.now(), size),
           data: { gauges: { busy: { sum, count: 1, most: sum } } },
         },
       ]
-      assert.deepEqual(await read(store), told(3, TEN_SECONDS))
-      assert.deepEqual(await read(store, MINUTE), told(9, MINUTE))
+      assert.deepEqual(await read(store), recordsOf(3, TEN_SECONDS))
+      assert.deepEqual(await read(store, MINUTE), recordsOf(9, MINUTE))
       assert.deepEqual(await read(store, HOUR), [])
     },
   },
@@ -238,19 +238,19 @@ export const metricCases: readonly Case[] = [
         [0, 10_000, 20_000].map((agoMs) => counted(1, { scope, agoMs })),
       )
       await store.record(aRecording({ deltas }))
-      const told = async (overrides: Partial<MetricQuery>): Promise<[string, number][]> =>
+      const valuesOf = async (overrides: Partial<MetricQuery>): Promise<[string, number][]> =>
         (await read(store, TEN_SECONDS, overrides)).map((one) => [one.scope, one.at - at])
       for (const rolled of [false, true]) {
         if (rolled) await store.rollUp(ALL)
         assert.deepEqual(
-          await told({}),
+          await valuesOf({}),
           ['B', 'a', 'b'].flatMap((scope) => [-20_000, -10_000, 0].map((when) => [scope, when])),
         )
-        assert.deepEqual(await told({ scopes: ['b', 'nope'], from: at - 10_000, before: at }), [
+        assert.deepEqual(await valuesOf({ scopes: ['b', 'nope'], from: at - 10_000, before: at }), [
           ['b', -10_000],
         ])
-        assert.deepEqual(await told({ scopes: [] }), [])
-        assert.deepEqual(await told({ from: at + 1 }), [])
+        assert.deepEqual(await valuesOf({ scopes: [] }), [])
+        assert.deepEqual(await valuesOf({ from: at + 1 }), [])
       }
     },
   },

@@ -96,7 +96,7 @@ export const notCrashedCases: readonly Case[] = [
     name: 'P5 D6 a job that is dead because of a reverted crash is retried, unless another job holds its key',
     async run(t) {
       const dedupe = { key: 'one' }
-      const [free, taken] = [await t.enqueue({ kind: 'free' }), await t.enqueue({ kind: 'taken', dedupe })]
+      const [free, keyed] = [await t.enqueue({ kind: 'free' }), await t.enqueue({ kind: 'taken', dedupe })]
       // The first crash is reverted. The job is dead because of the last one, which did happen.
       const comeBack = await lose(t, 'free')
       for (const crashesUntilDead of [3, 3]) await lose(t, 'free', crashesUntilDead)
@@ -107,7 +107,7 @@ export const notCrashedCases: readonly Case[] = [
       await comeBackTaken()
       const { state, attempt, crashes, endedAt } = await t.job(free)
       assert.deepEqual([state, attempt, crashes, endedAt], ['ready', 0, 0, null])
-      assert.deepEqual([(await t.job(taken)).state, await crashesOf(t, taken)], ['dead', 0])
+      assert.deepEqual([(await t.job(keyed)).state, await crashesOf(t, keyed)], ['dead', 0])
       assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
       await countsAreExact(t.store)
       assert.equal((await t.claimOne(await t.worker(), { kinds: ['free'] })).id, free)
@@ -149,8 +149,8 @@ export const notCrashedCases: readonly Case[] = [
       assert.equal(await crashesOf(t, id), 1)
       const error = `lost with its instance (crash 1)${STOOD_STILL}`
       assert.equal(only(await t.store.history(id)).error, error)
-      const { state, crashes, error: told } = await t.job(dead)
-      assert.deepEqual([state, crashes, told], ['dead', 1, error])
+      const { state, crashes, error: lastError } = await t.job(dead)
+      assert.deepEqual([state, crashes, lastError], ['dead', 1, error])
     },
   },
   {

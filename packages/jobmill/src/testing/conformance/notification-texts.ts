@@ -8,15 +8,15 @@ import { QUEUE } from '../factories.ts'
 export const ROUNDS = 20
 
 /** Waits at each of these stores, runs an action, and returns what each received for the queue. */
-export async function heardAt(
+export async function wakeUpsAt(
   stores: readonly Store[],
   act: () => Promise<unknown>,
   queue: string,
 ): Promise<WakeUp[][]> {
   const waits = stores.map((store) => store.wait({ queues: [queue], timeoutMs: 2_000 }))
   await act()
-  const heard = await Promise.all(waits)
-  return heard.map((wakeUps) => wakeUps.filter((wakeUp) => wakeUp.queue === queue))
+  const received = await Promise.all(waits)
+  return received.map((wakeUps) => wakeUps.filter((wakeUp) => wakeUp.queue === queue))
 }
 
 /**
@@ -29,16 +29,16 @@ export async function notifications<T = void>(
   jobs: number | null,
   queue: string = QUEUE,
 ): Promise<void> {
-  const heard: WakeUp[] = []
+  const wakeUps: WakeUp[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const made = (await prepare?.()) as T
-    heard.push(...(await heardAt([store], () => act(made), queue)).flat())
-    const wakeUp = heard.find((one) => one.jobs === jobs)
+    wakeUps.push(...(await wakeUpsAt([store], () => act(made), queue)).flat())
+    const wakeUp = wakeUps.find((one) => one.jobs === jobs)
     if (wakeUp === undefined) continue
     assert.equal(wakeUp.skip, 0)
     return
   }
-  assert.fail(`never notified of ${jobs} jobs, but of ${heard.map((one) => one.jobs).join(', ')}`)
+  assert.fail(`never notified of ${jobs} jobs, but of ${wakeUps.map((one) => one.jobs).join(', ')}`)
 }
 
 /**
@@ -50,13 +50,13 @@ export async function isSilent(
   act: () => Promise<unknown>,
   queue: string = QUEUE,
 ): Promise<void> {
-  const heard: WakeUp[] = []
+  const received: WakeUp[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const wait = store.wait({ queues: [queue], timeoutMs: 100 })
     await act()
     const wakeUps = (await wait).filter((wakeUp) => wakeUp.queue === queue)
     if (wakeUps.length === 0) return
-    heard.push(...wakeUps)
+    received.push(...wakeUps)
   }
-  assert.fail(`always notified of ${heard.map((one) => one.jobs).join(', ')} jobs`)
+  assert.fail(`always notified of ${received.map((one) => one.jobs).join(', ')} jobs`)
 }

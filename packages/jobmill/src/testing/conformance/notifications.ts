@@ -8,7 +8,7 @@ import type { WakeUp } from '../../store/wake-up.ts'
 import { aDefinition, aJob, anInstance, anAcquire, aTick, QUEUE, someJobs } from '../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
-import { heardAt, notifications, ROUNDS } from './notification-texts.ts'
+import { wakeUpsAt, notifications, ROUNDS } from './notification-texts.ts'
 
 type Leases = Awaited<ReturnType<Bench['claim']>>
 
@@ -121,11 +121,11 @@ export const notificationCases: readonly Case[] = [
       const turns = new Set<number>()
       for (let round = 2; round < ROUNDS && turns.size < 3; round += 1) {
         const jobs = someJobs(Array.from({ length: round }, () => ({})))
-        const heard = await heardAt(stores, () => store.enqueue(jobs), QUEUE)
+        const wakeUps = await wakeUpsAt(stores, () => store.enqueue(jobs), QUEUE)
         // If the number of jobs is unknown, every instance claims, and no order is needed.
-        const told = heard.flat().filter((wakeUp) => wakeUp.jobs === round)
-        if (told.length < 2) continue
-        const mine = new Set(told.map(({ seed: turn }) => turn))
+        const matching = wakeUps.flat().filter((wakeUp) => wakeUp.jobs === round)
+        if (matching.length < 2) continue
+        const mine = new Set(matching.map(({ seed: turn }) => turn))
         assert.equal(mine.size, 1)
         for (const turn of mine) turns.add(turn)
       }
@@ -138,11 +138,11 @@ export const notificationCases: readonly Case[] = [
       const other = await another()
       for (let round = 2; round < ROUNDS; round += 1) {
         const jobs = someJobs(Array.from({ length: round }, () => ({})))
-        const [heard = []] = await heardAt([store], () => store.enqueue(jobs), QUEUE)
-        const wakeUp = heard.find((one) => one.jobs === round)
+        const [wakeUps = []] = await wakeUpsAt([store], () => store.enqueue(jobs), QUEUE)
+        const wakeUp = wakeUps.find((one) => one.jobs === round)
         if (wakeUp === undefined) continue
         if (!wakeUp.passes) return
-        const [there = []] = await heardAt(
+        const [there = []] = await wakeUpsAt(
           [other],
           async () => store.forward({ ...wakeUp, jobs: 1, skip: round }),
           QUEUE,
@@ -150,9 +150,9 @@ export const notificationCases: readonly Case[] = [
         const isPassed = ({ skip }: WakeUp): boolean => skip === round
         // It may first receive notifications from before it waited.
         if (!there.some(isPassed)) there.push(...(await other.wait({ queues: [QUEUE], timeoutMs: 500 })))
-        const told = there.find(isPassed)
-        if (told === undefined) continue
-        assert.deepEqual([told.jobs, told.seed], [1, wakeUp.seed])
+        const forwarded = there.find(isPassed)
+        if (forwarded === undefined) continue
+        assert.deepEqual([forwarded.jobs, forwarded.seed], [1, wakeUp.seed])
         return
       }
       assert.fail('a forwarded notification was never received')

@@ -100,8 +100,8 @@ export const onDeadCases: readonly Case[] = [
       const queues = [{ queue: ON_DEAD_QUEUE, room: 9 }]
       const leases = await t.claim(await t.worker(), { queues, kinds: [onDeadKind('a')] })
       assert.equal(leases[0]?.id, before)
-      const told = leases.slice(1).map(({ payload }) => (JSON.parse(payload) as { id: string }).id)
-      assert.deepEqual(told, dead.toSorted())
+      const deadIds = leases.slice(1).map(({ payload }) => (JSON.parse(payload) as { id: string }).id)
+      assert.deepEqual(deadIds, dead.toSorted())
     },
   },
   {
@@ -127,12 +127,12 @@ export const onDeadCases: readonly Case[] = [
         }
         const other = await t.worker({ kinds })
         await t.store.stage(10)
-        const told = await t.claimOne(other, { kinds })
-        assert.deepEqual([told.kind, told.orderKey], [onDeadKind('a'), orderKey])
-        assert.equal((JSON.parse(told.payload) as { id: string }).id, dies)
+        const followUp = await t.claimOne(other, { kinds })
+        assert.deepEqual([followUp.kind, followUp.orderKey], [onDeadKind('a'), orderKey])
+        assert.equal((JSON.parse(followUp.payload) as { id: string }).id, dies)
         await t.store.stage(10)
         assert.deepEqual(await t.claim(other, { kinds }), [])
-        await t.finish(told, DONE)
+        await t.finish(followUp, DONE)
         await t.store.stage(10)
         const after = await t.claimOne(other, { kinds })
         assert.equal(after.id, next)

@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue-sett
 import type { QueueRecord } from '../../store/queue-record.ts'
 import type { Store } from '../../store/store.ts'
 import type { Case } from './case.ts'
-import { declare, settingsVersion, TEN } from './limit-words.ts'
+import { declare, settingsVersion, TEN } from './rate-helpers.ts'
 
 /** Every option of a queue in two releases of the code, and its override. */
 const OPTIONS: {
@@ -30,9 +30,9 @@ const code = (release: 0 | 1 | 2): Partial<QueueSettings> =>
   Object.fromEntries(KEYS.map((key) => [key, OPTIONS[key][release]]))
 
 async function mail(store: Store): Promise<QueueRecord> {
-  const found = (await store.queues()).find(({ name }) => name === 'mail')
-  assert.ok(found, 'queue mail does not exist')
-  return found
+  const queue = (await store.queues()).find(({ name }) => name === 'mail')
+  assert.ok(queue, 'queue mail does not exist')
+  return queue
 }
 
 const release = (store: Store, settings: Partial<QueueSettings> | null): Promise<void> =>
@@ -80,10 +80,10 @@ export const overrideCases: readonly Case[] = [
         const { name: _, coolingMs: __, throttles: ___, ...counts } = await mail(store)
         assert.deepEqual(counts, expected)
         const override = { what: 'queue', name: 'mail', option: key, value: OPTIONS[key][2], by: 'ci', at }
-        const said = key === 'paused' ? false : OPTIONS[key][0]
-        assert.deepEqual(await store.overrides(), [{ ...override, code: said, isInCode: true }])
+        const inCode = key === 'paused' ? false : OPTIONS[key][0]
+        assert.deepEqual(await store.overrides(), [{ ...override, code: inCode, isInCode: true }])
         assert.deepEqual(await store.resetOverrides('queue', 'mail', [key]), [key])
-        assert.equal((await mail(store))[key], said)
+        assert.equal((await mail(store))[key], inCode)
         assert.deepEqual(await store.overrides(), [])
       }
     },
@@ -98,11 +98,11 @@ export const overrideCases: readonly Case[] = [
         other.changeQueue('mail', { settings: { retainDoneMs: 6, keepDone: 3 }, coolMs: null }, 'b'),
       ])
       assert.deepEqual(
-        (await other.overrides()).map(({ option, value, by, code: said, isInCode }) => [
+        (await other.overrides()).map(({ option, value, by, code: inCode, isInCode }) => [
           option,
           value,
           by,
-          said,
+          inCode,
           isInCode,
         ]),
         [
@@ -152,7 +152,7 @@ export const overrideCases: readonly Case[] = [
       await enqueue({ queue: 'mail' })
       await store.changeQueue('mail', { settings: { workers: 8 }, coolMs: null }, 'ops')
       assert.deepEqual(
-        (await store.overrides()).map(({ option, code: said, isInCode }) => [option, said, isInCode]),
+        (await store.overrides()).map(({ option, code: inCode, isInCode }) => [option, inCode, isInCode]),
         [['workers', null, false]],
       )
       await release(store, null)

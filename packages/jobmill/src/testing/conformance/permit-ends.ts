@@ -3,9 +3,17 @@ import assert from 'node:assert/strict'
 import { anAcquire } from '../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
-import { db, declare, heldBy, heldOf, take, takeFor, type Held } from './permit-words.ts'
+import {
+  dbLimit,
+  declare,
+  permitOf,
+  heldOf,
+  acquireOutcome,
+  acquireFor,
+  type HeldLease,
+} from './permit-helpers.ts'
 /** Every way an attempt can end. */
-const ENDS: readonly (readonly [string, (t: Bench, lease: Held) => Promise<unknown>])[] = [
+const ENDS: readonly (readonly [string, (t: Bench, lease: HeldLease) => Promise<unknown>])[] = [
   ['P13 the permit of a job is released when it is done', (t, lease) => t.finish(lease, DONE)],
   ['P13 the permit of a job is released when it is dead', (t, lease) => t.finish(lease, DEAD)],
   ['P13 the permit of a job is released when it is retried later', (t, lease) => t.finish(lease, later(500))],
@@ -38,7 +46,7 @@ const ENDS: readonly (readonly [string, (t: Bench, lease: Held) => Promise<unkno
   ],
 ]
 
-async function reap({ store, clock }: Bench, { id }: Held, crashesUntilDead: number): Promise<void> {
+async function reap({ store, clock }: Bench, { id }: HeldLease, crashesUntilDead: number): Promise<void> {
   clock.advance(10_000)
   const { jobs } = await store.reap({ crashesUntilDead, limit: 10 })
   assert.deepEqual(
@@ -54,14 +62,14 @@ const endCases = ENDS.map(([name, end]): Case => ({
     await declare(store, 2)
     // Another holder whose permit must stay.
     const bystander = await t.running({}, await t.worker({ leaseMs: 10 * HOUR }))
-    assert.equal(await take(store, takeFor(bystander)), 'granted')
+    assert.equal(await acquireOutcome(store, acquireFor(bystander)), 'granted')
     const lease = await t.running()
-    assert.equal(await take(store, takeFor(lease)), 'granted')
-    assert.deepEqual([await heldOf(store), (await db(store)).available], [2, 0])
+    assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
+    assert.deepEqual([await heldOf(store), (await dbLimit(store)).available], [2, 0])
     await end(t, lease)
-    assert.deepEqual([await heldOf(store), (await db(store)).available], [1, 1])
-    assert.equal(await take(store, takeFor(lease)), 'stale')
-    assert.deepEqual(await store.release([heldBy(lease)]), [false])
+    assert.deepEqual([await heldOf(store), (await dbLimit(store)).available], [1, 1])
+    assert.equal(await acquireOutcome(store, acquireFor(lease)), 'stale')
+    assert.deepEqual(await store.release([permitOf(lease)]), [false])
   },
 }))
 
@@ -73,7 +81,7 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 5)
       const other = await worker()
       const lease = await running()
-      assert.equal(await take(store, takeFor(lease, { instance: other })), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease, { instance: other })), 'granted')
       await store.deregister(other)
       assert.equal(await heldOf(store), 1)
       await finish(lease, DONE)
@@ -86,7 +94,7 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 5)
       await declare(store, 5, 'cpu')
       const lease = await running()
-      await store.acquire([takeFor(lease), takeFor(lease, { limit: 'cpu', amount: 4 })])
+      await store.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
       assert.deepEqual(
         (await store.limits()).map(({ held }) => held),
         [4, 1],
@@ -106,7 +114,7 @@ export const permitEndCases: readonly Case[] = [
       clock.advance(10_000)
       await store.reap({ crashesUntilDead: 3, limit: 10 })
       const lease = await claimOne(await worker(), { kinds: ['again'] })
-      await store.acquire([takeFor(lease)])
+      await store.acquire([acquireFor(lease)])
       assert.equal((await finish(old, DONE)).accepted, false)
       assert.equal(await heldOf(store), 1)
     },
@@ -120,7 +128,7 @@ export const permitEndCases: readonly Case[] = [
       for (let round = 0; round < 15; round += 1) {
         const lease = await running({}, instance)
         await Promise.all([
-          other.acquire([takeFor(lease)]),
+          other.acquire([acquireFor(lease)]),
           store.finish([aFinish(lease, round % 2 === 0 ? DONE : later(HOUR))]),
         ])
         assert.equal(await heldOf(store), 0)
@@ -144,7 +152,7 @@ export const permitEndCases: readonly Case[] = [
     async run({ store, running, transaction }) {
       await declare(store, 1)
       const lease = await running()
-      await store.acquire([takeFor(lease)])
+      await store.acquire([acquireFor(lease)])
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'rollback')
       assert.equal(await heldOf(store), 1)
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'commit')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { anInstance, anAcquire } from '../factories.ts'
 import { DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { declare, db, heldBy, heldOf, takeFor, take } from './permit-words.ts'
+import { declare, dbLimit, permitOf, heldOf, acquireFor, acquireOutcome } from './permit-helpers.ts'
 
 export const permitCases: readonly Case[] = [
   {
@@ -13,13 +13,13 @@ export const permitCases: readonly Case[] = [
       const leases = [await running(), await running(), await running()]
       const replies = []
       for (const lease of leases)
-        replies.push(only(await store.acquire([takeFor(lease, { waitUpToMs: 1_000 })])))
+        replies.push(only(await store.acquire([acquireFor(lease, { waitUpToMs: 1_000 })])))
       assert.deepEqual(replies.slice(0, 2), [
         { outcome: 'granted', waitMs: 0 },
         { outcome: 'granted', waitMs: 0 },
       ])
       assert.ok(replies[2]?.outcome === 'later' && replies[2].inMs > 0)
-      const { available, held, nextInMs } = await db(store)
+      const { available, held, nextInMs } = await dbLimit(store)
       assert.deepEqual([available, held, nextInMs], [0, 2, null])
     },
   },
@@ -33,7 +33,7 @@ export const permitCases: readonly Case[] = [
         const leases = []
         for (let n = 0; n < 9; n += 1) leases.push(await running({}, instance))
         const replies = await Promise.all(
-          leases.map((lease, n) => take(stores[n % 3] ?? store, takeFor(lease))),
+          leases.map((lease, n) => acquireOutcome(stores[n % 3] ?? store, acquireFor(lease))),
         )
         assert.equal(replies.filter((outcome) => outcome === 'granted').length, 3)
         assert.equal(await heldOf(store), 3)
@@ -53,14 +53,14 @@ export const permitCases: readonly Case[] = [
       const waiting = await enqueue()
       const { token } = lease
       const stale = [
-        takeFor(old),
-        takeFor(lease, { token: token + 1 }),
-        takeFor(lease, { holder: waiting }),
-        takeFor(lease, { holder: anInstance().id }),
+        acquireFor(old),
+        acquireFor(lease, { token: token + 1 }),
+        acquireFor(lease, { holder: waiting }),
+        acquireFor(lease, { holder: anInstance().id }),
       ]
-      for (const item of stale) assert.equal(await take(store, item), 'stale')
+      for (const item of stale) assert.equal(await acquireOutcome(store, item), 'stale')
       assert.equal(await heldOf(store), 0)
-      assert.equal(await take(store, takeFor(lease)), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
     },
   },
   {
@@ -74,9 +74,9 @@ export const permitCases: readonly Case[] = [
       const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
       clock.advance(1)
       for (const instance of [lost, stopped, expired, anInstance().id])
-        assert.equal(await take(store, anAcquire('db', { instance })), 'stale')
+        assert.equal(await acquireOutcome(store, anAcquire('db', { instance })), 'stale')
       assert.equal(await heldOf(store), 0)
-      assert.equal(await take(store, anAcquire('db', { instance: alive })), 'granted')
+      assert.equal(await acquireOutcome(store, anAcquire('db', { instance: alive })), 'granted')
       assert.equal(await heldOf(store), 1)
     },
   },
@@ -113,11 +113,11 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 1)
       const [lease, other] = [await running(), await running()]
-      await store.acquire([takeFor(lease)])
-      const back = [heldBy(other), { ...heldBy(lease), limit: 'nope' }, heldBy(lease), heldBy(lease)]
+      await store.acquire([acquireFor(lease)])
+      const back = [permitOf(other), { ...permitOf(lease), limit: 'nope' }, permitOf(lease), permitOf(lease)]
       assert.deepEqual(await store.release(back), [false, false, true, false])
       assert.deepEqual(await store.release([]), [])
-      assert.equal(await take(store, takeFor(other)), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(other)), 'granted')
     },
   },
   {
@@ -125,20 +125,20 @@ export const permitCases: readonly Case[] = [
     async run({ store, clock, running, worker, claimOne }) {
       await declare(store, 1)
       const old = await running({ kind: 'again' })
-      await store.acquire([takeFor(old)])
+      await store.acquire([acquireFor(old)])
       clock.advance(10_000)
       await store.reap({ crashesUntilDead: 3, limit: 10 })
       const instance = await worker()
       const lease = { ...(await claimOne(instance, { kinds: ['again'] })), instance }
-      assert.equal(await take(store, takeFor(lease)), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
       const late = [
-        heldBy(old),
-        { ...heldBy(lease), token: lease.token + 1 },
-        { ...heldBy(lease), token: null },
+        permitOf(old),
+        { ...permitOf(lease), token: lease.token + 1 },
+        { ...permitOf(lease), token: null },
       ]
       assert.deepEqual(await store.release(late), [false, false, false])
       assert.equal(await heldOf(store), 1)
-      assert.deepEqual(await store.release([...late, heldBy(lease)]), [false, false, false, true])
+      assert.deepEqual(await store.release([...late, permitOf(lease)]), [false, false, false, true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -147,15 +147,15 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 5)
       const lease = await running()
-      assert.equal(await take(store, takeFor(lease, { amount: 2 })), 'granted')
-      assert.equal(await take(store, takeFor(lease, { amount: 3 })), 'granted')
-      assert.equal(await take(store, takeFor(lease)), 'later')
+      assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 2 })), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 3 })), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease)), 'later')
       assert.equal(await heldOf(store), 5)
-      assert.deepEqual(only(await store.acquire([takeFor(lease, { amount: 6 })])), {
+      assert.deepEqual(only(await store.acquire([acquireFor(lease, { amount: 6 })])), {
         outcome: 'never',
         most: 5,
       })
-      assert.deepEqual(await store.release([heldBy(lease)]), [true])
+      assert.deepEqual(await store.release([permitOf(lease)]), [true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -164,15 +164,15 @@ export const permitCases: readonly Case[] = [
     async run({ store, running, finish }) {
       await declare(store, 3)
       const leases = [await running(), await running(), await running()]
-      for (const lease of leases) await store.acquire([takeFor(lease)])
+      for (const lease of leases) await store.acquire([acquireFor(lease)])
       const changed = await store.changeLimit('db', { type: 'concurrency', most: 1 })
       assert.deepEqual([changed.held, changed.available, changed.nextInMs], [3, 0, null])
       const newcomer = await running()
       for (const lease of leases) {
-        assert.equal(await take(store, takeFor(newcomer)), 'later')
+        assert.equal(await acquireOutcome(store, acquireFor(newcomer)), 'later')
         await finish(lease, DONE)
       }
-      assert.equal(await take(store, takeFor(newcomer)), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(newcomer)), 'granted')
     },
   },
   {
@@ -180,11 +180,11 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 1)
       const lease = await running()
-      await store.acquire([takeFor(lease)])
+      await store.acquire([acquireFor(lease)])
       await store.deleteLimit('db')
       await declare(store, 1)
       assert.equal(await heldOf(store), 0)
-      assert.deepEqual(await store.release([heldBy(lease)]), [false])
+      assert.deepEqual(await store.release([permitOf(lease)]), [false])
     },
   },
   {
@@ -192,14 +192,14 @@ export const permitCases: readonly Case[] = [
     async run({ store, clock, running }) {
       await declare(store, 2)
       const [first, second] = [await running(), await running()]
-      await store.acquire([takeFor(first)])
+      await store.acquire([acquireFor(first)])
       const drained = await store.drain('db', 3_000)
       assert.deepEqual([drained.held, drained.available, drained.drainedMs], [1, 0, 3_000])
       assert.equal(drained.nextInMs, 3_000)
       clock.advance(2_999)
-      assert.equal(await take(store, takeFor(second)), 'later')
+      assert.equal(await acquireOutcome(store, acquireFor(second)), 'later')
       clock.advance(1)
-      assert.equal(await take(store, takeFor(second)), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(second)), 'granted')
     },
   },
 ]

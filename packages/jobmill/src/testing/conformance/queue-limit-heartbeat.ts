@@ -3,30 +3,30 @@ import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import { DONE, HOUR } from './bench.ts'
 import type { Case } from './case.ts'
-import { TEN, THREE, limited, claim, tells } from './queue-limit-words.ts'
+import { TEN, THREE, setUpLimitedQueues, claimFrom, readinessOf } from './queue-limit-helpers.ts'
 
 export const queueLimitHeartbeatCases: readonly Case[] = [
   {
     name: 'P13 a heartbeat reports nothing ready while the budget is empty, and when it refills',
     async run({ store, clock, worker }) {
-      await limited(store, TEN)
+      await setUpLimitedQueues(store, TEN)
       const id = await worker({ leaseMs: HOUR })
-      assert.deepEqual(await tells(store, id), [true, null])
-      await claim(store, id)
-      assert.deepEqual(await tells(store, id), [false, 100])
+      assert.deepEqual(await readinessOf(store, id), [true, null])
+      await claimFrom(store, id)
+      assert.deepEqual(await readinessOf(store, id), [false, 100])
       clock.advance(40)
-      assert.deepEqual(await tells(store, id), [false, 60])
-      assert.deepEqual(await tells(store, id, { kinds: ['other'] }), [false, null])
-      assert.deepEqual(await tells(store, id, { queues: ['other'] }), [false, null])
-      assert.deepEqual(await tells(store, id, { queues: [] }), [false, null])
+      assert.deepEqual(await readinessOf(store, id), [false, 60])
+      assert.deepEqual(await readinessOf(store, id, { kinds: ['other'] }), [false, null])
+      assert.deepEqual(await readinessOf(store, id, { queues: ['other'] }), [false, null])
+      assert.deepEqual(await readinessOf(store, id, { queues: [] }), [false, null])
       clock.advance(60)
-      assert.deepEqual(await tells(store, id), [true, null])
+      assert.deepEqual(await readinessOf(store, id), [true, null])
     },
   },
   {
     name: 'P13 a heartbeat reports the first budget that refills, and not queues that wait for something else',
     async run({ store, worker, enqueue }) {
-      await limited(store, { ...TEN, burst: 1 })
+      await setUpLimitedQueues(store, { ...TEN, burst: 1 })
       await store.declareLimits([
         { name: 'slow', settings: { type: 'rate', amount: 1, perMs: 5_000, burst: 1 } },
       ])
@@ -34,47 +34,47 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
       const sms = [await enqueue({ queue: 'sms' }), await enqueue({ queue: 'sms' })]
       const id = await worker()
       const both = { queues: ['sms', 'mail'] }
-      await claim(store, id, both.queues)
-      assert.deepEqual(await tells(store, id, both), [false, 100])
+      await claimFrom(store, id, both.queues)
+      assert.deepEqual(await readinessOf(store, id, both), [false, 100])
       await store.changeQueue('mail', { settings: {}, coolMs: 500 })
-      assert.deepEqual(await tells(store, id, both), [false, 5_000])
+      assert.deepEqual(await readinessOf(store, id, both), [false, 5_000])
       await store.changeQueue('sms', { settings: { paused: true }, coolMs: null })
-      assert.deepEqual(await tells(store, id, both), [false, null])
+      assert.deepEqual(await readinessOf(store, id, both), [false, null])
       await store.changeQueue('sms', { settings: { paused: false }, coolMs: null })
       // Without a waiting job there is nothing to report.
       await store.cancel(sms, 'no')
-      assert.deepEqual(await tells(store, id, both), [false, null])
+      assert.deepEqual(await readinessOf(store, id, both), [false, null])
     },
   },
   {
     name: 'P13 a heartbeat reports no time if only a release can help, and the end of a drain',
     async run({ store, clock, worker, finish }) {
-      await limited(store, THREE)
+      await setUpLimitedQueues(store, THREE)
       const id = await worker({ leaseMs: HOUR })
-      const [lease] = await claim(store, id)
+      const [lease] = await claimFrom(store, id)
       assert.ok(lease)
-      assert.deepEqual(await tells(store, id), [false, null])
+      assert.deepEqual(await readinessOf(store, id), [false, null])
       await finish(lease, DONE)
-      assert.deepEqual(await tells(store, id), [true, null])
+      assert.deepEqual(await readinessOf(store, id), [true, null])
       await store.drain('api', 700)
-      assert.deepEqual(await tells(store, id), [false, 700])
-      assert.equal((await claim(store, id)).length, 0)
+      assert.deepEqual(await readinessOf(store, id), [false, 700])
+      assert.equal((await claimFrom(store, id)).length, 0)
       clock.advance(700)
-      assert.equal((await claim(store, id)).length, 1)
+      assert.equal((await claimFrom(store, id)).length, 1)
     },
   },
   {
     name: 'P13 a drained rate blocks its queue exactly that long',
     async run({ store, clock, worker }) {
-      await limited(store, TEN)
+      await setUpLimitedQueues(store, TEN)
       const id = await worker({ leaseMs: HOUR })
       await store.drain('api', 3_000)
-      assert.deepEqual(await tells(store, id), [false, 3_000])
+      assert.deepEqual(await readinessOf(store, id), [false, 3_000])
       clock.advance(2_999)
-      assert.equal((await claim(store, id)).length, 0)
+      assert.equal((await claimFrom(store, id)).length, 0)
       clock.advance(1)
-      assert.deepEqual(await tells(store, id), [true, null])
-      assert.equal((await claim(store, id)).length, 1)
+      assert.deepEqual(await readinessOf(store, id), [true, null])
+      assert.equal((await claimFrom(store, id)).length, 1)
     },
   },
 ]

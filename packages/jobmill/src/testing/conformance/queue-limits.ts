@@ -6,7 +6,7 @@ import { aClaim, anInstance, aHeartbeat, anAcquire, someJobs } from '../factorie
 import { aFinish, DONE, HOUR, later, only, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
-import { TEN, THREE, limited, claim, api } from './queue-limit-words.ts'
+import { TEN, THREE, setUpLimitedQueues, claimFrom, apiLimit } from './queue-limit-helpers.ts'
 
 export const queueLimitCases: readonly Case[] = [
   {
@@ -36,7 +36,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'a limit that a queue uses cannot be deleted, until no queue does',
     async run({ store }) {
-      await limited(store, TEN)
+      await setUpLimitedQueues(store, TEN)
       await rejectsWith('LIMIT_IN_USE', () => store.deleteLimit('api'))
       assert.equal((await store.limits()).length, 1)
       await store.changeQueue('mail', { settings: { limit: null }, coolMs: null })
@@ -46,53 +46,55 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 a claim takes what the budget has, spends it, and more only when it refills',
     async run({ store, clock, worker }) {
-      await limited(store, TEN)
+      await setUpLimitedQueues(store, TEN)
       const id = await worker()
-      assert.equal((await claim(store, id, ['mail'], { room: 2 })).length, 2)
-      assert.equal((await api(store)).available, 1)
-      assert.equal((await claim(store, id)).length, 1)
-      assert.equal((await claim(store, id)).length, 0)
+      assert.equal((await claimFrom(store, id, ['mail'], { room: 2 })).length, 2)
+      assert.equal((await apiLimit(store)).available, 1)
+      assert.equal((await claimFrom(store, id)).length, 1)
+      assert.equal((await claimFrom(store, id)).length, 0)
       clock.advance(99)
-      assert.equal((await claim(store, id)).length, 0)
+      assert.equal((await claimFrom(store, id)).length, 0)
       clock.advance(1)
-      assert.equal((await claim(store, id)).length, 1)
+      assert.equal((await claimFrom(store, id)).length, 1)
       clock.advance(200)
-      assert.equal((await claim(store, id)).length, 2)
+      assert.equal((await claimFrom(store, id)).length, 2)
     },
   },
   {
     name: 'P13 each job of a queue with a concurrency limit holds one permit until its attempt ends',
     async run({ store, worker }) {
-      await limited(store, THREE)
+      await setUpLimitedQueues(store, THREE)
       const id = await worker()
-      const leases = await claim(store, id)
+      const leases = await claimFrom(store, id)
       assert.equal(leases.length, 3)
-      assert.deepEqual([(await api(store)).held, (await api(store)).available], [3, 0])
-      assert.equal((await claim(store, id)).length, 0)
+      assert.deepEqual([(await apiLimit(store)).held, (await apiLimit(store)).available], [3, 0])
+      assert.equal((await claimFrom(store, id)).length, 0)
       const [first, second, third] = leases
       assert.ok(first && second && third)
       await store.finish([aFinish(first, DONE), aFinish(second, RELEASED), aFinish(third, later(HOUR))])
-      assert.equal((await api(store)).held, 0)
-      assert.equal((await claim(store, id)).length, 3)
+      assert.equal((await apiLimit(store)).held, 0)
+      assert.equal((await claimFrom(store, id)).length, 3)
       await store.deregister(id)
-      assert.equal((await api(store)).held, 0)
+      assert.equal((await apiLimit(store)).held, 0)
     },
   },
   {
     name: 'P13 concurrent claims through several handles never take more than the rate allows',
     async run({ store, another, clock, worker }) {
       const stores = [store, await another(), await another()]
-      await limited(store, { ...TEN, burst: 5 }, { jobs: 30 })
+      await setUpLimitedQueues(store, { ...TEN, burst: 5 }, { jobs: 30 })
       const ids = await Promise.all(stores.map(() => worker({ leaseMs: HOUR })))
       for (const there of [5, 2, 4]) {
-        const claims = Array.from({ length: 6 }, (_, n) => claim(stores[n % 3] ?? store, ids[n % 3] ?? ''))
-        const taken = (await Promise.all(claims)).flat()
-        assert.ok(taken.length <= there, `${taken.length} of ${there}`)
+        const claims = Array.from({ length: 6 }, (_, n) =>
+          claimFrom(stores[n % 3] ?? store, ids[n % 3] ?? ''),
+        )
+        const leases = (await Promise.all(claims)).flat()
+        assert.ok(leases.length <= there, `${leases.length} of ${there}`)
         // A claim that found rows locked by another one may return less. No part of the budget is lost by
         // that.
-        for (let n = taken.length; n < there; n += 1) taken.push(...(await claim(store, ids[0] ?? '')))
-        assert.equal(taken.length, there)
-        assert.equal((await claim(store, ids[0] ?? '')).length, 0)
+        for (let n = leases.length; n < there; n += 1) leases.push(...(await claimFrom(store, ids[0] ?? '')))
+        assert.equal(leases.length, there)
+        assert.equal((await claimFrom(store, ids[0] ?? '')).length, 0)
         clock.advance(there === 5 ? 200 : 400)
       }
     },
@@ -101,7 +103,7 @@ export const queueLimitCases: readonly Case[] = [
     name: 'P13 concurrent claims, acquires and finishes through several handles never exceed a concurrency limit',
     async run({ store, another, worker }) {
       const stores = [store, await another(), await another()]
-      await limited(store, THREE, { jobs: 30 })
+      await setUpLimitedQueues(store, THREE, { jobs: 30 })
       const ids = await Promise.all(stores.map(() => worker()))
       const hands: Lease[][] = stores.map(() => [])
       const mostHeld = { now: 0 }
@@ -109,15 +111,15 @@ export const queueLimitCases: readonly Case[] = [
         await Promise.all(
           stores.map(async (each, n) => {
             const hand = hands[n] ?? []
-            hand.push(...(await claim(each, ids[n] ?? '', ['mail'], { room: 2 })))
+            hand.push(...(await claimFrom(each, ids[n] ?? '', ['mail'], { room: 2 })))
             await each.acquire([anAcquire('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
-            mostHeld.now = Math.max(mostHeld.now, (await api(each)).held)
+            mostHeld.now = Math.max(mostHeld.now, (await apiLimit(each)).held)
             await each.release([{ limit: 'api', holder: ids[n] ?? '', token: null }])
             await each.finish(hand.splice(0, 1).map((lease) => aFinish(lease, DONE)))
           }),
         )
         const running = (await countsOf(store, 'mail')).running ?? 0
-        assert.equal((await api(store)).held, running)
+        assert.equal((await apiLimit(store)).held, running)
         assert.ok(running <= 3, `${running} run`)
       }
       assert.ok(mostHeld.now <= 3 && mostHeld.now > 0, `${mostHeld.now} were held at once`)
@@ -127,11 +129,11 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 an empty budget blocks only its own queue',
     async run({ store, enqueue, worker }) {
-      await limited(store, TEN)
+      await setUpLimitedQueues(store, TEN)
       const free = await enqueue()
       const id = await worker()
-      await claim(store, id)
-      const leases = await claim(store, id, ['mail', 'default'])
+      await claimFrom(store, id)
+      const leases = await claimFrom(store, id, ['mail', 'default'])
       assert.deepEqual(
         leases.map((lease) => lease.id),
         [free],
@@ -153,25 +155,25 @@ export const queueLimitCases: readonly Case[] = [
       assert.ok(a && b && free1 && free2)
       await store.enqueue([a, b, free1, free2])
       const id = await worker()
-      const taken = async (limit: number, queues: readonly string[]): Promise<string[]> => {
-        const leases = await claim(store, id, queues, { limit })
+      const claimIds = async (limit: number, queues: readonly string[]): Promise<string[]> => {
+        const leases = await claimFrom(store, id, queues, { limit })
         await store.finish(leases.map((lease) => aFinish(lease, RELEASED)))
         return leases.map((lease) => lease.id)
       }
-      assert.deepEqual(await taken(1, ['a', 'b', 'free']), [free1.id])
-      assert.deepEqual(await taken(3, ['a', 'b', 'free']), [a.id, free1.id, free2.id])
-      assert.deepEqual(await taken(3, ['b', 'a', 'free']), [b.id, free1.id, free2.id])
-      assert.deepEqual(await taken(1, ['a', 'b']), [a.id])
-      assert.deepEqual(await taken(4, ['a', 'free', 'b']), [b.id, a.id, free1.id, free2.id])
+      assert.deepEqual(await claimIds(1, ['a', 'b', 'free']), [free1.id])
+      assert.deepEqual(await claimIds(3, ['a', 'b', 'free']), [a.id, free1.id, free2.id])
+      assert.deepEqual(await claimIds(3, ['b', 'a', 'free']), [b.id, free1.id, free2.id])
+      assert.deepEqual(await claimIds(1, ['a', 'b']), [a.id])
+      assert.deepEqual(await claimIds(4, ['a', 'free', 'b']), [b.id, a.id, free1.id, free2.id])
     },
   },
   {
     name: 'a queue with a limit has the same order as every queue',
     async run({ store, enqueue, worker }) {
-      await limited(store, { ...TEN, burst: 2 }, { jobs: 0 })
+      await setUpLimitedQueues(store, { ...TEN, burst: 2 }, { jobs: 0 })
       const ids = []
       for (const priority of [1, 0, 1, 0, -1]) ids.push(await enqueue({ queue: 'mail', priority }))
-      const leases = await claim(store, await worker())
+      const leases = await claimFrom(store, await worker())
       assert.deepEqual(
         leases.map(({ id }) => id),
         [ids[4], ids[1]],
@@ -181,55 +183,55 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 queues that use one limit share its budget, also in one claim',
     async run({ store, worker }) {
-      await limited(store, TEN, { queues: ['mail', 'sms'] })
+      await setUpLimitedQueues(store, TEN, { queues: ['mail', 'sms'] })
       const id = await worker()
-      const leases = await claim(store, id, ['mail', 'sms'], { room: 2 })
+      const leases = await claimFrom(store, id, ['mail', 'sms'], { room: 2 })
       assert.deepEqual(leases.map(({ queue }) => queue).toSorted(), ['mail', 'mail', 'sms'])
-      assert.equal((await claim(store, id, ['sms'])).length, 0)
+      assert.equal((await claimFrom(store, id, ['sms'])).length, 0)
     },
   },
   {
     name: 'P13 handlers and claims share one budget',
     async run({ store, worker }) {
-      await limited(store, TEN)
+      await setUpLimitedQueues(store, TEN)
       await store.acquire([anAcquire('api', { amount: 2 })])
-      assert.equal((await claim(store, await worker())).length, 1)
+      assert.equal((await claimFrom(store, await worker())).length, 1)
       assert.equal(only(await store.acquire([anAcquire('api')])).outcome, 'later')
     },
   },
   {
     name: 'P13 a permit that a handler acquires from the limit of its own queue is added to the job’s, and released with it',
     async run({ store, worker, finish }) {
-      await limited(store, THREE, { jobs: 1 })
+      await setUpLimitedQueues(store, THREE, { jobs: 1 })
       const instance = await worker()
-      const lease = only(await claim(store, instance))
+      const lease = only(await claimFrom(store, instance))
       const take = anAcquire('api', { holder: lease.id, token: lease.token, instance, amount: 2 })
       assert.equal(only(await store.acquire([take])).outcome, 'granted')
-      assert.equal((await api(store)).held, 3)
+      assert.equal((await apiLimit(store)).held, 3)
       await finish(lease, DONE)
-      assert.equal((await api(store)).held, 0)
+      assert.equal((await apiLimit(store)).held, 0)
     },
   },
   {
     name: 'P4 P13 a claim that is refused or finds nothing spends nothing',
     async run({ store, worker }) {
-      await limited(store, TEN)
-      assert.deepEqual(await claim(store, anInstance().id), [])
+      await setUpLimitedQueues(store, TEN)
+      assert.deepEqual(await claimFrom(store, anInstance().id), [])
       const id = await worker()
       assert.deepEqual(
         await store.claim(aClaim(id, { queues: [{ queue: 'mail', room: 5 }], kinds: ['x'] })),
         [],
       )
-      assert.deepEqual(await claim(store, id, ['mail'], { room: 0 }), [])
-      assert.equal((await api(store)).available, 3)
+      assert.deepEqual(await claimFrom(store, id, ['mail'], { room: 0 }), [])
+      assert.equal((await apiLimit(store)).available, 3)
     },
   },
   {
     name: 'P5 P13 a quarantined job uses the limit of its queue like any other job',
     async run({ store, clock, worker }) {
-      await limited(store, { ...TEN, burst: 1 }, { jobs: 1 })
+      await setUpLimitedQueues(store, { ...TEN, burst: 1 }, { jobs: 1 })
       for (let crash = 0; crash < 2; crash += 1) {
-        assert.equal((await claim(store, await worker())).length, 1)
+        assert.equal((await claimFrom(store, await worker())).length, 1)
         clock.advance(10_000)
         await store.reap({ crashesUntilDead: 9, limit: 10 })
       }
@@ -241,19 +243,19 @@ export const queueLimitCases: readonly Case[] = [
       clock.advance(100)
       assert.equal((await store.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, true)
       assert.equal((await store.claim(aClaim(id, quarantined))).length, 1)
-      assert.equal((await api(store)).available, 0)
+      assert.equal((await apiLimit(store)).available, 0)
     },
   },
   {
     name: 'a change of the limit of a queue applies at the next claim',
     async run({ store, worker }) {
-      await limited(store, { ...TEN, burst: 1 })
+      await setUpLimitedQueues(store, { ...TEN, burst: 1 })
       const id = await worker()
-      assert.equal((await claim(store, id)).length, 1)
+      assert.equal((await claimFrom(store, id)).length, 1)
       await store.changeQueue('mail', { settings: { limit: null }, coolMs: null })
-      assert.equal((await claim(store, id, ['mail'], { room: 5 })).length, 5)
+      assert.equal((await claimFrom(store, id, ['mail'], { room: 5 })).length, 5)
       await store.changeQueue('mail', { settings: { limit: 'api' }, coolMs: null })
-      assert.equal((await claim(store, id)).length, 0)
+      assert.equal((await claimFrom(store, id)).length, 0)
     },
   },
 ]

@@ -6,7 +6,7 @@ import { DONE } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, rejectsWith } from './looks.ts'
 
-const given = {
+const changes = {
   workers: 4,
   paused: true,
   backoffEnabled: false,
@@ -26,12 +26,12 @@ export const queueCases: readonly Case[] = [
     name: 'a declared queue has the settings it was declared with',
     async run({ store }) {
       await store.declareQueues([
-        { name: 'a', settings: given },
+        { name: 'a', settings: changes },
         { name: 'b', settings: DEFAULT_QUEUE_SETTINGS },
       ])
       const queues = (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
       assert.deepEqual(queues, [
-        { name: 'a', ...given, coolingMs: 0, throttles: 0 },
+        { name: 'a', ...changes, coolingMs: 0, throttles: 0 },
         { name: 'b', ...DEFAULT_QUEUE_SETTINGS, coolingMs: 0, throttles: 0 },
       ])
       assert.deepEqual(
@@ -57,7 +57,7 @@ export const queueCases: readonly Case[] = [
       const settings = [1, 2, 3].map((workers) => ({ ...DEFAULT_QUEUE_SETTINGS, workers }))
       await Promise.all(
         stores.map((each, n) =>
-          each.declareQueues(['a', 'b'].map((name) => ({ name, settings: settings[n] ?? given }))),
+          each.declareQueues(['a', 'b'].map((name) => ({ name, settings: settings[n] ?? changes }))),
         ),
       )
       const queues = await store.queues()
@@ -77,13 +77,13 @@ export const queueCases: readonly Case[] = [
       })
       const expected = { name: 'default', ...DEFAULT_QUEUE_SETTINGS, workers: 0, retainDeadMs: 7 }
       assert.deepEqual(changed, { ...expected, coolingMs: 0, throttles: 0 })
-      const seen = await (await another()).queues()
+      const records = await (await another()).queues()
       assert.deepEqual(
-        seen.find(({ name }) => name === 'default'),
+        records.find(({ name }) => name === 'default'),
         changed,
       )
       assert.deepEqual(
-        seen.find(({ name }) => name === 'other'),
+        records.find(({ name }) => name === 'other'),
         before.find(({ name }) => name === 'other'),
       )
       const back = await store.changeQueue('default', {
@@ -91,7 +91,7 @@ export const queueCases: readonly Case[] = [
         coolMs: null,
       })
       assert.deepEqual([back.workers, back.retainDeadMs], [null, null])
-      for (const [key, value] of Object.entries(given)) {
+      for (const [key, value] of Object.entries(changes)) {
         const one = await store.changeQueue('default', { settings: { [key]: value }, coolMs: null })
         assert.equal(Object.entries(one).find(([name]) => name === key)?.[1], value)
       }

@@ -21,19 +21,19 @@ export const raceCases: readonly Case[] = [
         { queue: 'q1', room: 20 },
       ]
       const instances = await Promise.all(stores.map(() => worker()))
-      const seen = new Map<string, number>()
+      const counts = new Map<string, number>()
       // A claim may skip rows that another one has locked, so one empty reply does not mean that nothing is
       // left.
-      for (let round = 0; round < 50 && seen.size < jobs.length; round += 1) {
+      for (let round = 0; round < 50 && counts.size < jobs.length; round += 1) {
         const leases = await Promise.all(
           stores.flatMap((each, n) =>
             [0, 1].map(() => each.claim(aClaim(instances[n] ?? '', { queues, limit: 25 }))),
           ),
         )
-        for (const { id } of leases.flat()) seen.set(id, (seen.get(id) ?? 0) + 1)
+        for (const { id } of leases.flat()) counts.set(id, (counts.get(id) ?? 0) + 1)
       }
-      assert.equal(seen.size, jobs.length)
-      assert.ok([...seen.values()].every((times) => times === 1))
+      assert.equal(counts.size, jobs.length)
+      assert.ok([...counts.values()].every((times) => times === 1))
       assert.deepEqual(
         [await countsOf(store, 'q0'), await countsOf(store, 'q1')],
         [{ running: 200 }, { running: 200 }],
@@ -82,11 +82,11 @@ export const raceCases: readonly Case[] = [
         assert.equal(cancelled?.state, ran[0] === true ? 'running' : 'cancelled')
         assert.equal(deleted?.verdict, ran[1] === true ? 'refused' : 'changed')
         assert.equal(replaced?.outcome, ran[2] === true ? 'duplicate' : 'replaced')
-        const found = (await store.get(ids)).map((job) => job?.state ?? 'gone')
+        const finalStates = (await store.get(ids)).map((job) => job?.state ?? 'gone')
         const states = ['cancelled', 'gone', 'scheduled'].map((state, at) =>
           ran[at] === true ? 'running' : state,
         )
-        assert.deepEqual(found, states)
+        assert.deepEqual(finalStates, states)
       }
     },
   },
@@ -159,9 +159,9 @@ export const raceCases: readonly Case[] = [
         const item = { id: lease.id, token: lease.token, transition: DONE, outcome: 'returned' } as const
         const [[finished], reaped] = await Promise.all([store.finish([item]), other.reap(options)])
         const [job] = await store.get([lease.id])
-        const taken = reaped.jobs.some(({ id }) => id === lease.id)
-        assert.equal(finished?.accepted, !taken)
-        assert.equal(job?.state, taken ? 'ready' : 'done')
+        const isReaped = reaped.jobs.some(({ id }) => id === lease.id)
+        assert.equal(finished?.accepted, !isReaped)
+        assert.equal(job?.state, isReaped ? 'ready' : 'done')
         assert.equal((await store.history(lease.id)).length, 1)
         await store.reap(options)
         await store.delete([lease.id])

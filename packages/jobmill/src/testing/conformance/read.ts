@@ -11,9 +11,9 @@ export const readCases: readonly Case[] = [
     name: 'get answers in the order requested, null for unknown, repeats included',
     async run({ store, enqueue }) {
       const [one, two, unknown] = [await enqueue(), await enqueue(), aJob().id]
-      const found = await store.get([two, unknown, one, two])
+      const jobs = await store.get([two, unknown, one, two])
       assert.deepEqual(
-        found.map((job) => job?.id ?? null),
+        jobs.map((job) => job?.id ?? null),
         [two, null, one, two],
       )
       assert.deepEqual(await store.get([]), [])

@@ -103,13 +103,13 @@ export const reapCases: readonly Case[] = [
       const instances = [await worker(), await worker(), await worker()]
       for (const instance of instances) for (let n = 0; n < 3; n += 1) await running({}, instance)
       clock.advance(HOUR)
-      const seen: string[] = []
+      const ids: string[] = []
       for (const expected of [2, 1, 0]) {
         const reaped = await store.reap({ crashesUntilDead: 3, limit: 2 })
         assert.deepEqual([reaped.instances.length, reaped.jobs.length], [expected, expected * 3])
-        seen.push(...reaped.instances)
+        ids.push(...reaped.instances)
       }
-      assert.deepEqual(seen.toSorted(), instances.toSorted())
+      assert.deepEqual(ids.toSorted(), instances.toSorted())
       assert.deepEqual(await countsOf(store), { ready: 9 })
     },
   },

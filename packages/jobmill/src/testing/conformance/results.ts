@@ -16,9 +16,9 @@ export const resultCases: readonly Case[] = [
         await jobIn('dead'),
       ]
       await store.delete([gone])
-      const found = await store.results([two, aJob().id, one, gone, line, two])
+      const results = await store.results([two, aJob().id, one, gone, line, two])
       assert.deepEqual(
-        found.map((job) => (job === null ? null : [job.id, job.state])),
+        results.map((job) => (job === null ? null : [job.id, job.state])),
         [[two, 'ready'], null, [one, 'done'], null, [line, 'scheduled'], [two, 'ready']],
       )
       assert.deepEqual(await store.results([]), [])
@@ -44,13 +44,13 @@ export const resultCases: readonly Case[] = [
       await claimOne(await worker(), { kinds: [kept.kind] })
       ids.push(...[odd, failed, again, kept, crashed].map(({ id }) => id))
       const same = async (): Promise<unknown[]> => {
-        const told = await store.results(ids)
+        const results = await store.results(ids)
         const jobs = await store.get(ids)
         assert.deepEqual(
-          told,
+          results,
           jobs.map((job) => job && { id: job.id, state: job.state, result: job.result, error: job.error }),
         )
-        return told.slice(JOB_STATES.length).map((job) => [job?.state, job?.result, job?.error])
+        return results.slice(JOB_STATES.length).map((job) => [job?.state, job?.result, job?.error])
       }
       assert.deepEqual(await same(), [
         ['done', null, 'not JSON'],

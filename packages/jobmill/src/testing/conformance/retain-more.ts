@@ -41,8 +41,8 @@ async function write(store: Store, agoMs: number): Promise<void> {
 
 async function bucketCounts(store: Store): Promise<number[]> {
   const query = { from: 0, before: 7_258_118_400_000 }
-  const found = await Promise.all(RESOLUTIONS.map((resolution) => store.metrics({ resolution, ...query })))
-  return found.map(({ length }) => length)
+  const metrics = await Promise.all(RESOLUTIONS.map((resolution) => store.metrics({ resolution, ...query })))
+  return metrics.map(({ length }) => length)
 }
 
 /** Serves these ticks of a new schedule. */

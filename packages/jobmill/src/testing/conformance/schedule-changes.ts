@@ -4,7 +4,7 @@ import { aDefinition, aTick } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
-import { daily, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-words.ts'
+import { dailySchedule, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-helpers.ts'
 
 export const scheduleChangeCases: readonly Case[] = [
   {
@@ -13,7 +13,7 @@ export const scheduleChangeCases: readonly Case[] = [
       await declare(store, 1)
       let revision = 1
       for (const patch of [...TIMING, { paused: false }]) {
-        if (!(await daily(store)).live.paused) await plan(store, clock.now() + HOUR)
+        if (!(await dailySchedule(store)).live.paused) await plan(store, clock.now() + HOUR)
         const changed = await store.changeSchedule('daily', patch)
         revision += 1
         assert.deepEqual([changed.revision, changed.planned, changed.nextAt], [revision, false, null])
@@ -42,7 +42,7 @@ export const scheduleChangeCases: readonly Case[] = [
       await declare(store, 1)
       await store.changeSchedule('daily', { priority: 4 })
       const changed = await store.changeSchedule('daily', { tags: ['x'] })
-      assert.deepEqual(changed, await daily(store))
+      assert.deepEqual(changed, await dailySchedule(store))
       assert.deepEqual(changed.operator, { priority: 4, tags: ['x'] })
       assert.deepEqual(changed.live, aDefinition({ priority: 4, tags: ['x'] }))
       assert.deepEqual(changed.code, aDefinition())
@@ -58,12 +58,12 @@ export const scheduleChangeCases: readonly Case[] = [
       await store.changeSchedule('daily', { priority: 4, overlap: 'allow' })
       await plan(store, clock.now() + HOUR)
       await declare(store, 2, { priority: 9, overlap: 'skip' })
-      let record = await daily(store)
+      let record = await dailySchedule(store)
       assert.deepEqual([record.live.priority, record.live.overlap, record.code?.priority], [4, 'allow', 9])
       // The live definition is unchanged.
       assert.deepEqual([record.revision, record.planned], [2, true])
       await declare(store, 3, { priority: 9, maxAttempts: 2 })
-      record = await daily(store)
+      record = await dailySchedule(store)
       assert.deepEqual([record.live.priority, record.live.maxAttempts, record.revision], [4, 2, 3])
     },
   },
@@ -93,7 +93,7 @@ export const scheduleChangeCases: readonly Case[] = [
         readAt: clock.now(),
       })
       await rejectsWith('SCHEDULE_EXISTS', () => store.createSchedule('daily', aDefinition()))
-      assert.deepEqual(await daily(store), created)
+      assert.deepEqual(await dailySchedule(store), created)
       await store.declareSchedules([{ name: 'of-code', version: 1, definition: aDefinition() }])
       await rejectsWith('SCHEDULE_EXISTS', () => store.createSchedule('of-code', aDefinition()))
     },
@@ -103,7 +103,7 @@ export const scheduleChangeCases: readonly Case[] = [
     async run({ store }) {
       await store.createSchedule('daily', aDefinition({ priority: 3 }))
       await declare(store, 1, { priority: 9, when: 'every 1h' })
-      const { code, version, live, revision } = await daily(store)
+      const { code, version, live, revision } = await dailySchedule(store)
       assert.deepEqual([code?.priority, version, revision], [9, 1, 1])
       assert.deepEqual(live, aDefinition({ priority: 3 }))
     },
@@ -115,7 +115,7 @@ export const scheduleChangeCases: readonly Case[] = [
       await plan(store, clock.now() + HOUR)
       await store.deleteSchedule('daily')
       await store.resetOverrides('schedule', 'daily', null)
-      assert.ok((await daily(store)).revision > 1)
+      assert.ok((await dailySchedule(store)).revision > 1)
       await store.deleteSchedule('daily')
       const { revision } = await store.createSchedule('daily', aDefinition())
       assert.ok(revision > 2)
@@ -129,7 +129,7 @@ export const scheduleChangeCases: readonly Case[] = [
       assert.deepEqual(await store.schedules(), [])
       clock.advance(5)
       await declare(store, 1)
-      const { revision, planned, operator, live } = await daily(store)
+      const { revision, planned, operator, live } = await dailySchedule(store)
       assert.deepEqual([revision, planned, operator], [2, false, {}])
       assert.deepEqual(live, aDefinition())
     },
@@ -178,7 +178,7 @@ export const scheduleChangeCases: readonly Case[] = [
       await declare(store, 1)
       const patches = [{ priority: 5 }, { maxAttempts: 7 }, { tags: ['t'] }]
       await Promise.all(stores.map((each, n) => each.changeSchedule('daily', patches[n] ?? {})))
-      const { operator, revision } = await daily(store)
+      const { operator, revision } = await dailySchedule(store)
       assert.deepEqual(operator, { priority: 5, maxAttempts: 7, tags: ['t'] })
       assert.equal(revision, 4)
     },

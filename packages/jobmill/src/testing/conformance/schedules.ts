@@ -5,7 +5,7 @@ import { aDefinition, aHeartbeat, aTick, anInstance } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
-import { daily, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-words.ts'
+import { dailySchedule, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-helpers.ts'
 
 export const scheduleCases: readonly Case[] = [
   {
@@ -26,11 +26,11 @@ export const scheduleCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, 1, { tags: ['a', 'b'] })
       await plan(store, clock.now() + HOUR)
-      const before = await daily(store)
+      const before = await dailySchedule(store)
       await declare(store, 1, { tags: ['a', 'b'] })
-      assert.deepEqual(await daily(store), before)
+      assert.deepEqual(await dailySchedule(store), before)
       await declare(store, 2, { tags: ['a', 'b'] })
-      assert.deepEqual(await daily(store), { ...before, version: 2 })
+      assert.deepEqual(await dailySchedule(store), { ...before, version: 2 })
     },
   },
   {
@@ -38,10 +38,10 @@ export const scheduleCases: readonly Case[] = [
     async run({ store }) {
       await declare(store, 1)
       await declare(store, 1, { priority: 1 })
-      let { live, code, version, revision } = await daily(store)
+      let { live, code, version, revision } = await dailySchedule(store)
       assert.deepEqual([live.priority, code?.priority, version, revision], [1, 1, 1, 2])
       await declare(store, 5, { priority: 2 })
-      ;({ live, code, version, revision } = await daily(store))
+      ;({ live, code, version, revision } = await dailySchedule(store))
       assert.deepEqual([live.priority, code?.priority, version, revision], [2, 2, 5, 3])
     },
   },
@@ -49,20 +49,20 @@ export const scheduleCases: readonly Case[] = [
     name: 'a definition of a lower version than the stored one changes nothing: an old process started late',
     async run({ store }) {
       await declare(store, 5)
-      const before = await daily(store)
+      const before = await dailySchedule(store)
       await declare(store, 4, { priority: 1, when: 'every 1h' })
-      assert.deepEqual(await daily(store), before)
+      assert.deepEqual(await dailySchedule(store), before)
     },
   },
   {
     name: 'P16 the error of a schedule is stored and cleared, and changes nothing else',
     async run({ store }) {
       await declare(store, 1)
-      const before = await daily(store)
+      const before = await dailySchedule(store)
       await store.scheduleFailed('daily', 'no such\u0000zone')
-      assert.deepEqual(await daily(store), { ...before, error: 'no such\ufffdzone' })
+      assert.deepEqual(await dailySchedule(store), { ...before, error: 'no such\ufffdzone' })
       await store.scheduleFailed('daily', null)
-      assert.deepEqual(await daily(store), before)
+      assert.deepEqual(await dailySchedule(store), before)
       await store.scheduleFailed('nope', 'no')
       assert.equal((await store.schedules()).length, 1)
     },

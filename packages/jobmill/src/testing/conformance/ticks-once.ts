@@ -7,7 +7,7 @@ import { aDefinition, aJob, aTick } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf } from './looks.ts'
-import { NAME, planned, tick, record } from './tick-words.ts'
+import { NAME, createPlanned, tick, scheduleRecord } from './tick-helpers.ts'
 
 export const tickOnceCases: readonly Case[] = [
   {
@@ -15,7 +15,7 @@ export const tickOnceCases: readonly Case[] = [
     async run({ store, another, clock }) {
       const stores = [store, await another(), await another(), await another()]
       let at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       for (let round = 1; round <= 10; round += 1) {
         const from = at
         const replies = await Promise.all(
@@ -33,7 +33,7 @@ export const tickOnceCases: readonly Case[] = [
     name: 'P11 P12 a tick that is resent after a lost reply changes nothing',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       const sent = { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }], missed: 1 }
       await tick(store, sent)
       const before = [await store.schedules(), await store.ticks(NAME, 10)]
@@ -46,14 +46,14 @@ export const tickOnceCases: readonly Case[] = [
     name: 'P12 a served instant is not served again when the schedule is planned again',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       const first = { at, job: aJob() }
       await tick(store, { from: at, nextAt: at + HOUR, fires: [first] })
       await store.changeSchedule(NAME, { when: 'every 1h' })
       await tick(store, { revision: 2, nextAt: at })
       const again = await tick(store, { revision: 2, from: at, nextAt: at + 5, fires: [{ at, job: aJob() }] })
       assert.deepEqual(again, { schedule: NAME, accepted: true, fired: [] })
-      const { nextAt, lastJob } = await record(store)
+      const { nextAt, lastJob } = await scheduleRecord(store)
       assert.deepEqual([nextAt, lastJob], [at + 5, first.job.id])
       assert.deepEqual(await countsOf(store), { ready: 1 })
     },
@@ -62,11 +62,11 @@ export const tickOnceCases: readonly Case[] = [
     name: 'P12 a served instant is not served again after the schedule was deleted and created again',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }] })
       await store.deleteSchedule(NAME)
       assert.equal((await store.ticks(NAME, 10)).length, 1)
-      await planned(store, at)
+      await createPlanned(store, at)
       const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
       // A tick that was planned for the previous schedule is rejected.
       const before = await tick(store, { revision: 1, from: at, nextAt: at + HOUR, fires })
@@ -84,7 +84,7 @@ export const tickOnceCases: readonly Case[] = [
     async run({ store, another, clock }) {
       const other = await another()
       let at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       for (let round = 0; round < 15; round += 1) {
         const job = aJob()
         const isNoted = async (): Promise<boolean> =>
@@ -138,7 +138,7 @@ export const tickOnceCases: readonly Case[] = [
     name: 'P12 an instant that is listed twice in one tick is served once',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       const [first, second] = [aJob(), aJob()]
       const { fired } = await tick(store, {
         from: at,

@@ -5,7 +5,7 @@ import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../factories.t
 import { DONE, HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf, rejectsWith } from './looks.ts'
-import { NAME, planned, tick, record, alone } from './tick-words.ts'
+import { NAME, createPlanned, tick, scheduleRecord, nonOverlappingJob } from './tick-helpers.ts'
 
 export const tickCases: readonly Case[] = [
   {
@@ -18,7 +18,7 @@ export const tickCases: readonly Case[] = [
         accepted: true,
         fired: [],
       })
-      const { planned, nextAt, missed, lastAt, revision } = await record(store)
+      const { planned, nextAt, missed, lastAt, revision } = await scheduleRecord(store)
       assert.deepEqual([planned, nextAt, missed, lastAt, revision], [true, at, 2, null, 1])
       assert.deepEqual(await store.ticks(NAME, 10), [])
     },
@@ -27,7 +27,7 @@ export const tickCases: readonly Case[] = [
     name: 'P12 a tick serves its instant: the job, the record, the next instant, and the fields of the schedule',
     async run({ store, clock, job }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       clock.advance(20)
       const fire = { at, job: aJob({ payload: { n: 1 }, queue: 'new', priority: 3 }) }
       const fired = [{ at, outcome: 'enqueued', job: fire.job.id }]
@@ -41,7 +41,7 @@ export const tickCases: readonly Case[] = [
         [state, queue, priority, payload, enqueuedAt],
         ['ready', 'new', 3, '{"n":1}', clock.now()],
       )
-      const { nextAt, lastAt, lastOutcome, lastJob, revision } = await record(store)
+      const { nextAt, lastAt, lastOutcome, lastJob, revision } = await scheduleRecord(store)
       assert.deepEqual(
         [nextAt, lastAt, lastOutcome, lastJob, revision],
         [at + HOUR, at, 'enqueued', fire.job.id, 1],
@@ -54,7 +54,7 @@ export const tickCases: readonly Case[] = [
     name: 'a job that a tick enqueues may be due later',
     async run({ store, clock, job }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       const late = { ...aJob(), delayMs: 500 }
       await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: late }] })
       const { state, dueAt } = await job(late.id)
@@ -65,7 +65,7 @@ export const tickCases: readonly Case[] = [
     name: 'P12 a tick of another revision, from another instant, or of a missing schedule is refused as a whole',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       const before = await store.schedules()
       const fires = [{ at, job: aJob() }]
       const wrong: readonly Partial<Tick>[] = [
@@ -105,7 +105,7 @@ export const tickCases: readonly Case[] = [
     name: 'P12 one tick serves several instants, in order, and the last is reported',
     async run({ store, clock, worker, claim }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       clock.advance(HOUR)
       const fires = [0, 1, 2].map((n) => ({ at: at + n, job: aJob() }))
       const { fired } = await tick(store, { from: at, nextAt: at + 2 * HOUR, fires, missed: 4 })
@@ -118,7 +118,7 @@ export const tickCases: readonly Case[] = [
         (await claim(await worker())).map(({ id }) => id),
         ids,
       )
-      const { lastAt, lastJob, missed } = await record(store)
+      const { lastAt, lastJob, missed } = await scheduleRecord(store)
       assert.deepEqual([lastAt, lastJob, missed], [at + 2, ids[2], 4])
     },
   },
@@ -126,8 +126,8 @@ export const tickCases: readonly Case[] = [
     name: 'P12 an instant whose job would overlap is recorded as skipped, with the job that is still waiting or running',
     async run({ store, clock, worker, claimOne, finish }) {
       const at = clock.now()
-      await planned(store, at)
-      const [first, second, third] = [alone(), alone(), alone()]
+      await createPlanned(store, at)
+      const [first, second, third] = [nonOverlappingJob(), nonOverlappingJob(), nonOverlappingJob()]
       const fires = [first, second].map((job, n) => ({ at: at + n, job }))
       const both = await tick(store, { from: at, nextAt: at + 2, fires })
       assert.deepEqual(both.fired, [
@@ -141,7 +141,7 @@ export const tickCases: readonly Case[] = [
         fires: [{ at: at + 2, job: second }],
       })
       assert.deepEqual(running.fired, [{ at: at + 2, outcome: 'skipped', job: first.id }])
-      const { lastAt, lastOutcome, lastJob } = await record(store)
+      const { lastAt, lastOutcome, lastJob } = await scheduleRecord(store)
       assert.deepEqual([lastAt, lastOutcome, lastJob], [at + 2, 'skipped', first.id])
       await finish(lease, DONE)
       const free = await tick(store, { from: at + 3, nextAt: null, fires: [{ at: at + 3, job: third }] })
@@ -153,7 +153,7 @@ export const tickCases: readonly Case[] = [
     name: 'items of one call are processed in order, and a refused one does not affect the others',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       await store.createSchedule('other', aDefinition())
       const fire = (n: number): Tick['fires'] => [{ at: at + n, job: aJob() }]
       const replies = await store.tick([
@@ -181,21 +181,21 @@ export const tickCases: readonly Case[] = [
   {
     name: 'P16 an accepted tick clears the error, and a refused one does not',
     async run({ store, clock }) {
-      await planned(store, clock.now())
+      await createPlanned(store, clock.now())
       await store.scheduleFailed(NAME, 'no')
       await tick(store, { from: null, nextAt: clock.now() })
-      assert.equal((await record(store)).error, 'no')
+      assert.equal((await scheduleRecord(store)).error, 'no')
       await tick(store, { from: clock.now(), nextAt: clock.now() + 1 })
-      assert.equal((await record(store)).error, null)
+      assert.equal((await scheduleRecord(store)).error, null)
     },
   },
   {
     name: 'P12 a schedule without a next instant is planned and stays as it is',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       await tick(store, { from: at, nextAt: null, fires: [{ at, job: aJob() }] })
-      const { planned: isPlanned, nextAt } = await record(store)
+      const { planned: isPlanned, nextAt } = await scheduleRecord(store)
       assert.deepEqual([isPlanned, nextAt], [true, null])
       assert.equal((await tick(store, { from: null, nextAt: at + 1 })).accepted, false)
       assert.equal((await store.renew(aHeartbeat(anInstance().id))).scheduleInMs, null)
@@ -205,24 +205,24 @@ export const tickCases: readonly Case[] = [
     name: 'served instants are listed newest first, up to the limit',
     async run({ store, clock }) {
       const at = clock.now()
-      await planned(store, at)
+      await createPlanned(store, at)
       const instants = [3, 0, 2, 1].map((n) => at + n)
       await tick(store, {
         from: at,
         nextAt: null,
         fires: instants.map((each) => ({ at: each, job: aJob() })),
       })
-      const told = async (limit: number): Promise<number[]> =>
+      const instantsUpTo = async (limit: number): Promise<number[]> =>
         (await store.ticks(NAME, limit)).map((one) => one.at - at)
-      assert.deepEqual(await told(10), [3, 2, 1, 0])
-      assert.deepEqual(await told(2), [3, 2])
+      assert.deepEqual(await instantsUpTo(10), [3, 2, 1, 0])
+      assert.deepEqual(await instantsUpTo(2), [3, 2])
       assert.deepEqual(await store.ticks('nope', 10), [])
     },
   },
   {
     name: 'an invalid tick is rejected with a code, and nothing of its call is written',
     async run({ store, clock }) {
-      await planned(store, clock.now())
+      await createPlanned(store, clock.now())
       const before = await store.schedules()
       const fine = aTick(NAME, {
         from: clock.now(),

@@ -27,10 +27,10 @@ export const timelineCases: readonly Case[] = [
       const job = aJob().id
       const event = anEvent('queue.paused', { agoMs: 250, queue: 'a', job, data: '{"by":"ada","n":[1]}' })
       const source = await write(store, [event])
-      const [told, ...more] = await (await another()).timeline({ limit: 10 })
-      assert.ok(told)
+      const [first, ...more] = await (await another()).timeline({ limit: 10 })
+      assert.ok(first)
       assert.equal(more.length, 0)
-      const { n, data, ...rest } = told
+      const { n, data, ...rest } = first
       assert.deepEqual(rest, { at: clock.now() - 250, type: 'queue.paused', source, queue: 'a', job })
       assert.ok(Number.isSafeInteger(n))
       assert.deepEqual(JSON.parse(data), { by: 'ada', n: [1] })
@@ -100,17 +100,17 @@ export const timelineCases: readonly Case[] = [
         store,
         ['a', 'b', 'c', 'd', 'e'].map((type) => anEvent(type)),
       )
-      const seen: TimelineEvent[] = await store.timeline({ limit: 2 })
-      assert.equal(seen.length, 2)
+      const events: TimelineEvent[] = await store.timeline({ limit: 2 })
+      assert.equal(events.length, 2)
       for (let n = 0; n < 5; n += 1) {
         await write(store, [anEvent('new')])
-        const beforeN = seen.at(-1)?.n ?? 0
+        const beforeN = events.at(-1)?.n ?? 0
         const page = await store.timeline({ limit: 2, beforeN })
         assert.ok(page.length <= 2)
-        seen.push(...page)
+        events.push(...page)
       }
       assert.deepEqual(
-        seen.map(({ type }) => type),
+        events.map(({ type }) => type),
         ['e', 'd', 'c', 'b', 'a'],
       )
     },

@@ -20,16 +20,16 @@ export const transactionCases: readonly Case[] = [
         replies,
         ids.map((id) => ({ id, outcome: 'enqueued' })),
       )
-      const found = await store.get(ids)
+      const records = await store.get(ids)
       assert.deepEqual(
-        found.map((job) => job?.state),
+        records.map((job) => job?.state),
         ['ready', 'scheduled', 'scheduled'],
       )
       assert.deepEqual(
-        found.map((job) => job?.enqueuedAt),
+        records.map((job) => job?.enqueuedAt),
         ids.map(() => clock.now()),
       )
-      assert.deepEqual([found[0]?.tags, found[2]?.waitsForOrder], [['t'], true])
+      assert.deepEqual([records[0]?.tags, records[2]?.waitsForOrder], [['t'], true])
       await countsAreExact(store)
       assert.deepEqual(
         (await claim(await worker())).map(({ id }) => id),
@@ -64,8 +64,8 @@ export const transactionCases: readonly Case[] = [
           await store.enqueue([one], { tx })
           await store.enqueue([two], { tx })
         }, end)
-        const found = (await store.get([one.id, two.id])).map((job) => job !== null)
-        assert.deepEqual(found, end === 'commit' ? [true, true] : [false, false])
+        const existing = (await store.get([one.id, two.id])).map((job) => job !== null)
+        assert.deepEqual(existing, end === 'commit' ? [true, true] : [false, false])
       }
     },
   },

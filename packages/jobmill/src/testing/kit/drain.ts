@@ -38,9 +38,9 @@ export class DrainError extends Error {
 
   constructor(rounds: number, kinds: Readonly<Record<string, number>>) {
     const names = Object.entries(kinds).toSorted(([, a], [, b]) => b - a)
-    const told = names.slice(0, 5).map(([kind, times]) => `${kind} (started ${times} times)`)
+    const list = names.slice(0, 5).map(([kind, times]) => `${kind} (started ${times} times)`)
     const who =
-      told.length === 0 ? 'nothing was started' : `these kinds keep being enqueued: ${told.join(', ')}`
+      list.length === 0 ? 'nothing was started' : `these kinds keep being enqueued: ${list.join(', ')}`
     const fix = 'Make the jobs end, drain without { scheduled: true }, or pass more rounds'
     super(`drain: work is left after ${rounds} rounds; ${who}. ${fix}.`)
     this.name = 'DrainError'

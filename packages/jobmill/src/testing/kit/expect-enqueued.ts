@@ -39,11 +39,11 @@ export function expectEnqueued<Input>(
 
 /** No job of this kind, or no job at all if none is given. */
 export function expectNothingEnqueued(mill: Recorded, job?: JobDefinition): void {
-  const found = enqueuedOf(mill, job?.kind)
-  if (found.length === 0) return
+  const jobs = enqueuedOf(mill, job?.kind)
+  if (jobs.length === 0) return
   const what = job === undefined ? 'no job' : `no job of kind "${job.kind}"`
   throw new AssertionError({
-    message: `expected ${what}, but ${listed(found)}`,
+    message: `expected ${what}, but ${listed(jobs)}`,
     stackStartFn: expectNothingEnqueued,
   })
 }

@@ -88,12 +88,12 @@ export function inFlight(): InFlight {
     },
     touch: () => void (touched += 1),
     async settled(isQuiet) {
-      for (let quiet = 0, seen = touched; quiet < QUIET_TURNS; quiet += 1) {
+      for (let quiet = 0, last = touched; quiet < QUIET_TURNS; quiet += 1) {
         // A database may be slow: await it instead of polling.
         while (calls.size > 0) await Promise.race(calls)
         await turn()
-        if (seen === touched && turns === 0 && isQuiet()) continue
-        seen = touched
+        if (last === touched && turns === 0 && isQuiet()) continue
+        last = touched
         quiet = -1
       }
     },

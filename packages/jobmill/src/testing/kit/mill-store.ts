@@ -29,7 +29,7 @@ export interface MillStoreOptions {
    * Receives every written job in the order of the replies. A job whose reply was lost is reported once its
    * write is known.
    */
-  readonly told: (record: EnqueuedRecord) => void
+  readonly onEnqueued: (record: EnqueuedRecord) => void
   /** Some jobs may have ended. */
   readonly changed: () => void
 }
@@ -37,7 +37,7 @@ export interface MillStoreOptions {
 /** The verbs that can end or delete a job. */
 const ENDING: ReadonlySet<Verb> = new Set<Verb>(['finish', 'cancel', 'delete', 'reap'])
 
-export function millStore<S extends Store<never>>(store: S, { told, changed }: MillStoreOptions): S {
+export function millStore<S extends Store<never>>(store: S, { onEnqueued, changed }: MillStoreOptions): S {
   let isUsed = true
   use(store, 1)
 
@@ -45,7 +45,7 @@ export function millStore<S extends Store<never>>(store: S, { told, changed }: M
     jobs.forEach((job, at) => {
       // A repeated finish after a lost reply does not list its follow-ups: the first one wrote them.
       const { id, outcome } = replies[at] ?? { id: job.id, outcome: 'enqueued' }
-      told({ ...recordedJob(job), id, outcome })
+      onEnqueued({ ...recordedJob(job), id, outcome })
     })
   }
 

@@ -44,16 +44,16 @@ function promptHandle<Handle extends JobHandle>(
 ): Handle {
   async function result(options: ResultOptions = {}): Promise<unknown> {
     checkObject(options, 'options', "{ timeout: '10s' }, or omit it")
-    const found = new AbortController()
-    const signals = options.signal === undefined ? [found.signal] : [options.signal, found.signal]
+    const answered = new AbortController()
+    const signals = options.signal === undefined ? [answered.signal] : [options.signal, answered.signal]
     // The regular wait handles everything except the poll: timeout, signal, and the stop of the mill.
     const usual = handle.result({ ...options, signal: AbortSignal.any(signals) })
-    const asked = ended(handle.id, tools, { mayAppear, signal: found.signal })
+    const asked = ended(handle.id, tools, { mayAppear, signal: answered.signal })
     try {
       return await Promise.race([usual, asked.then((answer) => valueOf(handle.id, answer, tools))])
     } finally {
       usual.catch(() => {})
-      found.abort()
+      answered.abort()
     }
   }
   return { ...handle, result }
@@ -100,11 +100,11 @@ type Options = { readonly tx?: unknown; readonly withCompletion?: boolean } | un
 function promptly<Enqueue>(enqueue: Enqueue, tools: PromptTools): Enqueue {
   type Plain = (target: unknown, what: unknown, options: Options) => Promise<JobHandle | JobHandle[]>
   const prompt: Plain = async (target, what, options) => {
-    const given = await (enqueue as Plain)(target, what, options)
+    const result = await (enqueue as Plain)(target, what, options)
     const mayAppear = options?.tx !== undefined || options?.withCompletion === true
-    return Array.isArray(given)
-      ? given.map((handle) => promptHandle(handle, tools, mayAppear))
-      : promptHandle(given, tools, mayAppear)
+    return Array.isArray(result)
+      ? result.map((handle) => promptHandle(handle, tools, mayAppear))
+      : promptHandle(result, tools, mayAppear)
   }
   return prompt as Enqueue
 }

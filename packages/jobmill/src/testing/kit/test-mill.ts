@@ -87,7 +87,7 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
     ...rest,
     middleware: around([atWork.middleware, promptInside(answers)], rest.middleware),
     store: millStore(store, {
-      told: (record) => records.push(record),
+      onEnqueued: (record) => records.push(record),
       changed: () => mayHaveEnded(platform),
     }),
     platform,
@@ -113,9 +113,9 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
 }
 
 /** Outermost, so that waits in user middleware are tracked too. */
-function around(own: readonly Middleware[], given: readonly Middleware[] = []): readonly Middleware[] {
+function around(own: readonly Middleware[], options: readonly Middleware[] = []): readonly Middleware[] {
   // Invalid entries are rejected by their own index.
-  return given.every((one) => typeof one === 'function') ? [...own, ...given] : given
+  return options.every((one) => typeof one === 'function') ? [...own, ...options] : options
 }
 
 function checkStore(store: unknown): Store {

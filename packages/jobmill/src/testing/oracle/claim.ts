@@ -39,7 +39,7 @@ type Wanted = Omit<ClaimRequest, 'instance'>
 export function claimable(state: OracleState, now: number, request: Wanted): OracleJob[] {
   const limit = request.quarantined === 'only' ? 1 : request.limit
   const waiting = inClaimOrder(state).filter((job) => isWanted(state, now, job, request))
-  const taken = take(
+  const chosen = take(
     waiting.filter((job) => limitNameOf(state, job.queue) === null),
     roomsOf(request),
     limit,
@@ -50,12 +50,12 @@ export function claimable(state: OracleState, now: number, request: Wanted): Ora
     const name = limitNameOf(state, queue)
     if (name === null) continue
     const budget = left.get(name) ?? roomIn(state, now, name)
-    const own = waiting.filter((job) => job.queue === queue && !taken.includes(job))
-    const jobs = own.slice(0, Math.min(room, budget, limit - taken.length))
+    const own = waiting.filter((job) => job.queue === queue && !chosen.includes(job))
+    const jobs = own.slice(0, Math.min(room, budget, limit - chosen.length))
     left.set(name, budget - jobs.length)
-    taken.push(...jobs)
+    chosen.push(...jobs)
   }
-  return taken.toSorted(byClaimOrder)
+  return chosen.toSorted(byClaimOrder)
 }
 
 /** Whether the queue is open and the request includes the job. */
@@ -77,14 +77,14 @@ function roomsOf(request: Wanted): Map<string, number> {
 
 /** The first of these jobs, as many as their queues have capacity for, and at most `limit`. */
 export function take(jobs: readonly OracleJob[], rooms: Map<string, number>, limit: number): OracleJob[] {
-  const taken: OracleJob[] = []
+  const chosen: OracleJob[] = []
   for (const job of jobs) {
     const room = rooms.get(job.queue) ?? 0
-    if (room === 0 || taken.length === limit) continue
+    if (room === 0 || chosen.length === limit) continue
     rooms.set(job.queue, room - 1)
-    taken.push(job)
+    chosen.push(job)
   }
-  return taken
+  return chosen
 }
 
 /** When a limit that blocks ready jobs of these queues and kinds has a token again. */

@@ -27,9 +27,9 @@ export function enqueueWithHandOff(
       mayBegin(state, now, job) &&
       job.priority < (best.get(job.queue) ?? Number.POSITIVE_INFINITY),
   )
-  const taken = take(eligible.toSorted(byClaimOrder), roomsOf(queues), Number.POSITIVE_INFINITY)
-  if (taken.length === 0) return replies
-  const leases = new Map(leaseTo(state, now, instance, taken).map((lease) => [lease.id, lease]))
+  const chosen = take(eligible.toSorted(byClaimOrder), roomsOf(queues), Number.POSITIVE_INFINITY)
+  if (chosen.length === 0) return replies
+  const leases = new Map(leaseTo(state, now, instance, chosen).map((lease) => [lease.id, lease]))
   return replies.map((reply) => {
     const lease = leases.get(reply.id)
     return lease === undefined ? reply : { ...reply, lease }

@@ -6,7 +6,7 @@ import {
   drainBudget,
   EMPTY_BUDGET,
   nextInMs,
-  spent,
+  afterSpending,
 } from '../../job/budget.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import { isPerKey, type LimitParts } from '../../job/limit.ts'
@@ -143,17 +143,17 @@ function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acqu
   const ask = { ...item, hasPlace: limit.places.has(item.holder) }
   const { state: budget, answers } = answer(limit.settings, limit.budget, [ask], { now, held: heldOf(limit) })
   limit.budget = budget
-  const [told] = answers
-  if (told === undefined) throw new Error('one request has one answer')
-  if (told.outcome === 'never') return told
-  if (told.outcome === 'later') {
-    if (told.takesPlace) limit.places.set(item.holder, now)
-    return { outcome: 'later', inMs: told.inMs }
+  const [decision] = answers
+  if (decision === undefined) throw new Error('one request has one answer')
+  if (decision.outcome === 'never') return decision
+  if (decision.outcome === 'later') {
+    if (decision.takesPlace) limit.places.set(item.holder, now)
+    return { outcome: 'later', inMs: decision.inMs }
   }
   limit.places.delete(item.holder)
   const { holder, amount, token, instance } = item
   if (!isRate) grantPermit(limit, holder, { amount, instance: token === null ? instance : null })
-  return told
+  return decision
 }
 
 /**
@@ -163,9 +163,9 @@ function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acqu
 function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | null {
   if (isPerKey(limit.settings) !== (key !== undefined)) return null
   if (key === undefined) return limit
-  const found = limit.keys.get(key) ?? newLimit(limit.sources)
-  limit.keys.set(key, found)
-  return found
+  const keyLimit = limit.keys.get(key) ?? newLimit(limit.sources)
+  limit.keys.set(key, keyLimit)
+  return keyLimit
 }
 
 /** A permit belongs to an attempt or an instance, so one of them must be current. */
@@ -209,7 +209,7 @@ export function roomInMs(state: OracleState, now: number, name: string): number 
 /** A claim leased these jobs: takes one token or permit for each. */
 export function spend(state: OracleState, now: number, name: string, jobs: readonly string[]): void {
   const limit = limitOf(state, name)
-  limit.budget = spent(limit.settings, limit.budget, jobs.length, now)
+  limit.budget = afterSpending(limit.settings, limit.budget, jobs.length, now)
   if (limit.settings.type === 'rate') return
   for (const job of jobs) grantPermit(limit, job, { amount: 1, instance: null })
 }

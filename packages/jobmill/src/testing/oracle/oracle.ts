@@ -35,7 +35,7 @@ import {
 import { stage } from './stage.ts'
 import { type OracleState, emptyState } from './state.ts'
 import { readTicks, tick } from './ticks.ts'
-import { unservedKinds } from './unserved.ts'
+import { unservedKinds } from './unserved-kinds.ts'
 
 /** Shared by several handles, as several connections share a database. */
 export interface OracleDatabase {

@@ -46,11 +46,11 @@ export function freeOrderLock(state: OracleState, job: OracleJob): void {
 
 /** The first job of every order queue whose lock is free, by time of joining. */
 export function heads(state: OracleState): OracleJob[] {
-  const seen = new Set(state.orderLocks.keys())
+  const keys = new Set(state.orderLocks.keys())
   return state.orderQueue.flatMap((id) => {
     const job = state.jobs.get(id)
-    if (job === undefined || seen.has(orderQueueOf(job))) return []
-    seen.add(orderQueueOf(job))
+    if (job === undefined || keys.has(orderQueueOf(job))) return []
+    keys.add(orderQueueOf(job))
     return [job]
   })
 }

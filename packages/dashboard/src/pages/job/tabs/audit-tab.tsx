@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useAudit } from '../../../api/reads.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Older } from '../../../kit/older.tsx'
-import { Empty, Shown } from '../../../kit/shown.tsx'
+import { Empty, DataView } from '../../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
 import { Ago } from '../../../kit/time.tsx'
 
@@ -19,7 +19,7 @@ export function AuditTab({ id }: { readonly id: string }) {
   const [cursor, setCursor] = useState<string | undefined>(undefined)
   const read = useAudit({ job: id, cursor })
   return (
-    <Shown read={read}>
+    <DataView read={read}>
       {({ entries, next }) =>
         entries.length === 0 ? (
           <Empty title="No manual actions">Actions from the dashboard and the HTTP API appear here.</Empty>
@@ -49,7 +49,7 @@ export function AuditTab({ id }: { readonly id: string }) {
           </div>
         )
       }
-    </Shown>
+    </DataView>
   )
 }
 

@@ -7,14 +7,14 @@ export type Level = (typeof LEVELS)[number]
 
 export const isLevel = (text: string | null): text is Level => LEVELS.includes(text as Level)
 
-export interface Shown {
+export interface ShownLine {
   readonly key: string
   readonly n: number
   readonly line: LogLine
 }
 
 /** Lines of this level and above, in the order they were written. */
-export function linesOf(tries: readonly Try[], least: Level): readonly Shown[] {
+export function linesOf(tries: readonly Try[], least: Level): readonly ShownLine[] {
   const from = LEVELS.indexOf(least)
   return tries.flatMap(({ n, log }) =>
     log.flatMap((line, at) => (LEVELS.indexOf(line.level) >= from ? [{ key: `${n} ${at}`, n, line }] : [])),

@@ -1,7 +1,7 @@
 /** Progress of the job, also as the raw value. */
 import type { Job } from '../../../api/types/job.ts'
 import { Json } from '../../../kit/json.tsx'
-import { Empty } from '../../../kit/shown.tsx'
+import { Empty } from '../../../kit/data-view.tsx'
 import { shareOf } from '../progress.ts'
 import { ProgressBar } from '../progress-bar.tsx'
 

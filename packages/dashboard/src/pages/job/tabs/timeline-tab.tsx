@@ -4,7 +4,7 @@ import { useTimeline } from '../../../api/reads.ts'
 import { eventWords } from '../../../kit/event-words.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Older } from '../../../kit/older.tsx'
-import { Empty, Shown } from '../../../kit/shown.tsx'
+import { Empty, DataView } from '../../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
 import { Ago } from '../../../kit/time.tsx'
 import { InstanceName } from '../instance-name.tsx'
@@ -20,7 +20,7 @@ export function TimelineTab({ id }: { readonly id: string }) {
   const [cursor, setCursor] = useState<string | undefined>(undefined)
   const read = useTimeline({ job: id, cursor })
   return (
-    <Shown read={read}>
+    <DataView read={read}>
       {({ events, next }) =>
         events.length === 0 ? (
           <Empty title="No events">
@@ -48,6 +48,6 @@ export function TimelineTab({ id }: { readonly id: string }) {
           </div>
         )
       }
-    </Shown>
+    </DataView>
   )
 }

@@ -1,7 +1,7 @@
 /** The payload, metadata and result of the job. */
 import type { Inspected, Job } from '../../../api/types/job.ts'
 import { Json } from '../../../kit/json.tsx'
-import { Empty } from '../../../kit/shown.tsx'
+import { Empty } from '../../../kit/data-view.tsx'
 import { LargeValue } from './large-value.tsx'
 
 interface Props {

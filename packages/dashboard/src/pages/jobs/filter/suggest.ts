@@ -3,7 +3,7 @@ import { LISTED_STATES } from '../../../api/types/job.ts'
 import { KEYS } from './filter.ts'
 import { partsOf, printValue } from './parts.ts'
 
-export interface Known {
+export interface KnownNames {
   readonly queues: readonly string[]
   readonly kinds: readonly string[]
   readonly tags: readonly string[]
@@ -48,7 +48,7 @@ const TIMES: Readonly<Record<string, string>> = {
 const MOST = 9
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-export function suggest(text: string, caret: number, known: Known): Suggested {
+export function suggest(text: string, caret: number, known: KnownNames): Suggested {
   const part = partsOf(text).find(({ from, to }) => from < caret && caret <= to)
   const from = part?.from ?? caret
   const to = part?.to ?? caret
@@ -56,7 +56,7 @@ export function suggest(text: string, caret: number, known: Known): Suggested {
   return { from, to, items: itemsFor(written, known).slice(0, MOST) }
 }
 
-function itemsFor(written: string, known: Known): readonly Suggestion[] {
+function itemsFor(written: string, known: KnownNames): readonly Suggestion[] {
   const values = valuesOf(known)
   const [, key = '', begun = ''] = /^([a-z]+):"?(.*)$/is.exec(written) ?? []
   const name = key.toLowerCase()
@@ -77,7 +77,7 @@ function itemsFor(written: string, known: Known): readonly Suggestion[] {
   return [...keys, ...found]
 }
 
-const valuesOf = ({ queues, kinds, tags }: Known): Readonly<Record<string, readonly string[]>> => ({
+const valuesOf = ({ queues, kinds, tags }: KnownNames): Readonly<Record<string, readonly string[]>> => ({
   queue: queues,
   kind: kinds,
   state: LISTED_STATES,

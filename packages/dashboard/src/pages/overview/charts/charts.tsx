@@ -7,7 +7,7 @@ import { Card } from '../../../kit/card.tsx'
 import { Chart, type Line } from '../../../kit/chart.tsx'
 import { span } from '../../../kit/format.ts'
 import { RangeChoice } from '../../../kit/range-choice.tsx'
-import { Failed, Waiting } from '../../../kit/shown.tsx'
+import { Failed, Waiting } from '../../../kit/data-view.tsx'
 import {
   doneByQueueLines,
   endedLines,

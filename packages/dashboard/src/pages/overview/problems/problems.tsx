@@ -6,7 +6,7 @@ import { useDiagnostics, useOverview } from '../../../api/reads.ts'
 import type { Diagnostic } from '../../../api/types/mill.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
-import { Shown } from '../../../kit/shown.tsx'
+import { DataView } from '../../../kit/data-view.tsx'
 import { ProblemCard } from './problem-card.tsx'
 
 const FIRST = 6
@@ -16,7 +16,7 @@ export function Problems() {
   if (read.data === undefined)
     return (
       <Card title="Issues">
-        <Shown read={read}>{() => null}</Shown>
+        <DataView read={read}>{() => null}</DataView>
       </Card>
     )
   const diagnostics = read.data.diagnostics

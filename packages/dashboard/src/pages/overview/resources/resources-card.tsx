@@ -2,7 +2,7 @@
 import { LinkButton } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { classes } from '../../../kit/classes.ts'
-import { Shown } from '../../../kit/shown.tsx'
+import { DataView } from '../../../kit/data-view.tsx'
 import { Sparkline } from '../../../kit/sparkline.tsx'
 import { type Gauge, gaugesOf } from './gauges.ts'
 import { useSamples } from './use-samples.ts'
@@ -21,7 +21,7 @@ export function ResourcesCard() {
       <p className="-mt-2 mb-3 text-xs text-soft">
         Up to the last 15 minutes, sampled while this tab is open
       </p>
-      <Shown read={read}>
+      <DataView read={read}>
         {(samples) => (
           <ul className="grid grid-cols-2 gap-x-5 gap-y-4 sm:grid-cols-3 lg:grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))]">
             {gaugesOf(samples).map((gauge) => (
@@ -29,7 +29,7 @@ export function ResourcesCard() {
             ))}
           </ul>
         )}
-      </Shown>
+      </DataView>
     </Card>
   )
 }

@@ -8,10 +8,10 @@ import {
   collectFields,
   instantOf,
   nameOf,
-  type Read,
+  type ParseResult,
   tagsOf,
   wholeOf,
-} from '../../../kit/written.ts'
+} from '../../../kit/parse-input.ts'
 
 /** By the server's field names. */
 export const FIELDS = [
@@ -76,14 +76,14 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
   }
 }
 
-export interface Written {
+export interface ScheduleInput {
   /** The request body. */
   readonly body: Readonly<Record<string, unknown>>
   readonly wrong: Wrong
 }
 
 /** For a new schedule the filled-in fields; for an existing one (`before`) the changed fields. */
-export function requestOf(draft: ScheduleDraft, before: ScheduleDraft | null): Written {
+export function requestOf(draft: ScheduleDraft, before: ScheduleDraft | null): ScheduleInput {
   const { values, wrong } = collectFields<ScheduleField>(readsOf(draft))
   const needed: readonly ScheduleField[] =
     before === null ? ['name', 'job', 'when', 'zone'] : ['when', 'zone', 'queue', 'priority', 'maxAttempts']
@@ -108,7 +108,7 @@ function missedOf({ missed }: ScheduleDraft, within: unknown): unknown {
   return missed === 'all' && within !== undefined ? { all: within } : missed
 }
 
-function readsOf(draft: ScheduleDraft): Record<ScheduleField, Read<unknown>> {
+function readsOf(draft: ScheduleDraft): Record<ScheduleField, ParseResult<unknown>> {
   const payload = readJson(draft.payload)
   return {
     name: nameOf(draft.name),

@@ -11,7 +11,7 @@ interface UpdateRef {
 }
 
 /** An update that this process is handling. */
-export interface Claimed extends UpdateRef {
+export interface ClaimedUpdate extends UpdateRef {
   /** Starts at 1. Attempts whose process crashed do not count. */
   readonly attempt: number
   /** How often a process crashed while handling it. */
@@ -21,28 +21,28 @@ export interface Claimed extends UpdateRef {
 }
 
 type Claim =
-  | { readonly outcome: 'new'; readonly claimed: Claimed }
+  | { readonly outcome: 'new'; readonly claimed: ClaimedUpdate }
   | { readonly outcome: 'duplicate' }
   /** Another request is handling it. */
   | { readonly outcome: 'running' }
 
-export interface Seen {
+export interface UpdateClaims {
   /** `handled`: a repeat is a duplicate. `running`: a process is handling it now. Null: neither. */
   readonly stateOf: (update: UpdateRef) => Promise<'handled' | 'running' | null>
   /** Whether any update of this bot is recorded. */
   readonly hasAny: (botId: number) => Promise<boolean>
   readonly claim: (update: UpdateRef) => Promise<Claim>
   /** Renews the claim. */
-  readonly renew: (claimed: Claimed) => Promise<void>
+  readonly renew: (claimed: ClaimedUpdate) => Promise<void>
   /**
    * Runs in the transaction that writes the replies. Returns false if another attempt has taken over: then
    * write nothing.
    */
-  readonly handled: (db: Transaction<Schema>, claimed: Claimed) => Promise<boolean>
+  readonly handled: (db: Transaction<Schema>, claimed: ClaimedUpdate) => Promise<boolean>
   /** Allows an immediate retry. `isSpent`: the attempt counts. */
-  readonly failed: (claimed: Claimed, isSpent: boolean) => Promise<void>
+  readonly failed: (claimed: ClaimedUpdate, isSpent: boolean) => Promise<void>
   /** Removes the claim, because the update was handled elsewhere. */
-  readonly release: (claimed: Claimed) => Promise<void>
+  readonly release: (claimed: ClaimedUpdate) => Promise<void>
   /** Deletes records that no repeat can match any more, and returns how many. */
   readonly forget: () => Promise<number>
 }
@@ -50,10 +50,10 @@ export interface Seen {
 const BATCH = 500
 
 /** `leaseMs`: how long a claim is valid without a renewal. */
-export function seenUpdates(
+export function updateClaims(
   tables: Tables<Schema>,
   { dedupeMs, leaseMs }: { readonly dedupeMs: number; readonly leaseMs: number },
-): Seen {
+): UpdateClaims {
   const { db } = tables
   const after = (ms: number) => sql<number>`${tables.now} + ${sql.lit(ms)}`
   return {
@@ -166,6 +166,6 @@ export function seenUpdates(
 }
 
 /** Matches only while this claim is the current one. */
-function own({ botId, updateId, token }: Claimed) {
+function own({ botId, updateId, token }: ClaimedUpdate) {
   return { bot_id: botId, update_id: updateId, state: 'running', token } as const
 }

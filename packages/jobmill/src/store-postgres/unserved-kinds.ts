@@ -1,7 +1,7 @@
 /** Finds kinds with ready jobs that no live instance serves in their queue. */
 import { type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 /**
  * Reads the front of the primary key of `ready` for each queue, up to a literal cap. Jobs without a worker
@@ -9,7 +9,7 @@ import { GIVEN } from './fragments.ts'
  * no locks.
  */
 const UNSERVED_KINDS = `
-WITH ${GIVEN}, alive AS MATERIALIZED (
+WITH ${GIVEN_CTE}, alive AS MATERIALIZED (
   SELECT i.queues, i.kinds FROM jobmill.instance AS i, given AS g WHERE i.ended_at IS NULL AND i.expires_at > g.now
 )
 SELECT q.name AS queue, k.name AS kind, w.jobs

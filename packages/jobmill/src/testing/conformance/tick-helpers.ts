@@ -10,7 +10,7 @@ import { only } from './bench.ts'
 export const NAME = 'daily'
 
 /** Creates the schedule and plans it for this instant. */
-export async function planned(store: Store, at: number): Promise<void> {
+export async function createPlanned(store: Store, at: number): Promise<void> {
   const { revision } = await store.createSchedule(NAME, aDefinition())
   assert.equal((await tick(store, { revision, nextAt: at })).accepted, true)
 }
@@ -19,11 +19,11 @@ export async function tick(store: Store, overrides: Partial<Tick>): Promise<Tick
   return only(await store.tick([aTick(NAME, overrides)]))
 }
 
-export async function record(store: Store): Promise<ScheduleRecord> {
+export async function scheduleRecord(store: Store): Promise<ScheduleRecord> {
   return only(await store.schedules())
 }
 
 /** A job as schedules with `overlap: 'skip'` enqueue it: never two at a time. */
-export function alone(): NewJob {
+export function nonOverlappingJob(): NewJob {
   return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } }
 }

@@ -12,7 +12,7 @@ export const TEN: RateSettings = { type: 'rate', amount: 10, perMs: 1_000, burst
 export const THREE: LimitSettings = { type: 'concurrency', most: 3 }
 
 /** Declares the limit and queues that use it, each with this many ready jobs. */
-export async function limited(
+export async function setUpLimitedQueues(
   store: Store,
   settings: LimitSettings,
   { queues = ['mail'], jobs = 10 }: { readonly queues?: readonly string[]; readonly jobs?: number } = {},
@@ -24,7 +24,7 @@ export async function limited(
   for (const queue of queues) await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({ queue }))))
 }
 
-export async function claim(
+export async function claimFrom(
   store: Store,
   instance: string,
   queues: readonly string[] = ['mail'],
@@ -33,12 +33,12 @@ export async function claim(
   return store.claim(aClaim(instance, { queues: queues.map((queue) => ({ queue, room })), limit }))
 }
 
-export async function api(store: Store): Promise<LimitRecord> {
+export async function apiLimit(store: Store): Promise<LimitRecord> {
   return only(await store.limits())
 }
 
 /** What a heartbeat reports about `mail` and its limit. */
-export async function tells(
+export async function readinessOf(
   store: Store,
   instance: string,
   overrides: Partial<Parameters<Store['renew']>[0]> = {},

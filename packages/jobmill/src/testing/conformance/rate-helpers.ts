@@ -17,15 +17,15 @@ export async function draw(store: Store, overrides: Partial<AcquireRequest> = {}
 }
 
 /** A request that would wait, but not long enough: it gets a place in the wait list. */
-export function patient(): AcquireRequest {
+export function patientRequest(): AcquireRequest {
   return anAcquire('api', { waitUpToMs: 1 })
 }
 
-export async function api(store: Store): Promise<LimitRecord> {
+export async function apiLimit(store: Store): Promise<LimitRecord> {
   return only(await store.limits())
 }
 
-export function granted(replies: readonly Acquired[]): number {
+export function countGranted(replies: readonly Acquired[]): number {
   return replies.filter(({ outcome }) => outcome === 'granted').length
 }
 

@@ -1,17 +1,17 @@
 /** Parses the text of form fields, or says what is wrong with it. An empty field is omitted. */
 import { durationError, parseDuration } from './duration.ts'
 
-export type Read<T> = { readonly value: T | undefined } | { readonly wrong: string }
+export type ParseResult<T> = { readonly value: T | undefined } | { readonly wrong: string }
 
 /** In the server's format: `90s`, `1h30m`. */
-export function durationOf(text: string): Read<string> {
+export function durationOf(text: string): ParseResult<string> {
   const given = text.replaceAll(/\s+/g, '')
   if (given === '') return { value: undefined }
   // The server checks the allowed range.
   return parseDuration(given) === null ? { wrong: durationError(given) ?? '' } : { value: given }
 }
 
-export function wholeOf(text: string, { least, most }: { least: number; most: number }): Read<number> {
+export function wholeOf(text: string, { least, most }: { least: number; most: number }): ParseResult<number> {
   const given = text.trim()
   if (given === '') return { value: undefined }
   const value = Number(given)
@@ -22,7 +22,7 @@ export function wholeOf(text: string, { least, most }: { least: number; most: nu
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
 /** The name of a kind, a queue or a schedule. */
-export function nameOf(text: string): Read<string> {
+export function nameOf(text: string): ParseResult<string> {
   const given = text.trim()
   if (given === '') return { value: undefined }
   if (NAME.test(given)) return { value: given }
@@ -30,7 +30,7 @@ export function nameOf(text: string): Read<string> {
 }
 
 /** The value of a datetime-local field, in this device's time zone. */
-export function instantOf(text: string): Read<number> {
+export function instantOf(text: string): ParseResult<number> {
   if (text === '') return { value: undefined }
   const at = Date.parse(text)
   return Number.isNaN(at) ? { wrong: 'Enter a date and time.' } : { value: at }
@@ -51,11 +51,11 @@ export function tagsOf(text: string): string[] {
 
 /** Parses several fields, by name: all values, or the errors by field. */
 export function collectFields<Name extends string>(
-  reads: Readonly<Record<Name, Read<unknown>>>,
+  reads: Readonly<Record<Name, ParseResult<unknown>>>,
 ): { readonly values: Partial<Record<Name, unknown>>; readonly wrong: Partial<Record<Name, string>> } {
   const values: Partial<Record<Name, unknown>> = {}
   const wrong: Partial<Record<Name, string>> = {}
-  for (const [name, read] of Object.entries(reads) as [Name, Read<unknown>][]) {
+  for (const [name, read] of Object.entries(reads) as [Name, ParseResult<unknown>][]) {
     if ('wrong' in read) wrong[name] = read.wrong
     else if (read.value !== undefined) values[name] = read.value
   }

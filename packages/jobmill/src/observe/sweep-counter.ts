@@ -2,12 +2,12 @@
 import type { EventTable } from '../job/events.ts'
 import type { Tap } from './event-hub.ts'
 
-export interface Swept {
+export interface SweepCounter {
   readonly count: Tap
   readonly totals: ReadonlyMap<string, number>
 }
 
-export function swept(): Swept {
+export function sweepCounter(): SweepCounter {
   const totals = new Map<string, number>()
   return {
     totals,

@@ -6,35 +6,35 @@ import type { Store } from '../../store/store.ts'
 import { anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 
-export type Held = Lease & { readonly instance: string }
+export type HeldLease = Lease & { readonly instance: string }
 
 export async function declare(store: Store, most: number, name = 'db'): Promise<void> {
   await store.declareLimits([{ name, settings: { type: 'concurrency', most } }])
 }
 
-export async function db(store: Store): Promise<LimitRecord> {
-  const found = (await store.limits()).find(({ name }) => name === 'db')
-  assert.ok(found, 'limit db does not exist')
-  return found
+export async function dbLimit(store: Store): Promise<LimitRecord> {
+  const limit = (await store.limits()).find(({ name }) => name === 'db')
+  assert.ok(limit, 'limit db does not exist')
+  return limit
 }
 
 export async function heldOf(store: Store): Promise<number> {
-  return (await db(store)).held
+  return (await dbLimit(store)).held
 }
 
 /** The request of a job that is running under this lease. */
-export function takeFor(
-  { id, token, instance }: Held,
+export function acquireFor(
+  { id, token, instance }: HeldLease,
   overrides: Partial<AcquireRequest> = {},
 ): AcquireRequest {
   return anAcquire('db', { holder: id, token, instance, ...overrides })
 }
 
 /** The permit of a job that is running under this lease. */
-export function heldBy({ id, token }: Lease): PermitOf {
+export function permitOf({ id, token }: Lease): PermitOf {
   return { limit: 'db', holder: id, token }
 }
 
-export async function take(store: Store, item: AcquireRequest): Promise<Acquired['outcome']> {
+export async function acquireOutcome(store: Store, item: AcquireRequest): Promise<Acquired['outcome']> {
   return only(await store.acquire([item])).outcome
 }

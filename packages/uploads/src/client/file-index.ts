@@ -25,7 +25,7 @@ export interface Entry {
   readonly doneAt: number | null
 }
 
-export interface Known {
+export interface FileIndex {
   readonly get: (uri: string) => Entry | undefined
   readonly all: () => IterableIterator<Entry>
   /** Durable when it resolves. */
@@ -40,7 +40,7 @@ const FILE = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}-[A-Za-z0-9._-]{1,100}
 /** The index is rewritten when it has this many lines more than twice its entries. */
 const SLACK = 1_000
 
-export async function openKnown(file: string): Promise<Known> {
+export async function openIndex(file: string): Promise<FileIndex> {
   const { entries, lines, isTorn } = await read(file)
   if (isTorn || lines > 2 * entries.size + SLACK) await writeAnew(file, entries)
   let handle = await openToAppend(file)

@@ -1,14 +1,14 @@
 /** Parsing of the command line in this process, and its error messages. */
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { commandOf, noSuchCommand, read, wordsOf } from '../../src/cli/given.ts'
+import { commandOf, noSuchCommand, parseCommand, wordsOf } from '../../src/cli/parse-arguments.ts'
 import { momentOf, numberOf } from '../../src/cli/typed-values.ts'
 import { refusal } from '../unit/support.ts'
 
 function parse(...args: string[]) {
   const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
   if (command === undefined) throw new Error('no such command')
-  return read(args, command)
+  return parseCommand(args, command)
 }
 
 describe('arguments', () => {

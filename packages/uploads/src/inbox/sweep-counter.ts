@@ -10,14 +10,14 @@ export const OUTCOMES = [
 export type SweptOutcome = (typeof OUTCOMES)[number]
 export type SweptCounts = Readonly<Record<SweptOutcome, number>>
 
-export interface Swept {
+export interface SweepCounter {
   readonly add: (outcome: SweptOutcome, n: number) => void
   readonly totals: () => SweptCounts
 }
 
 /** `tell` is called for each count, to feed a metric. */
-export function swept(tell: (outcome: SweptOutcome, n: number) => void): Swept {
-  const totals = noneSwept()
+export function sweepCounter(tell: (outcome: SweptOutcome, n: number) => void): SweepCounter {
+  const totals = zeroCounts()
   return {
     add(outcome, n) {
       if (n === 0) return
@@ -28,6 +28,6 @@ export function swept(tell: (outcome: SweptOutcome, n: number) => void): Swept {
   }
 }
 
-export function noneSwept(): Record<SweptOutcome, number> {
+export function zeroCounts(): Record<SweptOutcome, number> {
   return { acked: 0, expired_fetched: 0, expired_unfetched: 0, orphan_blob: 0, mailbox_removed: 0 }
 }

@@ -3,7 +3,7 @@ import type { RateSettings } from '../../job/limit.ts'
 import type { Acquired } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
 import { anAcquire } from '../factories.ts'
-import { TEN } from './limit-words.ts'
+import { TEN } from './rate-helpers.ts'
 
 /** Two at once for each key, then one every 100 ms. */
 export const EACH: RateSettings = { ...TEN, perKey: true }

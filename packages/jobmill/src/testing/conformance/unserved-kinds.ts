@@ -6,7 +6,7 @@ import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 
 /** `queue kind jobs` of each. */
-async function told(store: Store): Promise<string[]> {
+async function unservedLines(store: Store): Promise<string[]> {
   return (await store.unservedKinds()).map(
     ({ queue, kind, jobs }: UnservedKind) => `${queue} ${kind} ${jobs}`,
   )
@@ -19,11 +19,11 @@ export const unservedKindCases: readonly Case[] = [
       assert.deepEqual(await store.unservedKinds(), [])
       for (const [queue, kind] of ['b y', 'b x', 'a y', 'a x', 'a y', 'Z z'].map((text) => text.split(' ')))
         await enqueue({ queue: queue ?? '', kind: kind ?? '' })
-      assert.deepEqual(await told(store), ['Z z 1', 'a x 1', 'a y 2', 'b x 1', 'b y 1'])
+      assert.deepEqual(await unservedLines(store), ['Z z 1', 'a x 1', 'a y 2', 'b x 1', 'b y 1'])
       assert.deepEqual((await store.unservedKinds())[0], { queue: 'Z', kind: 'z', jobs: 1 })
       await worker({ queues: ['a'], kinds: ['x'] })
       await worker({ queues: ['b', 'c'], kinds: ['y', 'z'] })
-      assert.deepEqual(await told(store), ['Z z 1', 'a y 2', 'b x 1'])
+      assert.deepEqual(await unservedLines(store), ['Z z 1', 'a y 2', 'b x 1'])
       await worker({ queues: ['Z', 'a', 'b'], kinds: ['x', 'y', 'z'] })
       assert.deepEqual(await store.unservedKinds(), [])
     },
@@ -34,19 +34,19 @@ export const unservedKindCases: readonly Case[] = [
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const)
         await jobIn(state, { kind: 'a' })
       await enqueue({ kind: 'a', orderKey: 'o' })
-      assert.deepEqual(await told(store), [])
+      assert.deepEqual(await unservedLines(store), [])
       await running({ kind: 'b' })
       const crash = async (): Promise<void> => {
         clock.advance(HOUR)
         await store.reap({ crashesUntilDead: 9, limit: 100 })
       }
       await crash()
-      assert.deepEqual(await told(store), ['default a 1', 'default b 1'])
+      assert.deepEqual(await unservedLines(store), ['default a 1', 'default b 1'])
       await claimOne(await worker(), { kinds: ['b'] })
       await crash()
-      assert.deepEqual(await told(store), ['default a 1', 'default b 1'])
+      assert.deepEqual(await unservedLines(store), ['default a 1', 'default b 1'])
       await enqueue({ kind: 'b' })
-      assert.deepEqual(await told(store), ['default a 1', 'default b 2'])
+      assert.deepEqual(await unservedLines(store), ['default a 1', 'default b 2'])
     },
   },
   {
@@ -54,15 +54,15 @@ export const unservedKindCases: readonly Case[] = [
     async run({ store, clock, enqueue, worker }) {
       await enqueue()
       const id = await worker({ leaseMs: 100 })
-      assert.deepEqual(await told(store), [])
+      assert.deepEqual(await unservedLines(store), [])
       clock.advance(100)
-      assert.deepEqual(await told(store), ['default work 1'])
+      assert.deepEqual(await unservedLines(store), ['default work 1'])
       await store.reap({ crashesUntilDead: 3, limit: 10 })
-      assert.deepEqual(await told(store), ['default work 1'])
+      assert.deepEqual(await unservedLines(store), ['default work 1'])
       await worker({ id })
-      assert.deepEqual(await told(store), [])
+      assert.deepEqual(await unservedLines(store), [])
       await store.deregister(id)
-      assert.deepEqual(await told(store), ['default work 1'])
+      assert.deepEqual(await unservedLines(store), ['default work 1'])
     },
   },
   {
@@ -70,7 +70,7 @@ export const unservedKindCases: readonly Case[] = [
     async run({ store, enqueue }) {
       await enqueue()
       await store.changeQueue('default', { settings: { paused: true }, coolMs: HOUR })
-      assert.deepEqual(await told(store), ['default work 1'])
+      assert.deepEqual(await unservedLines(store), ['default work 1'])
     },
   },
 ]

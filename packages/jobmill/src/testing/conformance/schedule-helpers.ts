@@ -14,15 +14,15 @@ export async function declare(
   await store.declareSchedules([{ name: 'daily', version, definition: aDefinition(overrides) }])
 }
 
-export async function daily(store: Store): Promise<ScheduleRecord> {
-  const found = (await store.schedules()).find(({ name }) => name === 'daily')
-  assert.ok(found, 'schedule daily does not exist')
-  return found
+export async function dailySchedule(store: Store): Promise<ScheduleRecord> {
+  const schedule = (await store.schedules()).find(({ name }) => name === 'daily')
+  assert.ok(schedule, 'schedule daily does not exist')
+  return schedule
 }
 
 /** A first plan for `daily` as it is now. */
 export async function plan(store: Store, nextAt: number): Promise<void> {
-  const { revision } = await daily(store)
+  const { revision } = await dailySchedule(store)
   const [ticked] = await store.tick([aTick('daily', { revision, nextAt })])
   assert.equal(ticked?.accepted, true)
 }

@@ -1,11 +1,15 @@
 /** A user preference, stored on this device. */
-export interface Kept<T> {
+export interface Preference<T> {
   readonly get: () => T
   readonly set: (value: T) => void
   readonly subscribe: (listener: () => void) => () => void
 }
 
-export function preference<T>(name: string, otherwise: T, isValid: (value: unknown) => boolean): Kept<T> {
+export function preference<T>(
+  name: string,
+  otherwise: T,
+  isValid: (value: unknown) => boolean,
+): Preference<T> {
   const key = `jobmill.${name}`
   const listeners = new Set<() => void>()
   let value = read()

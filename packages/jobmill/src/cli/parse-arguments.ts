@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
-import { COMMON, type Given, type Option, type Shape } from './command.ts'
+import { COMMON, type ParsedArguments, type Option, type Shape } from './command.ts'
 
 type Options = Readonly<Record<string, Option>>
 
@@ -28,14 +28,14 @@ export function wordsOf<C extends Shape>(
 }
 
 /** `name` is the name of the program; `options` are all options that the command accepts. */
-export function read(
+export function parseCommand(
   args: readonly string[],
   command: Shape,
   { name: program, options }: { readonly name: string; readonly options: Options } = {
     name: 'jobmill',
     options: { ...COMMON, ...command.options },
   },
-): Given {
+): ParsedArguments {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,

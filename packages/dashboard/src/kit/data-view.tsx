@@ -38,7 +38,7 @@ export function Waiting() {
 }
 
 /** Loading, failed, or the data. Data that was loaded before stays when a later read fails. */
-export function Shown<T>({
+export function DataView<T>({
   read,
   children,
 }: {

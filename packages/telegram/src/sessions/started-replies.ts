@@ -6,7 +6,7 @@ import type { ReadSide } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
-export interface Begun {
+export interface StartedReplies {
   /**
    * Returns false if an earlier attempt began sending and its outcome is unknown. `token` identifies this
    * attempt. `unsent` holds the tokens of attempts that certainly sent nothing, whose record may remain.
@@ -23,7 +23,7 @@ export interface Begun {
 
 const BATCH = 200
 
-export function startedReplies(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): Begun {
+export function startedReplies(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): StartedReplies {
   const { db } = tables
   return {
     async begin(jobId, token, unsent) {
