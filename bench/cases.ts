@@ -38,7 +38,7 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
 }
 
 export async function loadCase(name: string): Promise<Case> {
-  const found = await CASES[name]?.()
-  if (found === undefined || !found.names.includes(name)) throw new Error(`unknown case ${name}`)
-  return found
+  const loaded = await CASES[name]?.()
+  if (loaded === undefined || !loaded.names.includes(name)) throw new Error(`unknown case ${name}`)
+  return loaded
 }

@@ -86,11 +86,11 @@ async function measure(spec: CellSpec): Promise<CellResult> {
   const about = { settings, version, keeps }
   const notes: string[] = []
   const closing: Close[] = []
-  const found = await loadCase(spec.case)
+  const benchCase = await loadCase(spec.case)
   try {
-    if (spec.warmUp > 0 && found.warmsUp !== true)
-      await found.run(cellOf({ ...spec, jobs: spec.warmUp }, system, [], closing))
-    const figures = await found.run(cellOf(spec, system, notes, closing))
+    if (spec.warmUp > 0 && benchCase.warmsUp !== true)
+      await benchCase.run(cellOf({ ...spec, jobs: spec.warmUp }, system, [], closing))
+    const figures = await benchCase.run(cellOf(spec, system, notes, closing))
     return { figures, notes, about }
   } catch (error) {
     return { figures: [], notes, about, error: error instanceof Error ? error.message : String(error) }

@@ -8,7 +8,7 @@ export interface Collector {
   add(cell: PlannedCell, result: RunResult): void
   /** True when this system already took too long in this case, since it would again. */
   hasGivenUp(cell: PlannedCell): boolean
-  found(): Pick<Findings, 'systems' | 'figures' | 'failures' | 'notes'>
+  results(): Pick<Findings, 'systems' | 'figures' | 'failures' | 'notes'>
 }
 
 export function collector(): Collector {
@@ -28,7 +28,7 @@ export function collector(): Collector {
       figures.push(...own.map((one) => ({ ...one, store, system, setting, jobs })))
       if (about) systems.set([system, store, setting].join(' '), { system, store, setting, ...about })
     },
-    found: () => ({ systems: [...systems.values()], figures, failures, notes: [...notes.values()] }),
+    results: () => ({ systems: [...systems.values()], figures, failures, notes: [...notes.values()] }),
   }
 }
 

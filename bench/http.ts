@@ -76,13 +76,13 @@ async function serving(db: string): Promise<{ url: string; child: ChildProcess }
     '1000000',
   ]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: tmpdir() })
-  let said = ''
+  let output = ''
   for (;;) {
     const [data] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as [unknown]
-    said += String(data)
-    const [, url] = /api {5}(\S+)\/api\/overview/.exec(said) ?? []
+    output += String(data)
+    const [, url] = /api {5}(\S+)\/api\/overview/.exec(output) ?? []
     if (url !== undefined) return { url, child }
-    if (child.exitCode !== null) throw new Error(`the server ended: ${said}`)
+    if (child.exitCode !== null) throw new Error(`the server ended: ${output}`)
   }
 }
 

@@ -49,7 +49,7 @@ async function measure(options: Options, servers: RunningServers, folder: string
     quick: options.quick,
     machine: { ...machine, loadAfter: loadNow(), noise: Number(noise().toFixed(2)) },
     servers: aboutServers(servers),
-    ...collected.found(),
+    ...collected.results(),
   })
 }
 

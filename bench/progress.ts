@@ -18,11 +18,11 @@ export function progress(cells: readonly PlannedCell[]): Progress {
       done += 1
       const left = ((performance.now() - began) / 60_000 / done) * (total - done)
       const [first] = figures
-      const found = error ?? (first === undefined ? 'nothing' : `${numberText(first.value)} ${first.unit}`)
+      const result = error ?? (first === undefined ? 'nothing' : `${numberText(first.value)} ${first.unit}`)
       const at = `[${String(done).padStart(String(total).length)}/${total}]`
       const who = `${cell.case.padEnd(14)} ${cell.system} (${cell.store}, ${cell.setting})`
       console.log(
-        `${at} ${who.padEnd(50)} ${found}   ${seconds.toFixed(1)} s, about ${left.toFixed(1)} min left`,
+        `${at} ${who.padEnd(50)} ${result}   ${seconds.toFixed(1)} s, about ${left.toFixed(1)} min left`,
       )
     },
   }

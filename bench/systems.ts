@@ -24,7 +24,7 @@ export async function loadSystem(name: string, store: StoreName, setting: Settin
   const file = FILES[`${name}/${store}`]
   if (file === undefined) throw new Error(`unknown system ${name} on ${store}`)
   const { systems } = (await import(new URL(file, import.meta.url).href)) as SystemModule
-  const found = systems.find((one) => one.name === name && one.store === store && one.setting === setting)
-  if (found === undefined) throw new Error(`${file} has no ${name} on ${store} with the setting ${setting}`)
-  return found
+  const system = systems.find((one) => one.name === name && one.store === store && one.setting === setting)
+  if (system === undefined) throw new Error(`${file} has no ${name} on ${store} with the setting ${setting}`)
+  return system
 }

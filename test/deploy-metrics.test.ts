@@ -129,9 +129,9 @@ describe('the dashboard', () => {
     panels: z.array(panel),
   })
   const { panels, templating } = shape.parse(JSON.parse(read('grafana/jobmill.json')))
-  const shown = panels.filter(({ type }) => type !== 'row')
+  const charts = panels.filter(({ type }) => type !== 'row')
 
-  test.each(shown)('uses existing metrics: $title', ({ targets, description }) => {
+  test.each(charts)('uses existing metrics: $title', ({ targets, description }) => {
     expect(description).toBeTruthy()
     expect(targets.length).toBeGreaterThan(0)
     for (const { expr, legendFormat } of targets) {
@@ -143,7 +143,7 @@ describe('the dashboard', () => {
 
   test('shows every metric of the mill, except for the identity of its source', () => {
     const used = new Set(
-      shown.flatMap(({ targets }) =>
+      charts.flatMap(({ targets }) =>
         targets.flatMap(({ expr }) => readQuery(expr).selectors.map(({ metric }) => family(metric))),
       ),
     )

@@ -175,7 +175,7 @@ interface Ended {
   readonly code: number | null
   readonly stdout: string
   /** Its whole output, for error messages. */
-  readonly said: string
+  readonly output: string
 }
 
 async function run(
@@ -201,11 +201,11 @@ async function run(
     text(child.stderr),
     once(child, 'exit') as Promise<[number | null]>,
   ])
-  return { code, stdout, said: `${stdout}\n${stderr}` }
+  return { code, stdout, output: `${stdout}\n${stderr}` }
 }
 
-function expectToShow({ code, stdout, said }: Ended, shows: readonly string[]): void {
-  expect({ code, said }).toMatchObject({ code: 0 })
+function expectToShow({ code, stdout, output }: Ended, shows: readonly string[]): void {
+  expect({ code, output }).toMatchObject({ code: 0 })
   let rest = stdout
   for (const line of shows) {
     expect(rest).toContain(line)
@@ -255,9 +255,9 @@ describe('without DATABASE_URL', () => {
   test.each(EXAMPLES.filter(({ on }) => !on.includes('sqlite')))(
     'examples/$file says in one line what it needs, and fails',
     async ({ file }) => {
-      const { code, said } = await run(file, 'sqlite')
+      const { code, output } = await run(file, 'sqlite')
       expect(code).toBe(1)
-      expect(said.trim()).toMatch(/^Set DATABASE_URL, for example to postgres:.*$/)
+      expect(output.trim()).toMatch(/^Set DATABASE_URL, for example to postgres:.*$/)
     },
     TIMEOUT_MS,
   )
@@ -278,10 +278,10 @@ test(
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const ended = once(child, 'exit')
-    let said = ''
-    child.stdout.on('data', (data) => (said += String(data)))
-    await expect.poll(() => said).toContain('Ctrl-C')
-    const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(said) ?? []
+    let output = ''
+    child.stdout.on('data', (data) => (output += String(data)))
+    await expect.poll(() => output).toContain('Ctrl-C')
+    const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(output) ?? []
     const enqueued = await fetch(`${url}/api/jobs`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -18,8 +18,8 @@ const isOurs = (name: string): boolean => /linux[-_]?(?:x64|arm64)/.test(name) &
 /** npm installs a dependency next to its user or in any node_modules above. */
 function find(user: string, name: string): Locked | undefined {
   for (let folder = user; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
-    const found = packages[`${folder}${folder && '/'}node_modules/${name}`]
-    if (found || folder === '') return found
+    const entry = packages[`${folder}${folder && '/'}node_modules/${name}`]
+    if (entry || folder === '') return entry
   }
 }
 

@@ -28,7 +28,7 @@ async function dial(port: number): Promise<Socket> {
   return socket
 }
 
-async function said(socket: Socket, text: string): Promise<string> {
+async function exchange(socket: Socket, text: string): Promise<string> {
   socket.write(text)
   const [bytes] = (await once(socket, 'data')) as [Buffer]
   return bytes.toString()
@@ -43,11 +43,11 @@ test('forwards everything, and closes every connection when it is cut', async ()
   const way = await proxy(port)
   onTestFinished(() => way.close())
   const socket = await dial(way.port)
-  expect(await said(socket, 'one')).toBe('ONE')
+  expect(await exchange(socket, 'one')).toBe('ONE')
   const closed = once(socket, 'close')
   expect(way.cut()).toBe(1)
   await closed
-  expect(await said(await dial(way.port), 'two')).toBe('TWO')
+  expect(await exchange(await dial(way.port), 'two')).toBe('TWO')
 })
 
 test('when silent it drops one or both directions, and closes the affected connections afterwards', async () => {
@@ -55,7 +55,7 @@ test('when silent it drops one or both directions, and closes the affected conne
   const way = await proxy(port)
   onTestFinished(() => way.close())
   const [deaf, mute] = [await dial(way.port), await dial(way.port)]
-  expect([await said(deaf, 'a'), await said(mute, 'b')]).toEqual(['A', 'B'])
+  expect([await exchange(deaf, 'a'), await exchange(mute, 'b')]).toEqual(['A', 'B'])
   way.silence('to client')
   mute.write('received')
   await until(() => received.includes('received') && way.swallowed === 1)
@@ -67,15 +67,15 @@ test('when silent it drops one or both directions, and closes the affected conne
   way.mend()
   await closed
   expect(received).not.toContain('unheard')
-  expect(await said(await dial(way.port), 'well')).toBe('WELL')
+  expect(await exchange(await dial(way.port), 'well')).toBe('WELL')
 })
 
 test('redirects new connections to another server on request', async () => {
   const [one, two] = [await anEcho(), await anEcho()]
   const way = await proxy(one.port)
   onTestFinished(() => way.close())
-  await said(await dial(way.port), 'a')
+  await exchange(await dial(way.port), 'a')
   way.pointTo(two.port)
-  await said(await dial(way.port), 'b')
+  await exchange(await dial(way.port), 'b')
   expect([one.received, two.received]).toEqual([['a'], ['b']])
 })

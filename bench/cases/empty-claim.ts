@@ -161,9 +161,9 @@ async function caller(store: Store, kind: string, verb: Verb): Promise<() => Pro
   await store.register(instance)
   const request = aClaim(instance.id, { queues: [{ queue: 'full', room: 10 }], kinds: [kind], limit: 10 })
   return async () => {
-    const found =
+    const claimed =
       verb === 'claim' ? (await store.claim(request)).length : (await store.stage(STAGE_LIMIT)).ready
-    if (found > 0) throw new Error(`expected an empty claim, got ${found} jobs`)
+    if (claimed > 0) throw new Error(`expected an empty claim, got ${claimed} jobs`)
   }
 }
 

@@ -49,9 +49,9 @@ async function inOtherProcess(cell: Cell): Promise<number[]> {
   const delivered = deliveries(jobs)
   for (const n of ran) delivered.ran(n)
   delivered.check()
-  const begun: number[] = []
-  ran.forEach((n, index) => (begun[n] = at[index] ?? Number.NaN))
-  return began.map((from, n) => (begun[n] ?? Number.NaN) - from)
+  const startTimes: number[] = []
+  ran.forEach((n, index) => (startTimes[n] = at[index] ?? Number.NaN))
+  return began.map((from, n) => (startTimes[n] ?? Number.NaN) - from)
 }
 
 type Insert = (n: number, payload: string) => unknown

@@ -125,14 +125,14 @@ export function targetsOf(figures: readonly Summary[]): Target[] {
 
 /** The better one when several settings were measured. */
 function medianOf(figures: readonly Summary[], rule: Rule, other: Other): number | undefined {
-  const found = figures.filter(
+  const candidates = figures.filter(
     (one) =>
       one.case === (other.case ?? rule.case) &&
       one.system === other.system &&
       one.store === (other.store ?? rule.store) &&
       one.setting === (other.setting ?? one.setting),
   )
-  if (found.length === 0) return undefined
-  const medians = found.map((one) => one.median)
+  if (candidates.length === 0) return undefined
+  const medians = candidates.map((one) => one.median)
   return rule.way === 'at least' ? Math.max(...medians) : Math.min(...medians)
 }

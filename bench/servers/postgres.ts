@@ -27,20 +27,20 @@ export async function startPostgresServer(): Promise<Server> {
     'max_wal_size',
     'autovacuum',
   ]
-  const shown: string[] = []
+  const lines: string[] = []
   const version = await withClient(server.url, async (client) => {
     for (const name of ['server_version', ...asked]) {
       const { rows } = await client.query<Record<string, string>>(`SHOW ${name}`)
-      shown.push(rows[0]?.[name] ?? '')
+      lines.push(rows[0]?.[name] ?? '')
     }
-    return shown.shift() ?? ''
+    return lines.shift() ?? ''
   })
   return {
     url: server.url,
     pid: Number(pid),
     log: server.log,
     version,
-    settings: `default: ${asked.map((name, at) => `${name} = ${shown[at]}`).join(', ')}`,
+    settings: `default: ${asked.map((name, at) => `${name} = ${lines[at]}`).join(', ')}`,
     stop: () => server.stop(),
   }
 }

@@ -54,7 +54,7 @@ const STEP = `
   )
   SELECT taken.id, taken.seq, job.payload FROM taken JOIN job USING (id)`
 
-interface Taken {
+interface ClaimedRow {
   readonly id: string
   readonly seq: string
   readonly payload: { readonly n: number }
@@ -94,7 +94,7 @@ async function open(place: Place): Promise<Queue> {
     let done: string[] = []
     let floor = '0'
     while (!stopping.signal.aborted) {
-      const { rows } = await connection.query<Taken>({ name: 'step', text: STEP, values: [done, floor] })
+      const { rows } = await connection.query<ClaimedRow>({ name: 'step', text: STEP, values: [done, floor] })
       inHand += rows.length - done.length
       for (const { payload } of rows) ran(payload.n)
       done = rows.map(({ id }) => id)

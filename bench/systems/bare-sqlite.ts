@@ -40,7 +40,7 @@ const RECORD = `
   SELECT value, @token, 1, 0, @startedAt, @now, 'bare' FROM json_each(@pks)`
 const FORGET = `DELETE FROM job WHERE pk IN (SELECT value FROM json_each(@pks)) AND token = @token`
 
-interface Taken {
+interface ClaimedRow {
   readonly pk: number
   readonly payload: string
 }
@@ -66,7 +66,7 @@ function openBare({ url }: Place, keep: boolean): Queue {
   const step = stepWith(database, keep)
   let working: Promise<void> | undefined
   const life = { isOver: false }
-  let running: readonly Taken[] = []
+  let running: readonly ClaimedRow[] = []
 
   async function loop(ran: (n: number) => void): Promise<void> {
     while (!life.isOver) {
@@ -127,13 +127,16 @@ function insertWith(database: Database.Database): (numbers: readonly number[]) =
 }
 
 /** Finishes the previous batch and takes the next one in one transaction. */
-function stepWith(database: Database.Database, keep: boolean): (ended: readonly Taken[]) => readonly Taken[] {
-  const ready = database.prepare<[], Taken>(READY)
+function stepWith(
+  database: Database.Database,
+  keep: boolean,
+): (ended: readonly ClaimedRow[]) => readonly ClaimedRow[] {
+  const ready = database.prepare<[], ClaimedRow>(READY)
   const take = database.prepare(TAKE)
   const ending = (keep ? [END, RECORD] : [FORGET]).map((sql) => database.prepare(sql))
   let token = 0
   let startedAt = 0
-  const step = database.transaction((ended: readonly Taken[]) => {
+  const step = database.transaction((ended: readonly ClaimedRow[]) => {
     const now = Date.now()
     if (ended.length > 0) for (const sql of ending) sql.run({ pks: pksOf(ended), token, startedAt, now })
     const next = ready.all()
@@ -146,6 +149,6 @@ function stepWith(database: Database.Database, keep: boolean): (ended: readonly 
   return (ended) => (ended.length > 0 || ready.get() !== undefined ? step.immediate(ended) : [])
 }
 
-function pksOf(jobs: readonly Taken[]): string {
+function pksOf(jobs: readonly ClaimedRow[]): string {
   return JSON.stringify(jobs.map(({ pk }) => pk))
 }

@@ -55,8 +55,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function start(): Promise<Around> {
   const started: PostgresServer[] = []
-  async function urlOf(binaries: 'current' | 'old', given: string | undefined): Promise<string> {
-    if (given) return given
+  async function urlOf(binaries: 'current' | 'old', configured: string | undefined): Promise<string> {
+    if (configured) return configured
     const server = await startPostgres({ binaries })
     started.push(server)
     return server.url

@@ -37,13 +37,13 @@ export function keptStatements(): KeptStatements {
   // The client does not get an answer to a message that the server does not get. It does not need one: it
   // only waits for the end of the group.
   function prepare(message: Buffer): Buffer {
-    const given = firstText(message)
-    const body = message.subarray(HEADER + given.length + 1)
-    const name = given === '' && PLANNED.test(body.toString('latin1', 0, 40)) ? nameOf(body) : given
-    if (given === '') unnamed = name
+    const text = firstText(message)
+    const body = message.subarray(HEADER + text.length + 1)
+    const name = text === '' && PLANNED.test(body.toString('latin1', 0, 40)) ? nameOf(body) : text
+    if (text === '') unnamed = name
     if (known.has(name)) return NOTHING
     asked.at(-1)?.push(name)
-    return name === given ? message : parse(name, body)
+    return name === text ? message : parse(name, body)
   }
 
   return {

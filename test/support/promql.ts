@@ -71,16 +71,16 @@ function labelsOf(node: Node, query: string): string[] {
 }
 
 function parents(node: Node): Node[] {
-  const found: Node[] = []
-  for (let one = node.parent; one !== null; one = one.parent) found.push(one)
-  return found
+  const nodes: Node[] = []
+  for (let one = node.parent; one !== null; one = one.parent) nodes.push(one)
+  return nodes
 }
 
 /** In the order of the text. */
 function all(node: Node, name: string): Node[] {
-  const found: Node[] = []
+  const nodes: Node[] = []
   node.cursor().iterate((one) => {
-    if (one.type.name === name) found.push(one.node)
+    if (one.type.name === name) nodes.push(one.node)
   })
-  return found
+  return nodes
 }

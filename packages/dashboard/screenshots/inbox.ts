@@ -37,8 +37,8 @@ export async function seededInbox(folder: string): Promise<SeededInbox> {
     const { token } = await inbox.tokens.add(id)
     const ask = async (path: string, body?: FormData | string): Promise<Response> => {
       const headers = { authorization: `Bearer ${token}` }
-      const given = body === undefined ? { headers } : { headers, method: 'POST', body }
-      const answer = await inbox.fetch(new Request(`http://inbox/mailboxes/${id}/uploads${path}`, given))
+      const init = body === undefined ? { headers } : { headers, method: 'POST', body }
+      const answer = await inbox.fetch(new Request(`http://inbox/mailboxes/${id}/uploads${path}`, init))
       if (answer?.ok !== true) throw new Error(`the inbox refused the request: ${await answer?.text()}`)
       return answer
     }

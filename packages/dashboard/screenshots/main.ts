@@ -90,9 +90,9 @@ async function take(browser: Browser, url: string, { name, path, act, ...picture
     await act?.(page)
     // The last charts are drawn a moment after their data arrived.
     await page.waitForTimeout(500)
-    const taken = await webp(browser, await page.screenshot())
-    writeFileSync(join(values.out, `${name}-${look}.webp`), taken)
-    console.log(`${name}-${look}.webp  ${(taken.length / 1_024).toFixed(0)} KiB`)
+    const image = await webp(browser, await page.screenshot())
+    writeFileSync(join(values.out, `${name}-${look}.webp`), image)
+    console.log(`${name}-${look}.webp  ${(image.length / 1_024).toFixed(0)} KiB`)
     await context.close()
   }
 }

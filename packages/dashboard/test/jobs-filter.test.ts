@@ -79,20 +79,20 @@ describe('the language of the filter', () => {
 
   test('never throws, loses nothing, and what it took it takes again', () => {
     fc.assert(
-      fc.property(written, fc.boolean(), (given, mayPayload) => {
-        const { filter, wrong } = parse(given, { mayPayload })
-        const outside = partsOf(given).reduceRight(
+      fc.property(written, fc.boolean(), (input, mayPayload) => {
+        const { filter, wrong } = parse(input, { mayPayload })
+        const outside = partsOf(input).reduceRight(
           (rest, { from, to }) => rest.slice(0, from) + rest.slice(to),
-          given,
+          input,
         )
         expect(outside.trim()).toBe('')
         for (const { part, says, fix } of wrong) {
-          expect(given).toContain(part)
+          expect(input).toContain(part)
           expect(`${says}${fix}`).not.toMatch(/undefined|null/)
         }
         expect(parse(print(filter))).toEqual({ filter, wrong: [] })
-        for (const caret of [0, Math.floor(given.length / 2), given.length])
-          suggest(given, caret, { queues: ['mail'], kinds: [], tags: [], mayPayload })
+        for (const caret of [0, Math.floor(input.length / 2), input.length])
+          suggest(input, caret, { queues: ['mail'], kinds: [], tags: [], mayPayload })
       }),
       { numRuns: 200 },
     )
@@ -153,8 +153,8 @@ describe('the language of the filter', () => {
       /maximum number/,
       /5/,
     ],
-  ])('says what is wrong with %s, and how to fix it', (given, part, says, fix) => {
-    const { wrong } = parse(given)
+  ])('says what is wrong with %s, and how to fix it', (input, part, says, fix) => {
+    const { wrong } = parse(input)
     expect(wrong).toEqual([
       { part, says: expect.stringMatching(says) as string, fix: expect.stringMatching(fix) as string },
     ])
@@ -184,8 +184,8 @@ describe('the language of the filter', () => {
 
 describe('suggestions', () => {
   const known = { queues: ['mail', 'my mail'], kinds: ['mail.send'], tags: ['vip'], mayPayload: true }
-  const inserts = (given: string, caret = given.length): readonly string[] =>
-    suggest(given, caret, known).items.map(({ insert }) => insert)
+  const inserts = (input: string, caret = input.length): readonly string[] =>
+    suggest(input, caret, known).items.map(({ insert }) => insert)
 
   test('are keys, then values of the key, and whatever has such a name', () => {
     expect(inserts('')).toEqual([...KEYS.map((key) => `${key}:`), 'payload.'])

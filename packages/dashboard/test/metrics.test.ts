@@ -104,8 +104,8 @@ describe('bins', () => {
         const [first = to] = bins.times
         const inside = points.filter(({ at }) => at >= first && at < to)
         const lasting = (at: number): number => Math.min(bins.widthMs, bins.until - at) / 1_000
-        const told = rates.reduce((sum, rate, at) => sum + rate * lasting(bins.times[at] ?? 0), 0)
-        expect(told).toBeCloseTo(inside.reduce((sum, { n }) => sum + n, 0))
+        const total = rates.reduce((sum, rate, at) => sum + rate * lasting(bins.times[at] ?? 0), 0)
+        expect(total).toBeCloseTo(inside.reduce((sum, { n }) => sum + n, 0))
         expect(bins.times.length).toBeLessThanOrEqual(MOST_BINS)
       }),
     )

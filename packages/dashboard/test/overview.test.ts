@@ -8,7 +8,7 @@ const figure = (page: Page, name: string) => page.getByRole('link', { name: new 
 const chart = (page: Page, name: string) => page.getByRole('figure', { name })
 const paused = (page: Page) => page.getByRole('listitem').filter({ hasText: '"mail" is paused' })
 const cooling = (page: Page) => page.getByRole('listitem').filter({ hasText: '"slow" is cooling down' })
-const shown = (page: Page, key: string) => new URL(page.url()).searchParams.get(key)
+const parameterOf = (page: Page, key: string) => new URL(page.url()).searchParams.get(key)
 
 mission('the overview', (at, test) => {
   const queue = async (name: string) => (await at.mill.queues()).find((one) => one.name === name)
@@ -100,21 +100,21 @@ mission('the overview', (at, test) => {
   test.nightly('shows the chosen time range and queue, which are part of the address', async () => {
     const page = await at.open('/')
     await page.getByRole('button', { name: '15m' }).click()
-    await expect.poll(() => shown(page, 'range')).toBe('15m')
+    await expect.poll(() => parameterOf(page, 'range')).toBe('15m')
     await page.getByLabel('Chart queue').selectOption('mail')
     await chart(page, 'Queue latency in mail').getByText('p99').waitFor()
 
     await drawOver(page, chart(page, 'Attempts by outcome').locator('.u-over'), 0.25, 0.75)
     await page.getByRole('button', { name: 'Reset zoom' }).waitFor()
-    await expect.poll(() => shown(page, 'to')).not.toBeNull()
-    const drawnMs = Number(shown(page, 'to')) - Number(shown(page, 'from'))
+    await expect.poll(() => parameterOf(page, 'to')).not.toBeNull()
+    const drawnMs = Number(parameterOf(page, 'to')) - Number(parameterOf(page, 'from'))
     expect(drawnMs).toBeGreaterThan(6 * 60_000)
     expect(drawnMs).toBeLessThan(9 * 60_000)
 
     await page.reload()
     await page.getByRole('button', { name: 'Reset zoom' }).click()
     await page.getByRole('button', { name: '15m', pressed: true }).waitFor()
-    await expect.poll(() => [shown(page, 'from'), shown(page, 'queue')]).toEqual([null, 'mail'])
+    await expect.poll(() => [parameterOf(page, 'from'), parameterOf(page, 'queue')]).toEqual([null, 'mail'])
   })
 
   test.nightly('reports normal systems, also on a phone', async () => {

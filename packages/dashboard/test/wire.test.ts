@@ -22,22 +22,22 @@ import type { Attempt, Job, JobPage, Why } from '../src/api/types/job.ts'
 import type { App, Counts, Instance, Queue, Schedule, Tick, UnservedKind } from '../src/api/types/mill.ts'
 import type { FilePage, Mailbox } from '../src/api/types/uploads.ts'
 
-type Told<S extends z.ZodType> = z.infer<S>
+type Wire<S extends z.ZodType> = z.infer<S>
 
 test('shapes of the server match types of the dashboard', () => {
-  expectTypeOf<Told<typeof jobShape>>().toExtend<Job>()
-  expectTypeOf<Told<typeof attemptShape>>().toExtend<Attempt>()
-  expectTypeOf<Told<typeof whyShape>>().toExtend<Why>()
-  expectTypeOf<Told<typeof jobPageShape>>().toExtend<JobPage>()
-  expectTypeOf<Told<typeof queueShape>>().toExtend<Queue>()
-  expectTypeOf<Told<typeof countsShape>>().toExtend<Counts>()
-  expectTypeOf<Told<typeof unservedKindShape>>().toExtend<UnservedKind>()
-  expectTypeOf<Told<typeof instanceShape>>().toExtend<Instance>()
-  expectTypeOf<Told<typeof scheduleShape>>().toExtend<Schedule>()
-  expectTypeOf<Told<typeof tickShape>>().toExtend<Tick>()
-  expectTypeOf<Told<typeof appShape>>().toExtend<App>()
-  expectTypeOf<Told<typeof seriesShape>>().toExtend<Series>()
-  expectTypeOf<Told<typeof resourcesShape>>().toExtend<Resources>()
+  expectTypeOf<Wire<typeof jobShape>>().toExtend<Job>()
+  expectTypeOf<Wire<typeof attemptShape>>().toExtend<Attempt>()
+  expectTypeOf<Wire<typeof whyShape>>().toExtend<Why>()
+  expectTypeOf<Wire<typeof jobPageShape>>().toExtend<JobPage>()
+  expectTypeOf<Wire<typeof queueShape>>().toExtend<Queue>()
+  expectTypeOf<Wire<typeof countsShape>>().toExtend<Counts>()
+  expectTypeOf<Wire<typeof unservedKindShape>>().toExtend<UnservedKind>()
+  expectTypeOf<Wire<typeof instanceShape>>().toExtend<Instance>()
+  expectTypeOf<Wire<typeof scheduleShape>>().toExtend<Schedule>()
+  expectTypeOf<Wire<typeof tickShape>>().toExtend<Tick>()
+  expectTypeOf<Wire<typeof appShape>>().toExtend<App>()
+  expectTypeOf<Wire<typeof seriesShape>>().toExtend<Series>()
+  expectTypeOf<Wire<typeof resourcesShape>>().toExtend<Resources>()
   expectTypeOf<SeenMailbox>().toExtend<Mailbox>()
   expectTypeOf<SeenFiles>().toExtend<FilePage>()
 })

@@ -106,8 +106,8 @@ describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
     expect(Math.abs((rows[0]?.now ?? 0) - Date.now())).toBeLessThan(60_000)
     await tables.close()
     const fixed = await opened(fresh(), STEPS, () => 1_234)
-    const told = await sql<{ now: number }>`SELECT ${fixed.tables.now} AS now`.execute(fixed.tables.db)
-    expect(told.rows).toEqual([{ now: 1_234 }])
+    const result = await sql<{ now: number }>`SELECT ${fixed.tables.now} AS now`.execute(fixed.tables.db)
+    expect(result.rows).toEqual([{ now: 1_234 }])
     await fixed.tables.close()
   })
 })
@@ -115,13 +115,13 @@ describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
 test('P1 what was committed on SQLite is there after a power cut: every commit is flushed', async () => {
   const { tables } = await opened(freshFile())
   onTestFinished(() => tables.close())
-  const told = async (name: string): Promise<unknown> => {
+  const pragma = async (name: string): Promise<unknown> => {
     const { rows } = await sql<Record<string, unknown>>`PRAGMA ${sql.raw(name)}`.execute(tables.db)
     return rows[0]?.[name]
   }
   const FULL = 2
-  expect(await told('synchronous')).toBe(FULL)
-  expect(await told('journal_mode')).toBe('wal')
+  expect(await pragma('synchronous')).toBe(FULL)
+  expect(await pragma('journal_mode')).toBe('wal')
 })
 
 test('an unknown database address is refused, and not shown', async () => {

@@ -24,10 +24,10 @@ export async function conversation({ telegram, gateway, code }: Stage): Promise<
   }
 
   /** Sends a message, waits for the answer, and compares it with the expected pattern. */
-  async function says(slug: string, text: string, expected: RegExp, shown = text): Promise<void> {
+  async function says(slug: string, text: string, expected: RegExp, label = text): Promise<void> {
     const chat = chatWith(slug)
     const before = chat.transcript().length
-    console.log(`  Ada → ${slug.padEnd(8)} ${shown}`)
+    console.log(`  Ada → ${slug.padEnd(8)} ${label}`)
     chat.says(text)
     const all = await chat.until(
       (entries) => entries.slice(before).some(({ by }) => by === 'bot'),

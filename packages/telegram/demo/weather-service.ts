@@ -11,9 +11,9 @@ export async function weatherService(
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = ''
     for await (const chunk of request) body += String(chunk)
-    const given = String(request.headers['x-jobmill-signature'])
-    const seconds = Number(/^t=(\d+)/.exec(given)?.[1])
-    if (given !== signature(secret, body, seconds)) return void response.writeHead(401).end()
+    const signatureHeader = String(request.headers['x-jobmill-signature'])
+    const seconds = Number(/^t=(\d+)/.exec(signatureHeader)?.[1])
+    if (signatureHeader !== signature(secret, body, seconds)) return void response.writeHead(401).end()
     const { message } = JSON.parse(body) as { message: { text: string } }
     response.end(JSON.stringify({ text: `In ${message.text} it is sunny, as always.` }))
   }

@@ -26,8 +26,8 @@ async function ask(chat: FakeChat, text: string): Promise<string> {
 const jobsOf = async ({ gateway }: Scene) => (await gateway.mill?.list({ queue: 'telegram.door' }))?.jobs
 
 test('durations are formatted correctly', () => {
-  const told = [1, 1_000, 59_001, 60_000, 90_000, 3_600_000, 86_400_000, 7 * 86_400_000].map(lasting)
-  expect(told.join()).toBe('1 second,1 second,1 minute,1 minute,2 minutes,60 minutes,24 hours,7 days')
+  const texts = [1, 1_000, 59_001, 60_000, 90_000, 3_600_000, 86_400_000, 7 * 86_400_000].map(lasting)
+  expect(texts.join()).toBe('1 second,1 second,1 minute,1 minute,2 minutes,60 minutes,24 hours,7 days')
 })
 
 describe.each(STORES)('auth on %s', (store) => {

@@ -50,8 +50,8 @@ describe('Retry-After of a service', () => {
     ['-5', null],
     ['soon', null],
     ['', null],
-  ])('E9 %j', (given, expected) => {
-    expect(retryAfterMs(new Headers({ 'retry-after': given, date: now }))).toBe(expected)
+  ])('E9 %j', (header, expected) => {
+    expect(retryAfterMs(new Headers({ 'retry-after': header, date: now }))).toBe(expected)
   })
 
   test('E9 without a Date header our clock is used', () => {

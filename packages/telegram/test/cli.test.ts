@@ -50,25 +50,29 @@ function run(args: readonly string[], env: Record<string, string> = {}) {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const told = { out: '', err: '' }
-  child.stdout.on('data', (chunk: Buffer) => (told.out += String(chunk)))
-  child.stderr.on('data', (chunk: Buffer) => (told.err += String(chunk)))
-  return { child, told, ended: once(child, 'close').then(([code]) => ({ code: code as number, ...told })) }
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (chunk: Buffer) => (output.out += String(chunk)))
+  child.stderr.on('data', (chunk: Buffer) => (output.err += String(chunk)))
+  return {
+    child,
+    output,
+    ended: once(child, 'close').then(([code]) => ({ code: code as number, ...output })),
+  }
 }
 
 /** The same in this process, with a database that does not exist yet. */
 async function type(args: readonly string[], env: Record<string, string> = {}) {
-  const told = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const code = await runHere(args, {
-    out: (line) => void (told.out += `${line}\n`),
-    err: (line) => void (told.err += `${line}\n`),
+    out: (line) => void (output.out += `${line}\n`),
+    err: (line) => void (output.err += `${line}\n`),
     env: envFor({
       TELEGRAM_CONFIG: join(folder, 'telegram.yaml'),
       DATABASE_URL: join(folder, 'other.db'),
       ...env,
     }),
   })
-  return { code, ...told }
+  return { code, ...output }
 }
 
 test('check reports the bots or all problems, and creates nothing', async () => {
@@ -193,10 +197,10 @@ test('--version and --help', async () => {
 })
 
 test('an address in use, an unreachable database and a rejected token are reported with the fix', async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  onTestFinished(() => void taken.close())
-  const at = `127.0.0.1:${(taken.address() as AddressInfo).port}`
+  const busyServer = createServer().listen(0, '127.0.0.1')
+  await once(busyServer, 'listening')
+  onTestFinished(() => void busyServer.close())
+  const at = `127.0.0.1:${(busyServer.address() as AddressInfo).port}`
   const yaml = 'bots:\n  door: { handler: auth }\n  echo: { handler: echo, async: true }\n'
   const env = { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ADMIN_LISTEN: '127.0.0.1:0' }
   expect(await type(['start'], { ...env, LISTEN: at })).toMatchObject({
@@ -219,11 +223,11 @@ test('an address in use, an unreachable database and a rejected token are report
   expect([refused.code, refused.err]).toEqual([3, ''])
   expect(refused.out).toContain('Telegram rejected the token: check BOT_ECHO_TOKEN')
   expect(refused.out).toContain('@door_bot')
-  const { child, told, ended } = run(['start', '--poll'], {
+  const { child, output, ended } = run(['start', '--poll'], {
     BOT_ECHO_TOKEN: '4711:nobody-knows-this-one',
     DATABASE_URL: join(folder, 'refused.db'),
   })
-  await expect.poll(() => told.out + told.err).toContain('rejected the token: check BOT_ECHO_TOKEN')
+  await expect.poll(() => output.out + output.err).toContain('rejected the token: check BOT_ECHO_TOKEN')
   child.kill('SIGTERM')
   expect((await ended).code).toBe(0)
   const unreached = await type(['bots'], { TELEGRAM_API_ROOT: 'http://127.0.0.1:1' })
@@ -231,9 +235,9 @@ test('an address in use, an unreachable database and a rejected token are report
 })
 
 test('A start, a code, a conversation, the bots, and a clean stop; starts are logged at info', async () => {
-  const { child, told, ended } = run(['start', '--poll'])
+  const { child, output, ended } = run(['start', '--poll'])
   for await (const line of createInterface(child.stdout)) if (line.includes('polling Telegram')) break
-  expect(told.out).toMatch(
+  expect(output.out).toMatch(
     /jobmill-telegram listens at http:[^]*Mission Control {3}http:[^]*bot echo {10}echo, async, login required/,
   )
   const same = { DATABASE_URL: join(folder, 'telegram.db') }

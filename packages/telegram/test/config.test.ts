@@ -101,7 +101,7 @@ bots:
   })
 
   test('A3 all problems are reported at once, with their lines', () => {
-    const told = wrong(
+    const problems = wrong(
       `
 store: none
 bots:
@@ -120,7 +120,7 @@ bots:
       { AUTH_SECRET: '', BOT_FACTORY_TOKEN: '', BOT_FACTORY_SECRET: 'with blanks' },
       ['factory', 'hooks', 'runs', 'door'],
     )
-    expect(told).toEqual(
+    expect(problems).toEqual(
       expect.arrayContaining([
         'bots.Bad_Slug (line 4): must be a slug',
         'bots.Bad_Slug.handler (line 5): must be a known handler (got "eco")',

@@ -135,7 +135,7 @@ const GOES_ON: readonly FaultPoint[] = ['webhook.stored', 'poll.taken', 'sync.wr
 
 describe.each(STORES)('a gateway on %s that is killed', (store) => {
   const [called, polled] = [shareOf(CALLED, store, STORES), shareOf(POLLED, store, STORES)]
-  let said: ReadonlyMap<string, string[]> = new Map()
+  let transcripts: ReadonlyMap<string, string[]> = new Map()
   const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
@@ -143,7 +143,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       lives(store, 'webhook', called, closing),
       lives(store, 'polling', polled, closing),
     ])
-    said = new Map(both.flatMap((one) => [...one]))
+    transcripts = new Map(both.flatMap((one) => [...one]))
   })
   afterAll(async () => {
     for (const close of closing) await close()
@@ -153,13 +153,15 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
     'P3 P4 E19 E20 at %s, %s, %s: everything is answered in order, and twice only if Telegram had accepted it',
     (...one) => {
       const [point, slug, talk] = one
-      const all = said.get(nameOf(one)) ?? []
+      const all = transcripts.get(nameOf(one)) ?? []
       const { answers } = TALKS[talk]
       const isCareful = CAREFUL.includes(slug)
-      const told = all.map((text) => answers.find((answer) => text.includes(answer)) ?? text)
+      const answered = all.map((text) => answers.find((answer) => text.includes(answer)) ?? text)
       // A duplicate directly follows its original.
       const distinct =
-        talk === 'prompt' || talk === 'lapsed' ? told : told.filter((text, at) => text !== told[at - 1])
+        talk === 'prompt' || talk === 'lapsed'
+          ? answered
+          : answered.filter((text, at) => text !== answered[at - 1])
       // A process that died before it read Telegram's response does not know that it was a refusal.
       const isUnsure =
         point === 'send.begun' || (point === 'send.accepted' && talk === 'moved') || GOES_ON.includes(point)
@@ -169,7 +171,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       expect(answers.length - distinct.length).toBeLessThanOrEqual(mayLack ? 1 : 0)
       const isAccepted = (point === 'send.accepted' && talk !== 'moved') || GOES_ON.includes(point)
       const mayRepeat = !isCareful && isAccepted
-      expect(told.length - distinct.length).toBeLessThanOrEqual(mayRepeat ? 1 : 0)
+      expect(answered.length - distinct.length).toBeLessThanOrEqual(mayRepeat ? 1 : 0)
     },
   )
 })
@@ -223,7 +225,7 @@ async function lives(
 
   const { child, ended } = await start([])
   closing.push(async () => void child.kill('SIGKILL'))
-  const said = new Map<string, string[]>()
+  const transcripts = new Map<string, string[]>()
   await Promise.all(
     talks.map(async ({ name, chat, there, last, answers }) => {
       chat.says(last)
@@ -234,15 +236,15 @@ async function lives(
         return texts.filter((text) => text.includes(final)).length >= enough
       }
       await there.until(isAnswered)
-      said.set(name, saidBy(there))
+      transcripts.set(name, saidBy(there))
     }),
   )
   child.kill('SIGTERM')
   await ended
-  return said
+  return transcripts
 }
 
-interface Told {
+interface TalkCase {
   readonly name: string
   readonly point: FaultPoint
   readonly talk: Talk
@@ -254,22 +256,22 @@ interface Told {
   texts: readonly string[]
 }
 
-function newTalk(fake: FakeTelegram, bot: string, one: Case): Told {
+function newTalk(fake: FakeTelegram, bot: string, one: Case): TalkCase {
   const [point, , talk] = one
   const id = (chats += 1)
   const { texts, last, answers } = TALKS[talk]
-  const told = { name: nameOf(one), point, talk, last, answers, texts }
+  const talkCase = { name: nameOf(one), point, talk, last, answers, texts }
   if (talk !== 'moved') {
     const chat = fake.chat({ bot, id })
-    return { ...told, chat, there: chat }
+    return { ...talkCase, chat, there: chat }
   }
   const chat = fake.chat({ bot, id: -id, type: 'group' })
   fake.chatIs(-id, 'migrated', { to: -1_000_000 - id })
-  return { ...told, chat, there: fake.chat({ bot, id: -1_000_000 - id, type: 'supergroup' }) }
+  return { ...talkCase, chat, there: fake.chat({ bot, id: -1_000_000 - id, type: 'supergroup' }) }
 }
 
 /** Creates codes for the logins, and sessions for the users whose session ends. */
-async function letIn(database: string, talks: readonly Told[]): Promise<void> {
+async function letIn(database: string, talks: readonly TalkCase[]): Promise<void> {
   const { store, tables } = await openTables<Schema>(database, { app: 'telegram', steps: STEPS })
   await store.open()
   await tables.open()

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 
 test('C three throttled chats within a second are a storm; two are not, nor is one chat repeatedly', () => {
   const isStorm = stormWatch()
-  const told = [
+  const storms = [
     [1, 0],
     [1, 10],
     [2, 20],
@@ -30,7 +30,7 @@ test('C three throttled chats within a second are a storm; two are not, nor is o
     ['@news', 1_029],
     [4, 2_000],
   ].map(([chat = 0, when]) => isStorm(chat, Number(when)))
-  expect(told).toEqual([false, false, false, false, false, true, true])
+  expect(storms).toEqual([false, false, false, false, false, true, true])
 })
 
 const sentTo = (chat: unknown) =>
@@ -182,8 +182,8 @@ describe.each(STORES)('replies on %s', (store) => {
     const [sent] = await sendsTo('echo', other.id)
     await expect.poll(() => outcomesOf(sent?.id ?? '')).toEqual(['returned'])
     await one.until((all) => all.some(({ by }) => by === 'bot'))
-    const [refused, taken] = callsTo(one.id)
-    expect((taken?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(2_000)
+    const [refused, accepted] = callsTo(one.id)
+    expect((accepted?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(2_000)
     await loose.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
     const [first = 0, ...later] = callsOfLoose().map(({ at: when }) => when)
     for (const when of later) expect(when - first).toBeGreaterThanOrEqual(2_000)
@@ -365,11 +365,11 @@ describe.each(STORES)('replies on %s', (store) => {
     let undoFails = 0
     const lossy = sentNotes({
       ...real,
-      async begin(...given) {
-        await real.begin(...given)
+      async begin(...args) {
+        await real.begin(...args)
         throw new Error('its answer was lost')
       },
-      undo: (...given) => ((undoFails -= 1) >= 0 ? Promise.reject(new Error('away')) : real.undo(...given)),
+      undo: (...args) => ((undoFails -= 1) >= 0 ? Promise.reject(new Error('away')) : real.undo(...args)),
     })
     const mine = new AbortController()
     const note = lossy('one', mine.signal)

@@ -96,17 +96,17 @@ test('C trouble with Telegram is logged once without the token, shown in /readyz
   }
   const { config } = readConfig({ yaml: JSON.stringify(yaml), env: envOf(['echo']) })
   if (config === null) throw new Error('the config is wrong')
-  const told: string[] = []
-  const hear = (...line: unknown[]): void => void told.push(JSON.stringify(line))
+  const lines: string[] = []
+  const hear = (...line: unknown[]): void => void lines.push(JSON.stringify(line))
   const gateway = await startGateway({ config, log: { ...QUIET, info: hear, error: hear } })
   onTestFinished(() => gateway.stop())
   const ready = async () => (await fetch(`${gateway.url}/readyz`)).json()
   await expect.poll(ready).toEqual({ ok: true, degraded: [{ bot: 'echo', trouble: 'token' }] })
   await expect.poll(ready).toEqual({ ok: true })
   expect(fake.calls.filter(({ method }) => method === 'getMe')).toHaveLength(3)
-  expect(told.filter((line) => line.includes('rejected the token'))).toHaveLength(1)
-  expect(told.filter((line) => line.includes('Telegram is reachable again'))).toHaveLength(1)
-  expect(told.join('\n')).not.toContain(token)
+  expect(lines.filter((line) => line.includes('rejected the token'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('Telegram is reachable again'))).toHaveLength(1)
+  expect(lines.join('\n')).not.toContain(token)
   const beneath = Object.assign(new Error(`request to ${fake.url}/bot${token}/getMe failed`), {
     code: 'ECONNREFUSED',
   })
@@ -120,10 +120,10 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
   afterEach(() => at.stop())
 
   test('polled updates are handled in order and acknowledged once written; a repeat is logged', async () => {
-    const told: string[] = []
+    const lines: string[] = []
     at = await scene({
       store,
-      log: { ...QUIET, info: (line) => void told.push(line) },
+      log: { ...QUIET, info: (line) => void lines.push(line) },
       bots: { echo: { handler: 'echo', requireAuth: false, async: store !== 'none' } },
       yaml: { mode: 'polling' },
     })
@@ -139,7 +139,7 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     await acknowledged(updateId)
     chat.says('one', { updateId: 900_000 })
     await expect
-      .poll(() => told)
+      .poll(() => lines)
       .toContainEqual(expect.stringMatching(/duplicate update ignored.*update 900000/))
     expect(saidBy(chat).filter((text) => text === 'one')).toHaveLength(1)
   })

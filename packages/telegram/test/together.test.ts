@@ -82,7 +82,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   )
   await until(async () => expect(await done()).toBe(updates.length))
 
-  const heard = hears('slow').then(() => true)
+  const isAnswered = hears('slow').then(() => true)
   /** Repeats until the process that will die has the update, because the other one may be faster. */
   async function chatOfTheDying(): Promise<ReturnType<Scene['chat']>> {
     const chat = at.chat('moody')
@@ -92,7 +92,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
       headers: { 'x-telegram-bot-api-secret-token': SECRET },
     })
     const answered = chat.until((all) => all.some(({ by }) => by === 'bot')).then(() => false)
-    return (await Promise.race([heard, answered])) ? chat : chatOfTheDying()
+    return (await Promise.race([isAnswered, answered])) ? chat : chatOfTheDying()
   }
   const chat = await chatOfTheDying()
   const before = await passes()
@@ -206,16 +206,16 @@ async function tell(store: StoreName, story: (place: Place) => Promise<void>): P
   }
 }
 
-const told = new Map<string, Promise<void>>()
+const answers = new Map<string, Promise<void>>()
 beforeAll(async () => {
   for (const store of STORES)
-    for (const [name, story] of Object.entries(STORIES)) told.set(`${store} ${name}`, tell(store, story))
-  await Promise.allSettled(told.values())
+    for (const [name, story] of Object.entries(STORIES)) answers.set(`${store} ${name}`, tell(store, story))
+  await Promise.allSettled(answers.values())
 })
 
 describe.each(STORES)('several gateways on %s', (store) => {
   const test = inTurns(store, STORES)
   test.each(Object.keys(STORIES))('%s', async (name) => {
-    await expect(told.get(`${store} ${name}`)).resolves.toBeUndefined()
+    await expect(answers.get(`${store} ${name}`)).resolves.toBeUndefined()
   })
 })

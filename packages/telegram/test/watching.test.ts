@@ -68,10 +68,10 @@ describe.each(STORES)('watching on %s', (store) => {
 
   test('P6 E26 an immediate stop waits for nothing: running updates resume at the next start, and no attempt is spent', async () => {
     const database = freshDatabase(store)
-    const begun: string[] = []
+    const startedChats: string[] = []
     let isOpen = false
     const held: Handler = ({ text, attempt, reply }) => {
-      begun.push(text)
+      startedChats.push(text)
       return isOpen ? reply(`${text} at ${attempt}`) : new Promise<void>(() => {})
     }
     const options = {
@@ -90,7 +90,7 @@ describe.each(STORES)('watching on %s', (store) => {
     const update = anUpdate('direct', { userId: direct.id })
     expect((await first.post('durable', anUpdate('durable', { userId: durable.id }))).status).toBe(200)
     const answer = first.post('direct', update)
-    await expect.poll(() => begun.toSorted()).toEqual(['direct', 'durable'])
+    await expect.poll(() => startedChats.toSorted()).toEqual(['direct', 'durable'])
     const stopped = first.gateway.stop()
     first.gateway.hurry()
     expect((await answer).status).toBe(503)

@@ -344,8 +344,8 @@ describe.each(STORES)('the webhook on %s', (store) => {
     expect(await resultOf(at.post('durable', update))).toEqual([200, 'duplicate'])
     // Its answer cannot be stored either.
     expect(await resultOf(at.post('direct', anUpdate('NUL', { userId: direct.id })))).toEqual([200, 'dead'])
-    const { update_id: id, ...said } = anUpdate('NUL', { userId: replying.id })
-    expect(await resultOf(at.post('durable', { update_id: id, ...said }))).toEqual([200, 'queued'])
+    const { update_id: id, ...fields } = anUpdate('NUL', { userId: replying.id })
+    expect(await resultOf(at.post('durable', { update_id: id, ...fields }))).toEqual([200, 'queued'])
     for (const chat of [durable, direct, replying]) {
       await chat.until((all) => all.some(({ by }) => by === 'bot'))
       expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong')])
@@ -356,9 +356,9 @@ describe.each(STORES)('the webhook on %s', (store) => {
 
   test('E1 a synchronous update that takes longer than a lease is not taken over', async () => {
     const gate = Promise.withResolvers<void>()
-    let begun = 0
+    let starts = 0
     const slow: Handler = async ({ reply }) => {
-      begun += 1
+      starts += 1
       await gate.promise
       reply('slowly')
     }
@@ -374,7 +374,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
     const two = await scene({ ...options, database: at.database })
     const update = anUpdate('slow')
     const first = resultOf(one.post('direct', update))
-    await expect.poll(() => begun).toBe(1)
+    await expect.poll(() => starts).toBe(1)
     const { tables } = await openTables<Schema>(at.database, { app: 'telegram', steps: [] })
     const until = async () =>
       (
@@ -396,7 +396,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
     gate.resolve()
     expect(await first).toEqual([200, 'handled'])
     expect(await resultOf(two.post('direct', update))).toEqual([200, 'duplicate'])
-    expect(begun).toBe(1)
+    expect(starts).toBe(1)
     await one.stop()
     await two.stop()
     await at.gateway.bots

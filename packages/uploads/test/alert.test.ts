@@ -19,28 +19,28 @@ const { expr = '' } =
   rules.groups.flatMap((group) => group.rules).find(({ alert }) => alert === 'JobmillUploadsNotFetched') ?? {}
 
 const stamped = Promise.withResolvers<void>()
-const given = sceneForAll('sqlite', {
+const sharedScene = sceneForAll('sqlite', {
   fault: (point) => void (point === 'fetch:stamped' && stamped.resolve()),
 })
-type Told = Scrape['samples']
-let fresh: Told
-let unfetched: Told
-let acked: Told
-let fetched: Told
+type Samples = Scrape['samples']
+let fresh: Samples
+let unfetched: Samples
+let acked: Samples
+let fetched: Samples
 
-const told = async (): Promise<Told> =>
-  [...readExposition(await given().mill.prometheus()).values()].flatMap(({ samples }) => samples)
+const readSamples = async (): Promise<Samples> =>
+  [...readExposition(await sharedScene().mill.prometheus()).values()].flatMap(({ samples }) => samples)
 
 /** Runs all steps in one inbox. The metric is a counter, so each step is the difference of two scrapes. */
 beforeAll(async () => {
-  const scene = given()
+  const scene = sharedScene()
   const box = await mailbox(scene)
-  const pass = async (): Promise<Told> => {
+  const pass = async (): Promise<Samples> => {
     scene.later(2 * DAY_MS)
     await scene.inbox.sweep()
-    return told()
+    return readSamples()
   }
-  fresh = await told()
+  fresh = await readSamples()
   await box.sent('a', 'b')
   unfetched = await pass()
   const [file] = await box.sent('c')
@@ -52,15 +52,15 @@ beforeAll(async () => {
   fetched = await pass()
 })
 
-const from = (job: string, instance: string, samples: Told): Told =>
+const from = (job: string, instance: string, samples: Samples): Samples =>
   samples.map((one) => ({ ...one, labels: { ...one.labels, job, instance } }))
 
 /** The alerts that fire at this time, by default half an hour after the first scrape. */
-function fires(scrapes: readonly Told[], atMs = 30 * MINUTE_MS) {
+function fires(scrapes: readonly Samples[], atMs = 30 * MINUTE_MS) {
   const list = scrapes.map((samples, n) => ({ atMs: n * 10 * MINUTE_MS, samples }))
   return evaluate(expr, list, atMs)
 }
-const one = (...list: Told[]): Told[] => list.map((samples) => from('inbox', 'a', samples))
+const one = (...list: Samples[]): Samples[] => list.map((samples) => from('inbox', 'a', samples))
 
 test('E44 fires from the first file that expires unfetched, and says how many', () => {
   expect(fires(one(fresh, unfetched))).toEqual([{ labels: { job: 'inbox' }, value: 2 }])
@@ -83,7 +83,7 @@ test('E44 ends an hour after the last of them', () => {
 })
 
 /** Two processes, of one inbox or of two. */
-const pair = (job: string): Told[] => [
+const pair = (job: string): Samples[] => [
   [...from('inbox', 'a', fresh), ...from(job, 'b', unfetched)],
   [...from('inbox', 'a', unfetched), ...from(job, 'b', acked)],
 ]

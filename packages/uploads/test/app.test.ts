@@ -7,13 +7,13 @@ const DAY_MS = 24 * 3_600_000
 
 describe.each(STORES)('the app on %s', (store) => {
   const test = inTurns(store, STORES)
-  const given = sceneForAll(store)
+  const sharedScene = sceneForAll(store)
   let made: Scene
-  beforeEach(() => void (made = given()))
+  beforeEach(() => void (made = sharedScene()))
 
-  async function look(path: string, method = 'GET'): Promise<{ status: number; body: Told }> {
+  async function look(path: string, method = 'GET'): Promise<{ status: number; body: AppView }> {
     const answer = await made.inbox.app.fetch(new Request(`http://mill${path}`, { method }))
-    return { status: answer.status, body: (await answer.json()) as Told }
+    return { status: answer.status, body: (await answer.json()) as AppView }
   }
   const one = async (box: Box) => (await look(`/mailboxes/${box.id}`)).body
   const files = async (box: Box, query = '') => (await look(`/mailboxes/${box.id}/files${query}`)).body
@@ -32,8 +32,8 @@ describe.each(STORES)('the app on %s', (store) => {
     const [a = '', b = '', c = ''] = await box.sent('a', 'bb', 'ccc')
     await box.ask(`/uploads/${b}/ack`, { method: 'POST' })
     await fetched(box, c)
-    const told = await one(box)
-    expect(told.mailbox).toMatchObject({
+    const view = await one(box)
+    expect(view.mailbox).toMatchObject({
       id: box.id,
       name: 'letters',
       pending: { files: 2, bytes: 4 },
@@ -43,8 +43,8 @@ describe.each(STORES)('the app on %s', (store) => {
       expiredUnfetched: { files: 0, lastAt: null },
       limits: { quotaBytes: 1_000, quotaFiles: 10_000 },
     })
-    expect(told.mailbox?.lastUploadAt).not.toBeNull()
-    expect(told.expiredUnfetched).toEqual([])
+    expect(view.mailbox?.lastUploadAt).not.toBeNull()
+    expect(view.expiredUnfetched).toEqual([])
     expect((await files(box)).files?.map(({ id, fetches }) => [id, fetches])).toEqual([
       [c, 1],
       [a, 0],
@@ -77,14 +77,14 @@ describe.each(STORES)('the app on %s', (store) => {
 
   test('lists mailboxes and files by pages, and finds by name and id', async () => {
     const boxes = [await mailbox(made, { name: 'Ärger 50%' }), await mailbox(made, { name: 'Ärger 500' })]
-    const found = async (query: string) =>
+    const search = async (query: string) =>
       (await look(`/mailboxes?${query}`)).body.mailboxes?.map(({ id }) => id)
-    expect(await found(`find=${encodeURIComponent('Ärger')}`)).toEqual(boxes.map(({ id }) => id))
-    expect(await found('find=RGER%2050%25')).toEqual([boxes[0]?.id])
-    expect(await found('find=50_')).toEqual([])
-    expect(await found(`find=${boxes[1]?.id.toUpperCase()}`)).toEqual([boxes[1]?.id])
+    expect(await search(`find=${encodeURIComponent('Ärger')}`)).toEqual(boxes.map(({ id }) => id))
+    expect(await search('find=RGER%2050%25')).toEqual([boxes[0]?.id])
+    expect(await search('find=50_')).toEqual([])
+    expect(await search(`find=${boxes[1]?.id.toUpperCase()}`)).toEqual([boxes[1]?.id])
     const first = (await look('/mailboxes?find=rger&limit=1')).body
-    expect(await found(`find=rger&after=${first.next}`)).toEqual([boxes[1]?.id])
+    expect(await search(`find=rger&after=${first.next}`)).toEqual([boxes[1]?.id])
     const [box] = boxes
     if (box === undefined) throw new Error('there is no mailbox')
     const sent = await box.sent('1', '2', '3')
@@ -108,7 +108,7 @@ describe.each(STORES)('the app on %s', (store) => {
   })
 })
 
-interface Told {
+interface AppView {
   readonly code?: string
   readonly next?: string | null
   readonly mailbox?: Mailbox

@@ -37,14 +37,14 @@ describe('B4 the rule for names', () => {
     [`${'x'.repeat(100)}.${'y'.repeat(15)}`, `${'x'.repeat(84)}.${'y'.repeat(15)}`],
     [`${'x'.repeat(100)}.${'y'.repeat(16)}`, 'x'.repeat(100)],
     [`.${'y'.repeat(120)}`, `.${'y'.repeat(99)}`],
-  ])('%j becomes %j', (given, clean) => {
-    expect(cleanName(given)).toBe(clean)
+  ])('%j becomes %j', (input, clean) => {
+    expect(cleanName(input)).toBe(clean)
   })
 
   test('any cleaned name is safe in paths and headers, and cleaning is idempotent', () => {
     fc.assert(
-      fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (given) => {
-        const clean = cleanName(given)
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (input) => {
+        const clean = cleanName(input)
         expect(clean).toMatch(/^[A-Za-z0-9._-]{1,100}$/)
         expect(['.', '..']).not.toContain(clean)
         expect(cleanName(clean)).toBe(clean)
@@ -69,8 +69,8 @@ test.each([
   ['text/plain\r\nX: y', 'application/octet-stream'],
   ['téxt/plain', 'application/octet-stream'],
   [`a/${'b'.repeat(300)}`, 'application/octet-stream'],
-])('B4 the rule for types: %j becomes %j', (given, clean) => {
-  expect(cleanType(given)).toBe(clean)
+])('B4 the rule for types: %j becomes %j', (input, clean) => {
+  expect(cleanType(input)).toBe(clean)
 })
 
 describe('B5 Content-Disposition', () => {
@@ -165,8 +165,8 @@ test.each([
   ['lots', null],
   ['1 parsec', null],
   [1.5, null],
-])('a size of %j is %j', (given, bytes) => {
-  expect(bytesOf(given)).toBe(bytes)
+])('a size of %j is %j', (input, bytes) => {
+  expect(bytesOf(input)).toBe(bytes)
 })
 
 test('bytes in pieces are the same bytes', async () => {

@@ -27,10 +27,10 @@ function started(folder: string, args: readonly string[], env: Record<string, st
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const said = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.out += chunk))
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.err += chunk))
-  return { child, said, ended: once(child, 'close').then(([code]) => code as number) }
+  const output = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output.out += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output.err += chunk))
+  return { child, output, ended: once(child, 'close').then(([code]) => code as number) }
 }
 
 const text = (pattern: RegExp): string => expect.stringMatching(pattern) as string
@@ -165,15 +165,15 @@ test('check and start refuse a folder that belongs to another database', async (
   const server = { ...place().env, DATABASE_URL: addressOf('postgres') }
   await type(['mailboxes', 'add', 'x'], server)
   expect(await type(['check'], server)).toMatchObject({ code: 0, err: '' })
-  const told = /folder \S+ belongs to inbox \S{36} of another database\. Use another folder/
+  const refusal = /folder \S+ belongs to inbox \S{36} of another database\. Use another folder/
   const url = inject('postgresUrl')
   const others = [other, place()].map(({ env }) => env.DATABASE_URL)
   for (const database of [...others, server.DATABASE_URL, `${url}?schema=nobody_made`]) {
     const env = { ...mine.env, DATABASE_URL: database }
-    expect(await type(['check'], env)).toEqual({ code: 2, out: '', err: text(told) })
+    expect(await type(['check'], env)).toEqual({ code: 2, out: '', err: text(refusal) })
   }
   const env = { ...mine.env, DATABASE_URL: other.env.DATABASE_URL, UPLOADS_PORT: '0' }
-  expect((await type(['start'], env)).err).toMatch(told)
+  expect((await type(['start'], env)).err).toMatch(refusal)
 })
 
 test('a missing database is reported with the place that names it', async () => {
@@ -196,10 +196,10 @@ test('an unreachable database or a port in use is one line with the fix', async 
   const commands = [['check'], ['start'], ['sweep'], ['mailboxes', 'list'], ['mailboxes', 'add', 'x']]
   const all = await Promise.all(commands.map((args) => type(args, { ...env, ...AWAY })))
   for (const ran of all) expect(ran).toEqual({ code: 4, out: '', err: away })
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  onTestFinished(() => void taken.close())
-  const { port } = taken.address() as AddressInfo
+  const busyServer = createServer().listen(0, '127.0.0.1')
+  await once(busyServer, 'listening')
+  onTestFinished(() => void busyServer.close())
+  const { port } = busyServer.address() as AddressInfo
   expect(await type(['start', '--port', String(port)], env)).toEqual({
     code: 2,
     out: '',
@@ -231,7 +231,7 @@ test('every command reports what it did, and exits with 3 for unknown ids', asyn
     out: '',
     err: 'error   --may: must be one of upload, consume, both (got "dance"). Pass upload or consume or both.\n',
   })
-  const said: [string[], object][] = [
+  const outputs: [string[], object][] = [
     [['mailboxes', 'token', 'revoke', token], { code: 0, out: `revoked token ${token}\n` }],
     [['mailboxes', 'token', 'revoke', token], { code: 3, err: text(/unknown token "/) }],
     [
@@ -246,7 +246,7 @@ test('every command reports what it did, and exits with 3 for unknown ids', asyn
     ],
     [['mailboxes', 'list', '--json'], { code: 0, out: '[]\n' }],
   ]
-  for (const [args, answer] of said) expect(await type(args, env)).toMatchObject(answer)
+  for (const [args, answer] of outputs) expect(await type(args, env)).toMatchObject(answer)
 })
 
 test('A B10 creates a mailbox, receives and serves a file, stops on a signal, and sweeps by hand', async () => {
@@ -262,9 +262,9 @@ test('A B10 creates a mailbox, receives and serves a file, stops on a signal, an
     uploadsPerMailbox: number
   }
   expect([added.code, quotaFiles, uploadsPerMailbox]).toEqual([0, 5, 3])
-  const { child, said, ended } = started(folder, ['start', '--port', '0', '--admin-port', '0'], env)
-  await expect.poll(() => said.out + said.err).toContain('ready')
-  const url = /^ready {3}(\S+);/m.exec(said.out)?.[1] ?? ''
+  const { child, output, ended } = started(folder, ['start', '--port', '0', '--admin-port', '0'], env)
+  await expect.poll(() => output.out + output.err).toContain('ready')
+  const url = /^ready {3}(\S+);/m.exec(output.out)?.[1] ?? ''
   const headers = { authorization: `Bearer ${token}`, connection: 'close' }
   const sent = await fetch(`${url}/mailboxes/${id}/uploads`, {
     method: 'POST',
@@ -274,7 +274,7 @@ test('A B10 creates a mailbox, receives and serves a file, stops on a signal, an
   const { files } = (await sent.json()) as { files: { id: string }[] }
   const got = await fetch(`${url}/mailboxes/${id}/uploads/${files[0]?.id}/content`, { headers })
   expect(await got.text()).toBe('hello')
-  const adminUrl = /^api {5}(\S+)\/api\/overview$/m.exec(said.out)?.[1] ?? ''
+  const adminUrl = /^api {5}(\S+)\/api\/overview$/m.exec(output.out)?.[1] ?? ''
   const apps = (await (
     await fetch(`${adminUrl}/api/apps`, { headers: { connection: 'close' } })
   ).json()) as object
@@ -284,8 +284,8 @@ test('A B10 creates a mailbox, receives and serves a file, stops on a signal, an
     expect((await fetch(`${url}${hidden}`, { headers: { connection: 'close' } })).status).toBe(404)
   child.kill('SIGTERM')
   await ended
-  expect(said.err).toMatch(/started/)
-  expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([
+  expect(output.err).toMatch(/started/)
+  expect([await ended, output.err, output.out.endsWith('\nstopped\n')]).toEqual([
     0,
     // Starts and stops are logged at info.
     expect.stringMatching(/^warning no authentication: [^\n]*\n(?:jobmill info [^\n]*\n)+$/),

@@ -109,9 +109,9 @@ job: { kind: file.received, queue: files }
 
   test('refuses files larger than a request', () => {
     const file = fileOf('maxFileBytes: 2MiB\nmaxRequestBytes: 1MiB\n')
-    const told =
+    const message =
       'inbox.yaml:1 maxFileBytes: must not exceed maxRequestBytes (1MiB). Lower it, or raise maxRequestBytes'
-    expect(problemsOf(file)).toEqual([told])
+    expect(problemsOf(file)).toEqual([message])
     expect(problemsOf(file, { UPLOADS_MAX_REQUEST_BYTES: '2MiB' })).toEqual([])
     expect(problemsOf(undefined, { UPLOADS_MAX_FILE_BYTES: '257MiB' })).toEqual([
       expect.stringMatching(/^UPLOADS_MAX_FILE_BYTES: must not exceed maxRequestBytes \(256MiB\)/),

@@ -26,11 +26,11 @@ import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { bundled } from '../../../test/support/programs.ts'
 import { addressOf, dropTables, filesIn, hasFolder, PLACES, sha256 } from './support/inboxes.ts'
-import { CONTENTS, KEY, NOBODYS, type Told } from './support/way-of-files.ts'
+import { CONTENTS, KEY, NOBODYS, type StepReport } from './support/way-of-files.ts'
 
 const HOUR_MS = 3_600_000
 
-async function die(args: readonly string[]): Promise<{ told: Told[]; signal: string | null }> {
+async function die(args: readonly string[]): Promise<{ steps: StepReport[]; signal: string | null }> {
   const program = bundled(path.join(import.meta.dirname, 'support/dying.ts'))
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
@@ -40,7 +40,7 @@ async function die(args: readonly string[]): Promise<{ told: Told[]; signal: str
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
   if (code !== null && code !== 0) throw new Error(`it failed on its own: ${err}`)
   const lines = out.split('\n').filter((line) => line !== '')
-  return { told: lines.map((line) => JSON.parse(line) as Told), signal }
+  return { steps: lines.map((line) => JSON.parse(line) as StepReport), signal }
 }
 
 // Each test is a process, which starts slowly on a busy machine.
@@ -98,12 +98,12 @@ describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
   async function dieAt(point: FaultPoint | 'never'): Promise<void> {
     aheadMs = 0
     const { id, token, ask } = await sender()
-    const { told, signal } = await die([address, hasFolder(place) ? folder : '', point, id, token])
+    const { steps, signal } = await die([address, hasFolder(place) ? folder : '', point, id, token])
     expect(signal).toBe(point === 'never' ? null : 'SIGKILL')
 
     // Visible files are complete, and acknowledged uploads exist unless they may have been swept.
-    const uploaded = told.flatMap((one) => ('uploaded' in one ? one.uploaded : []))
-    const fetched = told.flatMap((one) => ('fetched' in one ? [one.fetched] : []))
+    const uploaded = steps.flatMap((one) => ('uploaded' in one ? one.uploaded : []))
+    const fetched = steps.flatMap((one) => ('fetched' in one ? [one.fetched] : []))
     const { files } = (await (await ask('/uploads?state=all')).json()) as {
       files: { id: string; sha256: string }[]
     }

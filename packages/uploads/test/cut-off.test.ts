@@ -24,7 +24,7 @@ async function passes(point: FaultPoint | 'chunk'): Promise<void> {
 }
 const WAIT_MS = 20_000
 let isWaiting = Promise.withResolvers<void>()
-const given = sceneForAll('postgres', {
+const sharedScene = sceneForAll('postgres', {
   address: () => cuts().address,
   fault: passes,
   platform: {
@@ -54,7 +54,7 @@ beforeEach(async () => {
   at = null
   cutting = null
   isWaiting = Promise.withResolvers<void>()
-  scene = given()
+  scene = sharedScene()
   scene.errors.length = 0
   box = await mailbox(scene)
 })
@@ -71,7 +71,7 @@ const send = (key = 'once'): Promise<Response> =>
   )
 
 /** Returns whether the response was a success or asked for a retry. */
-async function told(response: Response): Promise<'ok' | 'come back'> {
+async function outcomeOf(response: Response): Promise<'ok' | 'come back'> {
   if (response.status === 200) {
     await response.arrayBuffer()
     return 'ok'
@@ -83,7 +83,7 @@ async function told(response: Response): Promise<'ok' | 'come back'> {
 
 /** Runs the whole path right after a cut. */
 async function goesOn(key?: string): Promise<void> {
-  expect(await told(await send(key))).toBe('ok')
+  expect(await outcomeOf(await send(key))).toBe('ok')
   const { files } = await pending(box)
   for (const [n, { id }] of files.entries()) {
     expect(await (await box.ask(`/uploads/${id}/content`)).text()).toBe(CONTENTS[n])
@@ -104,7 +104,7 @@ describe('in the middle of a statement', () => {
     'uploads_upload',
     'uploads_token',
   ])('of an upload, at %s', async (table) => {
-    expect(await told(await cuts().cutDuring(table, () => send()))).toBe('come back')
+    expect(await outcomeOf(await cuts().cutDuring(table, () => send()))).toBe('come back')
     await goesOn()
   })
 
@@ -116,9 +116,9 @@ describe('in the middle of a statement', () => {
   ])('of a %s', async (_name, table, method, what) => {
     const [file] = await box.sent('a')
     const path = what === null ? '/uploads?wait=5s' : `/uploads/${file}${what}`
-    expect(await told(await cuts().cutDuring(table, () => box.ask(path, { method })))).toBe('come back')
+    expect(await outcomeOf(await cuts().cutDuring(table, () => box.ask(path, { method })))).toBe('come back')
     expect((await pending(box)).files).toHaveLength(1)
-    expect(await told(await box.ask(path, { method }))).toBe('ok')
+    expect(await outcomeOf(await box.ask(path, { method }))).toBe('ok')
     await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
     await goesOn()
   })
@@ -143,10 +143,10 @@ describe('between two steps', () => {
     'of an upload, at %s',
     async (point) => {
       at = point
-      const said = point.startsWith('discard')
+      const outcome = point.startsWith('discard')
         ? (await box.upload([{ bytes: 'x' }, { bytes: '' }])).status
-        : await told(await send())
-      expect([400, 'ok', 'come back']).toContain(said)
+        : await outcomeOf(await send())
+      expect([400, 'ok', 'come back']).toContain(outcome)
       await expectCut()
       await goesOn()
     },
@@ -157,9 +157,9 @@ describe('between two steps', () => {
     at = point
     const path = point.startsWith('fetch') ? 'content' : 'ack'
     const method = path === 'ack' ? 'POST' : 'GET'
-    await told(await box.ask(`/uploads/${file}/${path}`, { method }))
+    await outcomeOf(await box.ask(`/uploads/${file}/${path}`, { method }))
     await expectCut()
-    expect(await told(await box.ask(`/uploads/${file}/${path}`, { method }))).toBe('ok')
+    expect(await outcomeOf(await box.ask(`/uploads/${file}/${path}`, { method }))).toBe('ok')
     await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
     await goesOn()
   })
@@ -181,7 +181,7 @@ describe('between two steps', () => {
     const waiting = box.ask(`/uploads?wait=${WAIT_MS}ms`)
     await isWaiting.promise
     await cuts().cut()
-    expect(await told(await send())).toBe('ok')
+    expect(await outcomeOf(await send())).toBe('ok')
     expect(((await (await waiting).json()) as { files: unknown[] }).files.length).toBeGreaterThan(0)
     await goesOn()
   })

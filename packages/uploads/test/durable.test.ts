@@ -16,10 +16,10 @@ import { watchDisk } from './support/disk.ts'
 import { mailbox, pending, sceneForAll } from './support/inboxes.ts'
 
 let log: string[] = []
-const given = sceneForAll('sqlite', { fault: (point) => void log.push(point) })
+const sharedScene = sceneForAll('sqlite', { fault: (point) => void log.push(point) })
 
 test('E35 every file is flushed before it has its name, and its folders before the upload is committed', async () => {
-  const box = await mailbox(given())
+  const box = await mailbox(sharedScene())
   const disk = await watchDisk()
   ;({ log } = disk)
   await box.sent('one', 'two')
@@ -60,13 +60,13 @@ test('E35 a new blob folder is flushed in its parents before it has content', as
 })
 
 test('E36 B7 a puller acknowledges a file after its name and index entry are flushed', async () => {
-  const box = await mailbox(given())
+  const box = await mailbox(sharedScene())
   const [id = ''] = await box.sent('one')
   const above = freshFolder()
   const folder = path.join(above, 'new')
   const disk = await watchDisk()
   ;({ log } = disk)
-  await pullOnce(optionsFor(given(), box, { folder }))
+  await pullOnce(optionsFor(sharedScene(), box, { folder }))
   const acked = log.indexOf('ack:before')
   const before = log.slice(0, acked).map((line) => line.replace(/\.[0-9a-f]{16}\.part/g, '.X.part'))
   const part = `${folder}/.${id}.X.part`
@@ -115,7 +115,7 @@ async function fetched(
   how: (name: string, real: () => Promise<void>) => Promise<void>,
   rename?: (name: string, real: () => Promise<void>) => Promise<void>,
 ) {
-  const box = await mailbox(given())
+  const box = await mailbox(sharedScene())
   const [id = ''] = await box.sent('new')
   const folder = freshFolder()
   const disk = await watchDisk()
@@ -124,7 +124,7 @@ async function fetched(
   disk.instead('link', (from, to) => (to.endsWith('/lock') ? link(from, to) : how(to, () => link(from, to))))
   const renameReal = disk.real.rename
   if (rename !== undefined) disk.instead('rename', (from, to) => rename(to, () => renameReal(from, to)))
-  const { troubles } = await pullOnce(optionsFor(given(), box, { folder, onTrouble: () => {} }))
+  const { troubles } = await pullOnce(optionsFor(sharedScene(), box, { folder, onTrouble: () => {} }))
   const [pendingOne] = (await pending(box)).files
   const name = `${id}-0.txt`
   return {
@@ -139,36 +139,36 @@ const none = (code: string) => Object.assign(new Error(`${code}: link`), { code 
 
 describe('B7 the name of a file that was fetched', () => {
   const whole = { troubles: [], content: 'new', names: [], isAcked: true }
-  const taken = { troubles: ['NAME_TAKEN'], content: 'mine', names: [], isAcked: false }
+  const nameTaken = { troubles: ['NAME_TAKEN'], content: 'mine', names: [], isAcked: false }
 
   test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])(
     'is given by a rename without hard links (%s), and flushed',
     async (code) => {
-      const { log: asked, ...found } = await fetched(() => Promise.reject(none(code)))
-      expect(found).toEqual(whole)
+      const { log: asked, ...result } = await fetched(() => Promise.reject(none(code)))
+      expect(result).toEqual(whole)
       expect(asked.slice(-2)).toEqual([expect.stringMatching(/^rename /), expect.stringMatching(/^flush /)])
     },
   )
 
   test('never replaces a file that took it before the link', async () => {
-    const found = await fetched(async (name, link) => {
+    const result = await fetched(async (name, link) => {
       writeFileSync(name, 'mine')
       await link()
     })
-    expect(found).toMatchObject(taken)
+    expect(result).toMatchObject(nameTaken)
   })
 
   test('never replaces a file that took it before the rename, without hard links', async () => {
-    const found = await fetched(async (name) => {
+    const result = await fetched(async (name) => {
       writeFileSync(name, 'mine')
       throw none('EPERM')
     })
-    expect(found).toMatchObject(taken)
+    expect(result).toMatchObject(nameTaken)
   })
 
   test('is claimed before the rename, without hard links: another writer finds it taken', async () => {
     const late: unknown[] = []
-    const found = await fetched(
+    const result = await fetched(
       () => Promise.reject(none('EPERM')),
       async (name, rename) => {
         if (name.endsWith('.txt'))
@@ -176,13 +176,13 @@ describe('B7 the name of a file that was fetched', () => {
         await rename()
       },
     )
-    expect(found).toMatchObject(whole)
+    expect(result).toMatchObject(whole)
     expect(late).toMatchObject([{ code: 'EEXIST' }])
   })
 
   test('is given by the next attempt after a failure between claim and rename', async () => {
     let renames = 0
-    const found = await fetched(
+    const result = await fetched(
       async (name, link) => (existsSync(name) ? link() : Promise.reject(none('EPERM'))),
       async (name, rename) => {
         renames += name.endsWith('.txt') ? 1 : 0
@@ -190,7 +190,7 @@ describe('B7 the name of a file that was fetched', () => {
         await rename()
       },
     )
-    expect(found).toMatchObject({ ...whole, troubles: [] })
+    expect(result).toMatchObject({ ...whole, troubles: [] })
     expect(renames).toBe(2)
   })
 })

@@ -18,30 +18,31 @@ import {
   STORES,
 } from './support/inboxes.ts'
 
-interface Heard {
+interface FeedEvent {
   readonly id: string
   readonly data: { readonly id: string; readonly name: string }
 }
 
 /** Reads events until there are `n`. */
-async function hear(response: Response, n: number): Promise<Heard[]> {
+async function readEvents(response: Response, n: number): Promise<FeedEvent[]> {
   const reader = (response.body as ReadableStream<Uint8Array>)
     .pipeThrough(new TextDecoderStream())
     .getReader()
-  const heard: Heard[] = []
+  const received: FeedEvent[] = []
   let text = ''
-  while (heard.length < n) {
+  while (received.length < n) {
     const { done, value } = await reader.read()
     if (done) break
     text += value
     for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
       const [, id, data] = /^id: (.*)\nevent: file\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
-      if (id !== undefined && data !== undefined) heard.push({ id, data: JSON.parse(data) as Heard['data'] })
+      if (id !== undefined && data !== undefined)
+        received.push({ id, data: JSON.parse(data) as FeedEvent['data'] })
       text = text.slice(end + 2)
     }
   }
   await reader.cancel()
-  return heard
+  return received
 }
 
 const ids = ({ files }: Page): string[] => files.map(({ id }) => id)
@@ -59,10 +60,10 @@ describe.each(STORES)('the feed on %s', (store) => {
       return systemPlatform.timer(ms, act, options)
     },
   }
-  const given = sceneForAll(store, { platform })
+  const sharedScene = sceneForAll(store, { platform })
 
   test('E32 a fetched but unacknowledged file is listed again from the beginning', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const [a = '', b = ''] = await box.sent('a', 'b')
     const first = await pending(box)
     expect(ids(first)).toEqual([a, b])
@@ -76,7 +77,7 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('B7 pages are in order of arrival, even while more files arrive', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const sent = [...(await box.sent('a', 'b', 'c')), ...(await box.sent('d'))]
     const first = await pending(box, '?limit=2')
     expect([ids(first), first.more]).toEqual([sent.slice(0, 2), true])
@@ -90,8 +91,8 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('concurrent uploads are not skipped', async () => {
-    const box = await mailbox(given())
-    const seen: string[] = []
+    const box = await mailbox(sharedScene())
+    const listedIds: string[] = []
     let cursor: string | null = null
     const sending = Promise.all(Array.from({ length: 12 }, (_, n) => box.sent(`x${n}`)))
     let isSent = false
@@ -99,15 +100,15 @@ describe.each(STORES)('the feed on %s', (store) => {
     for (let last = false; !last;) {
       last = isSent
       const page: Page = await pending(box, cursor === null ? '?limit=3' : `?limit=3&after=${cursor}`)
-      seen.push(...ids(page))
+      listedIds.push(...ids(page))
       last &&= page.files.length === 0
       cursor = page.cursor
     }
-    expect(seen.toSorted()).toEqual((await sending).flat().toSorted())
+    expect(listedIds.toSorted()).toEqual((await sending).flat().toSorted())
   })
 
   test('F a cursor from another mailbox is 410 with the fix, and an invalid one is 400', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const [box, other] = [await mailbox(scene), await mailbox(scene)]
     await box.sent('a')
     const { cursor } = await pending(box)
@@ -142,12 +143,12 @@ describe.each(STORES)('the feed on %s', (store) => {
     ['limit=1&limit=2', 'limit'],
     ['page=2', 'page'],
   ])('refuses ?%s by its name', async (query, field) => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     expect(await refusal(await box.ask(`/uploads?${query}`))).toMatchObject({ status: 400, field })
   })
 
   test('waits for new files, and then responds immediately', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const { cursor } = await pending(box)
     const waiting = pending(box, `?after=${cursor}&wait=30s`)
@@ -159,7 +160,7 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('a disconnected long poll is forgotten', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const leaving = new AbortController()
     const waiting = box.ask('/uploads?wait=60s', { signal: leaving.signal })
     leaving.abort()
@@ -167,24 +168,24 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('events: pending files, then new ones; after a reconnect, those since', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const [a = '', b = ''] = await box.sent('a', 'b')
     await ack(box, b)
     const response = await box.ask('/events')
     expect(response.headers.get('content-type')).toBe('text/event-stream')
-    const hearing = hear(response, 2)
+    const hearing = readEvents(response, 2)
     const [c = ''] = await box.sent('c')
-    const heard = await hearing
-    expect(heard.map(({ data }) => data.id)).toEqual([a, c])
+    const feedEvents = await hearing
+    expect(feedEvents.map(({ data }) => data.id)).toEqual([a, c])
     const [d = ''] = await box.sent('d')
-    const again = await box.ask('/events', { headers: { 'last-event-id': heard.at(-1)?.id ?? '' } })
-    expect((await hear(again, 1)).map(({ data }) => data.id)).toEqual([d])
-    const after = await box.ask(`/events?after=${heard[0]?.id}`)
-    expect((await hear(after, 2)).map(({ data }) => data.id)).toEqual([c, d])
+    const again = await box.ask('/events', { headers: { 'last-event-id': feedEvents.at(-1)?.id ?? '' } })
+    expect((await readEvents(again, 1)).map(({ data }) => data.id)).toEqual([d])
+    const after = await box.ask(`/events?after=${feedEvents[0]?.id}`)
+    expect((await readEvents(after, 2)).map(({ data }) => data.id)).toEqual([c, d])
   })
 
   test('an event stream ends when its token is revoked', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const { id, token } = await scene.inbox.tokens.add(box.id)
     const response = await box.ask('/events', { headers: { authorization: `Bearer ${token}` } })
@@ -194,7 +195,7 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('a revoked token gets no further page of pending files', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     for (let n = 0; n < 2; n += 1) await box.sent(...Array.from({ length: 60 }, () => 'x'))
     const [token] = await scene.inbox.tokens.list(box.id)
@@ -213,7 +214,7 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('a long poll whose token is revoked is refused, without new files', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const { id, token } = await scene.inbox.tokens.add(box.id)
     const headers = { authorization: `Bearer ${token}` }
@@ -230,20 +231,20 @@ describe.each(STORES)('the feed on %s', (store) => {
   })
 
   test('B4 no event for a refused upload, or before the commit', async () => {
-    const box = await mailbox(given())
-    const hearing = hear(await box.ask('/events'), 1)
+    const box = await mailbox(sharedScene())
+    const hearing = readEvents(await box.ask('/events'), 1)
     expect((await box.upload([{ bytes: 'x' }, { bytes: '' }])).status).toBe(400)
     const [file = ''] = await box.sent('y')
-    const [heard] = await hearing
-    expect(heard?.data.id).toBe(file)
+    const [feedEvents] = await hearing
+    expect(feedEvents?.data.id).toBe(file)
     expect((await box.ask(`/uploads/${file}/content`)).status).toBe(200)
   })
 
   test('E46 uploads to another process reach events and long polls, without a notification', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const elsewhere = await other(scene)
-    const hearing = hear(await box.ask('/events'), 1)
+    const hearing = readEvents(await box.ask('/events'), 1)
     const waiting = pending(box, '?wait=30s')
     const form = new FormData()
     form.append('files', new Blob(['x']), 'x.txt')
@@ -296,7 +297,7 @@ describe.each(STORES)('news of the same process on %s, when it never looks for t
   }
   let wokenBefore: number | null = null
   let box: Box
-  const given = sceneForAll(store, {
+  const sharedScene = sceneForAll(store, {
     platform,
     async fault(point) {
       if (point !== 'receive:rows') return
@@ -307,14 +308,14 @@ describe.each(STORES)('news of the same process on %s, when it never looks for t
   })
 
   test('B4 E46 ends a long poll, and is sent as an event, right after the commit and not before', async () => {
-    box = await mailbox(given())
+    box = await mailbox(sharedScene())
     const [events, waiting] = [await box.ask('/events'), pending(box, `?wait=${WAIT_MS}ms`)]
-    const heard = hear(events, 1)
+    const feedEvents = readEvents(events, 1)
     await expect.poll(() => counts.waiting).toBe(2)
     const [file = ''] = await box.sent('news')
     expect([wokenBefore, counts.woken]).toEqual([0, 2])
     expect(ids(await waiting)).toEqual([file])
-    expect((await heard).map(({ data }) => data.id)).toEqual([file])
+    expect((await feedEvents).map(({ data }) => data.id)).toEqual([file])
   })
 })
 

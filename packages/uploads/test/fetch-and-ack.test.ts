@@ -100,11 +100,11 @@ describe.each(PLACES)('a file on %s', (place) => {
       })()
     },
   })
-  const given = sceneForAll(place, { wrap, onStatement: (tree) => void statements.push(tree) })
+  const sharedScene = sceneForAll(place, { wrap, onStatement: (tree) => void statements.push(tree) })
 
   describe('B5 authentication', () => {
     test('E47 401 comes first, and is the same for every unknown caller', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       const other = await mailbox(scene)
       const paths = [
@@ -137,7 +137,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('S1 the body of an anonymous request is not read', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene)
       for (const method of ['POST', 'PUT', 'DELETE']) {
         let chunks = 0
@@ -159,7 +159,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('an invalid mailbox id is 400 for an authenticated caller', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { token } = await mailbox(scene)
       const response = await fetch(`${scene.url}/mailboxes/x/uploads`, {
         headers: { authorization: `Bearer ${token}` },
@@ -168,7 +168,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('a token may be restricted, several work at once, and a revoked one does not', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       const sender = await scene.inbox.tokens.add(box.id, { may: 'upload', label: 'sender' })
       const reader = await scene.inbox.tokens.add(box.id, { may: 'consume' })
@@ -194,7 +194,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('unknown routes are 404, other methods are 405 with Allow: a caller can delete nothing', async () => {
-      const { box, file } = await sentOne(given())
+      const { box, file } = await sentOne(sharedScene())
       for (const path of ['', '/x', '/uploads/a/b/c', `/uploads/${file}/content/x`])
         expect(await refusal(await box.ask(path))).toMatchObject({ status: 404, code: 'ROUTE_UNKNOWN' })
       for (const [path, allow] of [
@@ -212,7 +212,7 @@ describe.each(PLACES)('a file on %s', (place) => {
 
   describe('B5 fetching', () => {
     test('a bad id is 400; E40 one in upper case is found', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       expect(await refusal(await get(box, 'not-a-uuid'))).toMatchObject({
         status: 400,
@@ -235,11 +235,11 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test("E33 another mailbox's file looks like an unknown one: same response, same statements, unchanged", async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { file } = await sentOne(scene)
       const other = await mailbox(scene)
       const never = randomUUID()
-      async function told(asked: Promise<Response>, id: string) {
+      async function describeResponse(asked: Promise<Response>, id: string) {
         statements.length = 0
         const response = await asked
         const { date: _date, ...headers } = Object.fromEntries(response.headers)
@@ -263,8 +263,8 @@ describe.each(PLACES)('a file on %s', (place) => {
         (id: string) => post(other, id, { sha256: sha256('0123456789') }),
         (id: string) => post(other, id, { sha256: sha256('else') }),
       ]) {
-        const theirs = await told(ask(file), file)
-        expect(theirs).toEqual(await told(ask(never), never))
+        const theirs = await describeResponse(ask(file), file)
+        expect(theirs).toEqual(await describeResponse(ask(never), never))
         expect(theirs.status).toBe(404)
         expect(theirs.statements.length).toBeGreaterThanOrEqual(2)
       }
@@ -274,7 +274,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     testEverywhere(
       'B10 a repeat gives the same bytes, before and after the acknowledgement, until the sweep',
       async () => {
-        const scene = given()
+        const scene = sharedScene()
         const { box, file } = await sentOne(scene)
         for (let n = 0; n < 2; n += 1) expect(await (await get(box, file)).text()).toBe('0123456789')
         await post(box, file)
@@ -292,7 +292,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     )
 
     test('E36 the ETag is the hash: If-None-Match avoids a repeat', async () => {
-      const { box, file } = await sentOne(given())
+      const { box, file } = await sentOne(sharedScene())
       const etag = `"${sha256('0123456789')}"`
       expect((await get(box, file)).headers.get('etag')).toBe(etag)
       for (const header of [etag, `W/${etag}`, '*', `"x", ${etag}`]) {
@@ -303,7 +303,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('E36 If-Match with another hash is refused, with the actual ETag', async () => {
-      const { box, file } = await sentOne(given())
+      const { box, file } = await sentOne(sharedScene())
       const etag = `"${sha256('0123456789')}"`
       for (const header of [etag, '*', `"x", ${etag}`])
         expect(await (await get(box, file, { 'if-match': header })).text()).toBe('0123456789')
@@ -327,11 +327,11 @@ describe.each(PLACES)('a file on %s', (place) => {
       })
       expect([head.status, await head.text()]).toEqual([412, ''])
       // Each fetch is counted after its last byte.
-      await expect.poll(async () => (await rowOf(given(), file)).fetches).toBe(3)
+      await expect.poll(async () => (await rowOf(sharedScene(), file)).fetches).toBe(3)
     })
 
     test('E35 ranges', async () => {
-      const { box, file } = await sentOne(given())
+      const { box, file } = await sentOne(sharedScene())
       const ranged = async (range: string, more: Record<string, string> = {}) => {
         const response = await get(box, file, { range, ...more })
         return [response.status, response.headers.get('content-range'), await response.text()]
@@ -355,7 +355,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     testEverywhere('E35 ranges across the chunks of a large file', async () => {
-      const box = await mailbox(given())
+      const box = await mailbox(sharedScene())
       const bytes = new Uint8Array(600_000).map((_, at) => (at * 7 + (at >> 9)) % 256)
       const { files } = (await (await box.upload([{ bytes }])).json()) as { files: { id: string }[] }
       const file = files[0]?.id ?? ''
@@ -372,7 +372,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('HEAD sends the headers only, and is not counted', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       const head = await box.ask(`/uploads/${file}/content`, { method: 'HEAD' })
       expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
@@ -384,7 +384,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('E43 the first and last fetch and their number are recorded; a partial fetch does not count', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       for (const headers of [{ range: 'bytes=0-3' }, { range: 'bytes=4-8' }, { 'if-none-match': '*' }]) {
         await whole(scene, box, file, headers)
@@ -404,7 +404,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     testEverywhere(
       'E43 B5 a short or broken blob breaks the connection, is logged, and does not count',
       async () => {
-        const scene = given()
+        const scene = sharedScene()
         const { box, file } = await sentOne(scene, 'x'.repeat(600_000))
         scene.errors.length = 0
         for (const [how, words] of [
@@ -433,7 +433,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     )
 
     testEverywhere('B5 a client that disconnects during a read causes no error', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene, 'x'.repeat(600_000))
       scene.errors.length = 0
       const request = new Request(`http://here/mailboxes/${box.id}/uploads/${file}/content`, {
@@ -453,7 +453,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('E47 a browser neither guesses the type nor runs the content', async () => {
-      const box = await mailbox(given())
+      const box = await mailbox(sharedScene())
       const { files } = (await (
         await box.upload([{ name: 'x.html', type: 'text/html', bytes: '<script>alert(1)</script>' }])
       ).json()) as { files: { id: string }[] }
@@ -465,7 +465,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('B3 between its expiry and the sweep a file is gone: not listed, 404 for fetch and ack', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       scene.later(DAY_MS)
       expect((await pending(box)).files).toEqual([])
@@ -480,7 +480,7 @@ describe.each(PLACES)('a file on %s', (place) => {
 
   describe('B6 acknowledging', () => {
     test('E34 is idempotent', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       expect(await (await post(box, file)).json()).toEqual({ acked: true })
       const { acked_at } = await rowOf(scene, file)
@@ -491,7 +491,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     })
 
     test('E36 with another hash is 409 and changes nothing; hashes are case-insensitive', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       const right = sha256('0123456789')
       expect(await refusal(await post(box, file, { sha256: sha256('else') }))).toMatchObject({
@@ -517,7 +517,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     ]
     for (const [name, body] of bodies)
       test(`takes no body that is ${name}`, async () => {
-        const { box, file } = await sentOne(given())
+        const { box, file } = await sentOne(sharedScene())
         const answer = await refusal(await post(box, file, body))
         expect(answer).toMatchObject({ status: 400, code: 'BODY_INVALID' })
         expect((await post(box, file, 'x'.repeat(10_000))).status).toBe(413)
@@ -525,13 +525,13 @@ describe.each(PLACES)('a file on %s', (place) => {
       })
 
     test('an empty body, and an empty object, are no hash', async () => {
-      const { box, file } = await sentOne(given())
+      const { box, file } = await sentOne(sharedScene())
       expect((await post(box, file, '')).status).toBe(200)
       expect((await post(box, file, {})).status).toBe(200)
     })
 
     test('B6 reports a race with the sweep', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const { box, file } = await sentOne(scene)
       await post(box, file)
       await scene.tables.db.updateTable('uploads_file').set({ swept_at: 1 }).where('id', '=', file).execute()
@@ -576,9 +576,9 @@ describe.each(PLACES)('a file on %s', (place) => {
       ['expired, and swept', [expired, swept], GONE, UNKNOWN],
       ['acknowledged, and swept', [acked, marked, swept], GONE, UNKNOWN],
     ]
-    for (const [name, changes, seen, answer] of rows)
+    for (const [name, changes, view, answer] of rows)
       test(name, async () => {
-        const scene = given()
+        const scene = sharedScene()
         const { box, file } = await sentOne(scene)
         for (const change of changes) await change(scene, box, file)
         const isIn = async (query: string): Promise<boolean> =>
@@ -593,9 +593,9 @@ describe.each(PLACES)('a file on %s', (place) => {
           all: await isIn('?state=all'),
           file: await statusOf(''),
           content: await statusOf('/content'),
-        }).toEqual(seen)
-        const said = (await (await post(box, file)).json()) as Record<string, unknown>
-        const { acked: isAcked, alreadyAcked, raced, status, code } = said
+        }).toEqual(view)
+        const reply = (await (await post(box, file)).json()) as Record<string, unknown>
+        const { acked: isAcked, alreadyAcked, raced, status, code } = reply
         expect({ acked: isAcked, alreadyAcked, raced, status, code }).toEqual(answer)
         // The same with a hash, and never with another one.
         const other = await post(box, file, { sha256: 'a'.repeat(64) })
@@ -604,7 +604,7 @@ describe.each(PLACES)('a file on %s', (place) => {
   })
 
   test('A D1 a missing table is 503 without the database error, and the file is unchanged', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const { box, file } = await sentOne(scene)
     const rename = (from: string, to: string) =>
       scene.tables.db.schema.alterTable(from).renameTo(to).execute()
@@ -626,7 +626,7 @@ describe.each(PLACES)('a file on %s', (place) => {
   })
 
   test('B5 a failed fetch record is logged, and the response is unchanged', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const { box, file } = await sentOne(scene)
     const { db } = scene.tables
     // Only the fetch record uses this column.

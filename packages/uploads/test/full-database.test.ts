@@ -27,7 +27,7 @@ const NOTHING = { files: 0, notices: 0, uploads: 0, staging: 0, blobs: 0 }
 /** While true, the database is full except for the reserve. */
 let isDiskFull = false
 const fault: SceneOptions['fault'] = (point) => {
-  if (isDiskFull && ['ack:before', 'sweep:marked'].includes(point) && existsSync(reserveOf(given())))
+  if (isDiskFull && ['ack:before', 'sweep:marked'].includes(point) && existsSync(reserveOf(sharedScene())))
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
 }
 /** False: the reserve cannot be kept. */
@@ -38,7 +38,7 @@ const wrap: SceneOptions['wrap'] = ({ reserve, ...blobs }) => ({
     reserve: { ...reserve, keep: async () => hasRoom && (await reserve.keep()) },
   }),
 })
-const given = sceneForAll('sqlite', { fault, wrap })
+const sharedScene = sceneForAll('sqlite', { fault, wrap })
 const reserveOf = ({ store }: Scene): string => path.join(store.name.replace('folder ', ''), '.reserve')
 
 /** Allows no more pages than it has. */
@@ -64,7 +64,7 @@ async function refused(response: Response): Promise<void> {
 
 describe('a database that is full', () => {
   test('E38 refuses an upload whose rows do not fit, leaves nothing, and accepts it when there is space', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     await fill(scene)
     await refused(await many(box))
@@ -79,7 +79,7 @@ describe('a database that is full', () => {
   })
 
   test('E38 refuses before storing a byte if not even the staging row fits', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const { db, now } = scene.tables
     await fill(scene)
@@ -114,20 +114,20 @@ describe('a database that is full', () => {
   })
 
   test('E38 B8 is emptied by its own sweep, and accepts as much again', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     expect((await many(box)).status).toBe(200)
     await fill(scene)
-    let taken = 1
-    for (; taken < 20; taken += 1) {
-      const response = await many(box, `again-${taken}`)
+    let count = 1
+    for (; count < 20; count += 1) {
+      const response = await many(box, `again-${count}`)
       if (response.status === 200) continue
       await refused(response)
       break
     }
-    expect(taken).toBeLessThan(20)
+    expect(count).toBeLessThan(20)
     const { files } = await pending(box, '?limit=1000')
-    expect(files).toHaveLength(taken * MOST_FILES)
+    expect(files).toHaveLength(count * MOST_FILES)
     expect(await (await box.ask(`/uploads/${files[0]?.id}/content`)).text()).toBe('0')
     scene.later(2 * DAY_MS)
     await scene.inbox.sweep()
@@ -138,7 +138,7 @@ describe('a database that is full', () => {
 
 describe('a disk full of files, shared with the database', () => {
   test('E38 B8 acknowledgements and the sweep use the reserve, and it is restored', async () => {
-    const scene = given()
+    const scene = sharedScene()
     scene.later(2 * DAY_MS)
     await scene.inbox.sweep()
     const box = await mailbox(scene)
@@ -158,7 +158,7 @@ describe('a disk full of files, shared with the database', () => {
   })
 
   test('E38 refuses uploads while the reserve is missing', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     hasRoom = false
     onTestFinished(() => void (hasRoom = true))
@@ -221,7 +221,7 @@ const two = (box: Box): Promise<Response> =>
   box.upload([{ bytes: 'x'.repeat(600_000) }, { bytes: 'y' }], { headers: { 'idempotency-key': 'once' } })
 
 describe('a server of PostgreSQL whose disk is full', () => {
-  const given = sceneForAll('postgres')
+  const sharedScene = sceneForAll('postgres')
 
   test.each([
     'INSERT ON uploads_staging',
@@ -234,7 +234,7 @@ describe('a server of PostgreSQL whose disk is full', () => {
     'INSERT ON uploads_upload',
     'COMMIT OF uploads_upload',
   ])('E38 B4 refuses an upload for %s, leaves nothing, and accepts it when there is space', async (write) => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const empty = await fillFor(scene, write)
     const answer = await two(box)
@@ -249,7 +249,7 @@ describe('a server of PostgreSQL whose disk is full', () => {
   })
 
   test('E38 deletes the blobs before the staging row, which is left to the sweep if it cannot be written', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const empty = await fillFor(scene, 'INSERT ON uploads_file', 'UPDATE OR DELETE ON uploads_staging')
     const answer = await two(box)
@@ -264,7 +264,7 @@ describe('a server of PostgreSQL whose disk is full', () => {
   })
 
   test('E38 B5 B6 serves files, and counts and acknowledges them when there is space', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const [file = ''] = await box.sent('here')
     const fetches = async (): Promise<unknown> =>
@@ -301,7 +301,7 @@ describe('a server of PostgreSQL whose disk is full', () => {
     'DELETE ON uploads_staging',
     'DELETE ON uploads_upload',
   ])('E38 B8 reports a sweep that was refused for %s, and the next one completes it', async (write) => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     await box.sent('a', 'b')
     const { db, now } = scene.tables

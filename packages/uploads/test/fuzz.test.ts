@@ -95,10 +95,10 @@ async function expectFair(asking: Promise<Response>): Promise<number> {
 
 describe.each(STORES)('hostile bytes on %s', (store) => {
   const test = inTurns(store, STORES)
-  const given = sceneForAll(store)
+  const sharedScene = sceneForAll(store)
 
   test('E39 multipart', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     await fc.assert(
       fc.asyncProperty(body, headers, async (text, more) => {
@@ -128,7 +128,7 @@ describe.each(STORES)('hostile bytes on %s', (store) => {
   })
 
   test('B5 headers, ranges, ids and parameters', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const [file = ''] = await box.sent('0123456789')
     const id = fc.oneof(
@@ -176,8 +176,8 @@ describe.each(STORES)('hostile bytes on %s', (store) => {
   })
 
   test('tokens', async () => {
-    const { url } = given()
-    const box = await mailbox(given())
+    const { url } = sharedScene()
+    const box = await mailbox(sharedScene())
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 60 }), async (text) => {
         const authorization = `Bearer ${text.replaceAll(/[^\x20-\x7e]/g, '?')}`

@@ -42,16 +42,16 @@ async function statusOf(asked: Promise<Response>): Promise<number> {
 describe.each(STORES)('the inbox in code on %s', (store) => {
   const test = inTurns(store, STORES)
   const lines: string[] = []
-  const given = sceneForAll(store, {
+  const sharedScene = sceneForAll(store, {
     maxFileBytes: 100,
     log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields)}`),
   })
   // A mill opens its store at the first use. Open it once for all tests.
-  beforeAll(() => given().mill.open())
+  beforeAll(() => sharedScene().mill.open())
 
   test('A put, get and ack match HTTP, with limits, keys and named errors', async () => {
-    const { inbox } = given()
-    const box = await mailbox(given(), { quotaFiles: 2 })
+    const { inbox } = sharedScene()
+    const box = await mailbox(sharedScene(), { quotaFiles: 2 })
     const files = [{ name: '../a b.txt', type: 'text/plain', bytes: 'hello' }]
     const {
       files: [file],
@@ -87,10 +87,10 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
   testEverywhere(
     'A put and ack in the caller’s transaction apply when it commits, and not when it rolls back',
     async () => {
-      const { inbox } = given()
-      const box = await mailbox(given(), { quotaFiles: 2 })
+      const { inbox } = sharedScene()
+      const box = await mailbox(sharedScene(), { quotaFiles: 2 })
       for (const how of ['ROLLBACK', 'COMMIT'] as const) {
-        const { tx, end } = await begin(given())
+        const { tx, end } = await begin(sharedScene())
         await inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx })
         // A refusal leaves the transaction usable.
         const two = [
@@ -102,7 +102,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
         expect((await pending(box)).files.map(({ name }) => name)).toEqual(how === 'COMMIT' ? ['a'] : [])
       }
       const [file] = (await pending(box)).files
-      const { tx, end } = await begin(given())
+      const { tx, end } = await begin(sharedScene())
       expect(await inbox.ack(box.id, file?.id ?? '', { tx })).toEqual({ acked: true })
       await end('ROLLBACK')
       expect((await pending(box)).files).toHaveLength(1)
@@ -118,7 +118,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
   )
 
   test('A a mailbox accepts the id and token of the host application, each validated by name', async () => {
-    const { inbox, url } = given()
+    const { inbox, url } = sharedScene()
     const id = crypto.randomUUID()
     const token = crypto.randomUUID()
     expect(await inbox.mailboxes.add({ name: 'host', id: id.toUpperCase(), token })).toMatchObject({ id })
@@ -141,7 +141,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
   })
 
   test('A a request for another mailbox or its file is counted and logged, and answered as unknown', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const [box, other] = [await mailbox(scene), await mailbox(scene)]
     const [file = ''] = await other.sent('a')
     const count = async (target: string): Promise<number> =>

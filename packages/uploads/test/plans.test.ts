@@ -103,10 +103,10 @@ const TIMELESS =
 describe.each(STORES)('the database on %s', (store) => {
   const test = inTurns(store, STORES)
   // The real clock, because a planner treats a clock unlike a constant.
-  const given = sceneForAll(store, { clock: 'of the database' })
+  const sharedScene = sceneForAll(store, { clock: 'of the database' })
 
   test('B10 enforces the limits: the file size, and the blob numbers that the sweep relies on', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene, { maxFileBytes: CAP })
     const { db } = scene.tables
     const insert = (values: Partial<Row>): Promise<unknown> =>
@@ -141,7 +141,7 @@ describe.each(STORES)('the database on %s', (store) => {
   })
 
   test('B2 B10 has an index for every statement of upload, list, fetch, acknowledgement and sweep', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     await fill(scene)
     const { tables, statements } = listening(scene.tables)

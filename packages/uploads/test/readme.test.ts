@@ -44,7 +44,7 @@ test('every problem code, and every client option with a default', () => {
   expect(rowsOf('**When something fails**').toSorted()).toEqual(codes.toSorted())
   const [, own = ''] = /interface PullOptions [^{]*\{([\s\S]*?)\n\}/.exec(read('src/client/options.ts')) ?? []
   const options = [...own.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name = '']) => name)
-  const told = ['onFile', 'onTrouble', 'fault', 'clock']
+  const documented = ['onFile', 'onTrouble', 'fault', 'clock']
   const [, client = ''] = page.split('## The client')
-  expect([...rowsOf('await puller.stop()', client), ...told].toSorted()).toEqual(options.toSorted())
+  expect([...rowsOf('await puller.stop()', client), ...documented].toSorted()).toEqual(options.toSorted())
 })

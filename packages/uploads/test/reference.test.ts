@@ -9,11 +9,11 @@ import { OUTCOMES } from '../src/inbox/sweep-counter.ts'
 const page = readFileSync(new URL('../../../docs/reference/uploads.md', import.meta.url), 'utf8')
 
 test('the page has every refusal under its status', () => {
-  const told = [...page.matchAll(/^\| (\d{3}) \| (.*) \|$/gm)].flatMap(([, status, codes = '']) =>
+  const documented = [...page.matchAll(/^\| (\d{3}) \| (.*) \|$/gm)].flatMap(([, status, codes = '']) =>
     [...codes.matchAll(/`([A-Z_]{4,})`/g)].map(([, code]) => `${code} ${status}`),
   )
   const known = Object.entries(REFUSALS).map(([code, [status]]) => `${code} ${status}`)
-  expect(told.toSorted()).toEqual(known.toSorted())
+  expect(documented.toSorted()).toEqual(known.toSorted())
 })
 
 test('the page has every option, its variable, and every outcome', () => {

@@ -39,16 +39,16 @@ test('complete, empty, oversized and non-object bodies are distinguished, and le
   expect(platform.pendingTimers).toBe(0)
 })
 
-const told = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
+const codeFor = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
 
 test('A D1 only an error in the data is a defect (500); every other error of the database or the mill is 503', () => {
   const transient =
     '08006 25006 25P04 26000 28000 3F000 40001 40P01 42501 42P01 42883 53200 53300 55P03 57014 57P01 58030 XX000 JM001 ZZ999 SQLITE_BUSY SQLITE_LOCKED ' +
     'SQLITE_IOERR_READ SQLITE_ERROR SQLITE_CORRUPT SQLITE_READONLY_DBMOVED STORE_BUSY STORE_UNAVAILABLE OUTCOME_UNKNOWN ECONNRESET EPIPE'
-  for (const code of transient.split(' ')) expect([code, told(code)]).toEqual([code, 'UNAVAILABLE'])
+  for (const code of transient.split(' ')) expect([code, codeFor(code)]).toEqual([code, 'UNAVAILABLE'])
   const data =
     '22P05 23505 54000 42804 42846 SQLITE_CONSTRAINT_UNIQUE SQLITE_TOOBIG SQLITE_MISMATCH SQLITE_RANGE DATA_REFUSED ENOENT EPERM'
-  for (const code of data.split(' ')) expect([code, told(code)]).toEqual([code, 'INTERNAL'])
+  for (const code of data.split(' ')) expect([code, codeFor(code)]).toEqual([code, 'INTERNAL'])
   expect(refusalOf(new JobmillError('SCHEMA_NEWER', 'x')).code).toBe('UNAVAILABLE')
   expect(refusalOf(new TypeError('x')).code).toBe('INTERNAL')
 })

@@ -8,10 +8,10 @@ import { leftOf, mailbox, pending, sceneForAll, sha256, STORES } from './support
 const HOUR_MS = 3_600_000
 
 describe.each(STORES)('the inbox on %s', (store) => {
-  const given = sceneForAll(store)
+  const sharedScene = sceneForAll(store)
 
   test('upload, list, fetch, acknowledge, sweep', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const bytes = new Uint8Array(700_000).map((_, at) => at % 251)
     const response = await box.upload([

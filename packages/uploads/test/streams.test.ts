@@ -23,12 +23,12 @@ const MIB = 1_024 ** 2
 describe.each(STORES)('a disk that is full on %s', (store) => {
   const test = inTurns(store, STORES)
   const full: Full = { afterBytes: null }
-  const given = sceneForAll(store, { wrap: (blobs) => fullAfter(blobs, full) })
+  const sharedScene = sceneForAll(store, { wrap: (blobs) => fullAfter(blobs, full) })
 
   test.each([0, 1, 65_536, 262_144, 299_999])(
     'after %i bytes of a file: 507, and nothing is left',
     async (afterBytes) => {
-      const made = given()
+      const made = sharedScene()
       const box = await mailbox(made)
       const bytes = new Uint8Array(300_000).fill(1)
       full.afterBytes = afterBytes
@@ -55,7 +55,7 @@ describe.each(STORES)('a disk that is full on %s', (store) => {
 // Rows are written after the bytes, so the store does not matter here.
 describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['sqlite']))('bytes on %s', (store) => {
   test('E35 a slow blob store applies backpressure to the sender', async () => {
-    const steps: { step: () => void; taken: () => number } = { step: () => {}, taken: () => 0 }
+    const steps: { step: () => void; bytesTaken: () => number } = { step: () => {}, bytesTaken: () => 0 }
     const made = await scene(store, {
       wrap(blobs) {
         const slow = stepByStep(blobs)
@@ -78,10 +78,10 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['sqlite']))('b
     const piece = Buffer.alloc(MIB, 7)
     for (let n = 0; n < 24; n += 1) socket.write(piece)
     socket.write(`\r\n${END}`)
-    await expect.poll(() => steps.taken()).toBeGreaterThan(0)
+    await expect.poll(() => steps.bytesTaken()).toBeGreaterThan(0)
     // The bytes that neither the kernel nor the inbox could take are still at the sender.
     expect(socket.writableLength).toBeGreaterThan(8 * MIB)
-    expect(steps.taken()).toBeLessThan(MIB)
+    expect(steps.bytesTaken()).toBeLessThan(MIB)
     const stepping = setInterval(() => steps.step(), 0)
     const { status, body } = await answer
     clearInterval(stepping)
@@ -98,14 +98,14 @@ describe.each(STORES)('E46 the bridge on %s', (store) => {
     queue: 'uploads',
     run: ({ payload }) => void payloads.push(payload),
   })
-  const given = sceneForAll(store, {
+  const sharedScene = sceneForAll(store, {
     job: { kind: 'file.received', queue: 'uploads' },
     jobs: [job],
     quotaFiles: 2,
   })
 
   test('enqueues a job for every file, and none for a refused upload', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     expect((await box.upload([{ bytes: 'a' }, { bytes: 'b' }, { bytes: 'c' }])).status).toBe(429)
     const [first = '', second = ''] = await box.sent('one', 'two')
@@ -276,7 +276,7 @@ describe.each(STORES)('an upload on %s with a lost commit response', (store) => 
   let isCut = false
   /** Holds up the next upload before it checks its quota. */
   let held: (() => Promise<void>) | null = null
-  const given = sceneForAll(store, {
+  const sharedScene = sceneForAll(store, {
     quotaBytes: 150_000,
     async fault(point) {
       const wait = held
@@ -289,7 +289,7 @@ describe.each(STORES)('an upload on %s with a lost commit response', (store) => 
   })
 
   test('P16 exists with its bytes, and is reported as successful', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     isCut = true
     const response = await box.upload([{ name: 'a', bytes: 'kept' }])
@@ -301,7 +301,7 @@ describe.each(STORES)('an upload on %s with a lost commit response', (store) => 
   })
 
   test('E37 four concurrent uploads with one key near the quota are one upload with one response', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const bytes = new Uint8Array(100_000).fill(3)
     const send = () => box.upload([{ name: 'a', bytes }], { headers: { 'idempotency-key': 'k' } })
     const all = await Promise.all([send(), send(), send(), send()])
@@ -313,7 +313,7 @@ describe.each(STORES)('an upload on %s with a lost commit response', (store) => 
   })
 
   test('E37 a concurrent repeat that finds the quota used up by the first gets a retry, not a quota error', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const send = (key: string) =>
       box.upload([{ name: 'a', bytes: new Uint8Array(100_000).fill(3) }], {
         headers: { 'idempotency-key': key },

@@ -146,10 +146,10 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
   /** Called at each fault point of the sweep. */
   let between: ((point: FaultPoint) => Promise<void>) | null = null
-  const given = sceneForAll(place, { wrap, fault: (point) => between?.(point) })
+  const sharedScene = sceneForAll(place, { wrap, fault: (point) => between?.(point) })
 
   test('B3 a file that is neither acknowledged nor expired survives, and an acknowledged one until its retention ends', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const [a = '', b = ''] = await box.sent('a', 'b')
     await ack(box, a)
@@ -172,7 +172,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   test('E44 all reasons in one pass, with expired files split into fetched and unfetched, each counted once', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const [a = '', b = ''] = await box.sent('a', 'b', 'c', 'd')
     await ack(box, a)
@@ -196,18 +196,18 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   test('two passes at once count each file once', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     await box.sent('a', 'b', 'c', 'd', 'e')
     made.later(DAY_MS)
     // No deletion before both passes have seen all files.
-    const [marked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const [marked, checked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let calls = 0
     held = () => {
       calls += 1
       if (calls === 5) marked.resolve()
-      if (calls === 10) seen.resolve()
-      return seen.promise
+      if (calls === 10) checked.resolve()
+      return checked.promise
     }
     const first = made.inbox.sweep()
     await marked.promise
@@ -218,7 +218,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   test('the next pass finishes the files that a crashed pass marked', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const [file = ''] = await box.sent('a')
     await ack(box, file)
@@ -228,7 +228,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   test('E44 one pass deletes more than a batch of 500; an aborted pass leaves the rest to the next', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const { tables } = made
     const now = Date.now()
@@ -264,7 +264,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   testEverywhere(
     'E44 a blob that cannot be deleted keeps its row, blocks no other, fails the pass, and is deleted later',
     async () => {
-      const made = given()
+      const made = sharedScene()
       const box = await mailbox(made)
       await box.sent('a', 'b', 'c')
       made.later(DAY_MS)
@@ -280,7 +280,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   testEverywhere(
     'E35 the leftovers of a crashed upload are found by its staging row, after an hour and not before',
     async () => {
-      const made = given()
+      const made = sharedScene()
       const box = await mailbox(made)
       const upload = '00000000-0000-7000-8000-00000000000a'
       await made.tables.db
@@ -299,7 +299,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   testEverywhere(
     'orphaned blobs, as after a restore, are deleted when they are old; those of files stay',
     async () => {
-      const made = given()
+      const made = sharedScene()
       const box = await mailbox(made)
       await box.sent('kept')
       const kept = await made.blobs()
@@ -329,7 +329,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   )
 
   test('B8 E44 a pass of the duty ends in time, requests the next one, and resumes the scan', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     let over: (() => void) | null = null
     const platform: Platform = {
@@ -367,7 +367,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   test('an upload that the sweep considered dead cannot commit', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const upload = await slowUpload(made, box)
     made.later(HOUR_MS)
@@ -377,7 +377,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   testEverywhere('nor can one that is marked and not yet deleted', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const upload = await slowUpload(made, box)
     made.later(HOUR_MS)
@@ -394,7 +394,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   })
 
   testEverywhere('nor one whose token was revoked during the upload: 401, and nothing is left', async () => {
-    const made = given()
+    const made = sharedScene()
     const box = await mailbox(made)
     const upload = await slowUpload(made, box)
     const [token] = await made.inbox.tokens.list(box.id)
@@ -406,7 +406,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   testEverywhere.runIf(place === 'postgres')(
     'B3 B6 an acknowledgement that commits while its file expires keeps its retention',
     async () => {
-      const made = given()
+      const made = sharedScene()
       const box = await mailbox(made)
       const [file = ''] = await box.sent('a')
       const { tables, inbox } = made
@@ -430,7 +430,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   )
 
   test('E47 a removed mailbox closes immediately, and the next sweep deletes its files only', async () => {
-    const made = given()
+    const made = sharedScene()
     const [box, other] = [await mailbox(made), await mailbox(made)]
     const [file = ''] = await box.sent('a', 'b')
     const [kept = ''] = await other.sent('c')
@@ -555,9 +555,9 @@ describe('the duty of a mill', () => {
     const [box, other] = [await mailbox(made), await mailbox(made)]
     await box.sent('a', 'bc')
     await other.sent('d')
-    const told = readExposition(await made.mill.prometheus())
-    expect(valueOf(told, 'jobmill_uploads_pending_bytes', { mailbox: box.id })).toBe(3)
-    expect(valueOf(told, 'jobmill_uploads_pending_files', { mailbox: other.id })).toBe(1)
+    const families = readExposition(await made.mill.prometheus())
+    expect(valueOf(families, 'jobmill_uploads_pending_bytes', { mailbox: box.id })).toBe(3)
+    expect(valueOf(families, 'jobmill_uploads_pending_files', { mailbox: other.id })).toBe(1)
     await made.close()
   })
 })

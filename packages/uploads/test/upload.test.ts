@@ -48,7 +48,7 @@ const keyed = (box: Box, key: string, ...contents: string[]): Promise<Response> 
 
 describe.each(PLACES)('an upload on %s', (place) => {
   const test = inTurns(place, PLACES)
-  const given = sceneForAll(place, { maxFileBytes: 64 * KB, maxRequestBytes: 256 * KB })
+  const sharedScene = sceneForAll(place, { maxFileBytes: 64 * KB, maxRequestBytes: 256 * KB })
 
   describe('B4 is refused, and leaves nothing:', () => {
     const rows: [string, (box: Box) => Promise<Response>, object][] = [
@@ -149,7 +149,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     ]
     for (const [name, act, problem] of rows)
       test(name, async () => {
-        const scene = given()
+        const scene = sharedScene()
         const box = await mailbox(scene)
         expect(await refusal(await act(box))).toMatchObject(problem)
         await expectNothingOf(scene, box)
@@ -157,7 +157,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   testEverywhere('B4 64 files, and a file of exactly the maximum size', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const many = await box.upload(
       Array.from({ length: 64 }, (_, n) => ({ name: `${n}.txt`, bytes: `file ${n}` })),
     )
@@ -170,7 +170,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   test('B4 the escapes of browsers for quotes and line ends in names are decoded', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const names = ['a%22b.txt', 'c%0D%0Ad', '100%25%41']
     const response = await send(box, names.map((name) => partOf('files', name, 'x')).join('') + END)
     const { files } = (await response.json()) as { files: { name: string }[] }
@@ -178,7 +178,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   test('B4 names and types are cleaned, small fields are allowed, a file may lack its name', async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(sharedScene())
     const body =
       partOf('note', null, 'hi') +
       partOf('files', '../../etc/pass wd', 'x', 'Content-Type: text/html; charset=x\r\n') +
@@ -205,7 +205,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   test('E39 a body that exceeds its Content-Length, or has none, is too large', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
     const socket = await openUpload({ ...where, headers: { 'transfer-encoding': 'chunked' } })
@@ -213,16 +213,16 @@ describe.each(PLACES)('an upload on %s', (place) => {
     for (let n = 0; n < 5; n += 1) socket.write(chunk(partOf('files', `${n}.txt`, 'x'.repeat(60 * KB))))
     socket.write(`${chunk(END)}0\r\n\r\n`)
     const { status, body } = await answer
-    const said = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) as { size: number }
-    expect({ status, ...said }).toMatchObject({ status: 413, code: 'REQUEST_TOO_LARGE', max: 256 * KB })
+    const json = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) as { size: number }
+    expect({ status, ...json }).toMatchObject({ status: 413, code: 'REQUEST_TOO_LARGE', max: 256 * KB })
     // The bytes received so far.
-    expect(said.size).toBeGreaterThan(256 * KB)
-    expect(said.size).toBeLessThanOrEqual(5 * 61 * KB)
+    expect(json.size).toBeGreaterThan(256 * KB)
+    expect(json.size).toBeLessThanOrEqual(5 * 61 * KB)
     await expectNothingOf(scene, box)
   })
 
   test('E39 a connection stays usable after a refusal before the body was read', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = async (method: string, at: string, body = ''): Promise<[number, unknown]> => {
@@ -248,7 +248,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   testEverywhere('E35 a disconnect halfway leaves nothing', async () => {
-    const scene = given()
+    const scene = sharedScene()
     const box = await mailbox(scene)
     const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
     const socket = await openUpload({ ...where, headers: { 'content-length': '60000' } })
@@ -262,7 +262,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   testEverywhere(
     'A B4 E46 if a row cannot be written, nothing is: no file, no notice, no blob, and it recovers afterwards',
     async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene)
       const { tables } = scene
       const rename = (from: string, to: string) => tables.db.schema.alterTable(from).renameTo(to).execute()
@@ -285,7 +285,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
 
   describe('E37 an idempotency key', () => {
     test('gives the first answer again, and no second file', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene)
       const first = await keyed(box, 'k', 'one', 'two')
       const again = await keyed(box, 'k', 'one', 'two')
@@ -296,7 +296,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('with different files is refused; another mailbox has its own keys', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const [box, other] = [await mailbox(scene), await mailbox(scene)]
       await keyed(box, 'k', 'one')
       expect(await refusal(await keyed(box, 'k', 'two'))).toMatchObject({ status: 422, code: 'KEY_REUSED' })
@@ -305,7 +305,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('of several concurrent requests lets one through, and all get its response', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene)
       const all = await Promise.all([1, 2, 3, 4].map(() => keyed(box, 'k', 'one')))
       expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -317,13 +317,13 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('of a refused upload can be reused', async () => {
-      const box = await mailbox(given())
+      const box = await mailbox(sharedScene())
       expect((await keyed(box, 'k', '')).status).toBe(400)
       expect((await keyed(box, 'k', 'one')).status).toBe(200)
     })
 
     test('expires', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene)
       await keyed(box, 'k', 'one')
       scene.later(24 * 3_600_000 + 1)
@@ -334,7 +334,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
 
   describe('E38 a quota', () => {
     test('of files: one more is 429 with Retry-After', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene, { quotaFiles: 2 })
       await box.sent('a')
       const response = await box.upload([{ bytes: 'b' }, { bytes: 'c' }])
@@ -345,7 +345,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('that a single request exceeds has no Retry-After', async () => {
-      const box = await mailbox(given(), { quotaFiles: 2, quotaBytes: 10 })
+      const box = await mailbox(sharedScene(), { quotaFiles: 2, quotaBytes: 10 })
       const files = await box.upload(['a', 'b', 'c'].map((bytes) => ({ bytes })))
       expect(files.headers.get('retry-after')).toBeNull()
       expect(await refusal(files)).toMatchObject({
@@ -360,7 +360,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('of bytes: one more is 507; the sweep frees space', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene, { quotaBytes: 10 })
       const [file = ''] = await box.sent('12345678')
       expect(await refusal(await box.upload([{ bytes: '123' }]))).toMatchObject({
@@ -378,7 +378,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('holds under concurrency', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene, { quotaFiles: 3 })
       const all = await Promise.all(Array.from({ length: 8 }, () => box.upload([{ bytes: 'x' }])))
       expect(all.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -388,7 +388,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('and the limits of a mailbox are its own, and E41 served', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const box = await mailbox(scene, { quotaFiles: 3, maxFileBytes: 5 })
       expect(await refusal(await box.upload([{ bytes: '123456' }]))).toMatchObject({
         code: 'FILE_TOO_LARGE',
@@ -409,7 +409,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
     })
 
     test('and no file may exceed the request limit', async () => {
-      const scene = given()
+      const scene = sharedScene()
       const add = (caps: object) => scene.inbox.mailboxes.add({ name: 'x', ...caps })
       for (const caps of [{ maxFileBytes: 256 * KB + 1 }, { maxFileBytes: 11, maxRequestBytes: 10 }])
         await expect(add(caps)).rejects.toMatchObject({ code: 'OPTION_CONFLICT', field: 'maxFileBytes' })

@@ -24,10 +24,10 @@ export function aliveInFile(path: string): string[] {
 export async function aliveInSchema(client: pg.Client, schema: string): Promise<string[]> {
   if (stopped.size === 0) return []
   const table = `${pg.escapeIdentifier(schema)}.instance`
-  const { rows: found } = await client.query<{ is: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is', [
+  const { rows: tables } = await client.query<{ is: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is', [
     table,
   ])
-  if (found[0]?.is !== true) return []
+  if (tables[0]?.is !== true) return []
   const { rows } = await client.query<{ id: string }>(`SELECT id FROM ${table} WHERE ended_at IS NULL`)
   return describeAlive(
     rows.map(({ id }) => id),

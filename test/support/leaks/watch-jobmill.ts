@@ -25,11 +25,11 @@ function watchClock(platform: Platform): void {
 export function watchedLife(real: typeof life): typeof life {
   return {
     ...real,
-    createLifecycle(given) {
-      const { platform } = given.options
+    createLifecycle(options) {
+      const { platform } = options.options
       const count = (by: number): void => void started.set(platform, (started.get(platform) ?? 0) + by)
       let isStarted = false
-      const made = real.createLifecycle(given)
+      const made = real.createLifecycle(options)
       const over = (): void => {
         if (isStarted) count(-1)
         isStarted = false
@@ -44,7 +44,7 @@ export function watchedLife(real: typeof life): typeof life {
             watch(
               'mill',
               () => isStarted,
-              () => `${given.instance.id}, started and not stopped`,
+              () => `${options.instance.id}, started and not stopped`,
             )
           }
           const starting = made.start()
@@ -55,7 +55,7 @@ export function watchedLife(real: typeof life): typeof life {
           const stopping = made.stop(how)
           stopping.then(
             () => {
-              if (isStarted) stopped.set(given.instance.id, expect.getState().currentTestName ?? 'no test')
+              if (isStarted) stopped.set(options.instance.id, expect.getState().currentTestName ?? 'no test')
               over()
             },
             () => {},

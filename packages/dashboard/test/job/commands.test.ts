@@ -30,8 +30,8 @@ function words(script: string, command: string): { args: string[]; input: string
   const file = join(mkdtempSync(join(tmpdir(), 'jobmill-words-')), 'script')
   onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }))
   writeFileSync(file, `${stub}\n${script}`)
-  const said = execFileSync('sh', [file], { encoding: 'utf8', input: '', env: { JOBMILL_TOKEN: 'secret' } })
-  const all = said.split('\0')
+  const output = execFileSync('sh', [file], { encoding: 'utf8', input: '', env: { JOBMILL_TOKEN: 'secret' } })
+  const all = output.split('\0')
   const at = all.lastIndexOf('input')
   return { args: all.slice(0, at), input: all.slice(at + 1).join('\0') }
 }
@@ -54,10 +54,10 @@ test('curl sends the job to the API that serves the dashboard', () => {
 })
 
 test('the command line reads back the same job', () => {
-  const given = parseCommand(words(asCommand(job), 'jobmill').args, enqueue)
-  expect(given.words[0]).toBe('mail.send')
-  expect(JSON.parse(given.words[1] ?? '')).toEqual(job.payload)
-  expect(enqueueOptionsOf(given)).toEqual({
+  const parsed = parseCommand(words(asCommand(job), 'jobmill').args, enqueue)
+  expect(parsed.words[0]).toBe('mail.send')
+  expect(JSON.parse(parsed.words[1] ?? '')).toEqual(job.payload)
+  expect(enqueueOptionsOf(parsed)).toEqual({
     queue: '-mail queue',
     priority: -5,
     maxAttempts: 3,
@@ -88,9 +88,9 @@ test('any text survives the shell and the parser', () => {
   const text = fc.string({ unit: 'grapheme' }).filter((one) => !one.includes('\0'))
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), fc.jsonValue(), (tags, payload) => {
-      const given = parseCommand(words(asCommand({ ...job, tags, payload }), 'jobmill').args, enqueue)
-      expect(enqueueOptionsOf(given).tags).toEqual(tags)
-      expect(JSON.parse(given.words[1] ?? '')).toEqual(JSON.parse(JSON.stringify(payload)))
+      const parsed = parseCommand(words(asCommand({ ...job, tags, payload }), 'jobmill').args, enqueue)
+      expect(enqueueOptionsOf(parsed).tags).toEqual(tags)
+      expect(JSON.parse(parsed.words[1] ?? '')).toEqual(JSON.parse(JSON.stringify(payload)))
     }),
     { numRuns: 10 },
   )

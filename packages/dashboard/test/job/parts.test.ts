@@ -68,8 +68,8 @@ test('logs of all attempts are one list, filtered by level', () => {
     { n: 1, log: [line('warn', 'x'), line('debug', 'y')] },
     { n: 2, log: [line('warn', 'z')] },
   ]
-  const found = linesOf(tries as readonly Partial<Try>[] as readonly Try[], 'info')
-  expect(found.map(({ n, line: one }) => `${n} ${asLines(one).join()}`)).toEqual([
+  const result = linesOf(tries as readonly Partial<Try>[] as readonly Try[], 'info')
+  expect(result.map(({ n, line: one }) => `${n} ${asLines(one).join()}`)).toEqual([
     '1 warn x a=1',
     '2 warn z a=1',
   ])
@@ -87,9 +87,9 @@ describe('differences by lines', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 })
     fc.assert(
       fc.property(lines, lines, (before, after) => {
-        const found = lineDiff(before, after)
-        expect(found.filter(({ sign }) => sign !== '+').map((one) => one.text)).toEqual(before)
-        expect(found.filter(({ sign }) => sign !== '-').map((one) => one.text)).toEqual(after)
+        const result = lineDiff(before, after)
+        expect(result.filter(({ sign }) => sign !== '+').map((one) => one.text)).toEqual(before)
+        expect(result.filter(({ sign }) => sign !== '-').map((one) => one.text)).toEqual(after)
       }),
     )
   })
@@ -112,15 +112,15 @@ test('progress is understood where it can be', () => {
 describe('a bulk action', () => {
   test('describes its action and filter, and links to its jobs', () => {
     const filter = { queue: 'mail', tags: ['a&b'], errorText: 'no', enqueuedBefore: 5 }
-    const found = bulk({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
-    expect(found).toMatchObject({
+    const result = bulk({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
+    expect(result).toMatchObject({
       says: 'Retry matching jobs',
       by: 'ada',
       reason: null,
       report: { looked: 3, changed: 2, refused: 1 },
       to: '/jobs?queue=mail&tag=a%26b&errorText=no&enqueuedBefore=5',
     })
-    expect(found?.filter.map(({ name }) => name)).toEqual([
+    expect(result?.filter.map(({ name }) => name)).toEqual([
       'Queue',
       'Tags',
       'Error contains',

@@ -80,17 +80,17 @@ describe('geometry', () => {
   test('whatever the lengths: they fill the line in order, none is invisible, longer is never narrower', () => {
     const lengths = fc.array(fc.oneof(fc.nat(10), fc.nat(100_000_000)), { minLength: 1, maxLength: 101 })
     fc.assert(
-      fc.property(lengths, (given) => {
+      fc.property(lengths, (input) => {
         const widths = widthsOf(
-          given,
-          given.map((_, at) => (at % 2 === 0 ? 0.003 : 0.012)),
+          input,
+          input.map((_, at) => (at % 2 === 0 ? 0.003 : 0.012)),
         )
         expect(widths.reduce((sum, one) => sum + one, 0)).toBeCloseTo(1, 9)
         // 101 parts at their minimum would take more than half, so each takes a share of that half.
         for (const width of widths) expect(width).toBeGreaterThan(0.0015)
         // Among runs and among waits, a longer one is never narrower.
         for (const sort of [0, 1]) {
-          const own = given.flatMap((length, at) =>
+          const own = input.flatMap((length, at) =>
             at % 2 === sort ? [{ length, width: widths[at] ?? 0 }] : [],
           )
           const byLength = own
@@ -113,8 +113,8 @@ const wish = (key: string, middle: number) => ({
 
 describe('labels', () => {
   test('each gets a short one before any gets a long one', () => {
-    const found = placeLabels([wish('3', 300), wish('1', 20), wish('2', 60)], 400)
-    expect(found.map(({ text }) => text)).toEqual(['#3 failed, 1.2 s', '#1', '#2'])
+    const labels = placeLabels([wish('3', 300), wish('1', 20), wish('2', 60)], 400)
+    expect(labels.map(({ text }) => text)).toEqual(['#3 failed, 1.2 s', '#1', '#2'])
   })
 
   test('never touch, never leave the line', () => {
@@ -122,12 +122,12 @@ describe('labels', () => {
       .array(fc.nat(1_000), { maxLength: 50 })
       .map((middles) => middles.map((middle, at) => wish(String(at), middle)))
     fc.assert(
-      fc.property(wishes, fc.nat(1_000), (given, width) => {
-        const found = placeLabels(given, width).toSorted((a, b) => a.left - b.left)
-        for (const [at, { left, width: own }] of found.entries()) {
+      fc.property(wishes, fc.nat(1_000), (input, width) => {
+        const labels = placeLabels(input, width).toSorted((a, b) => a.left - b.left)
+        for (const [at, { left, width: own }] of labels.entries()) {
           expect(left).toBeGreaterThanOrEqual(0)
           expect(left + own).toBeLessThanOrEqual(width)
-          expect((found[at + 1]?.left ?? 2_000) - (left + own)).toBeGreaterThanOrEqual(8)
+          expect((labels[at + 1]?.left ?? 2_000) - (left + own)).toBeGreaterThanOrEqual(8)
         }
       }),
     )

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-interface Found {
+interface AxeViolation {
   readonly violations: readonly {
     readonly id: string
     readonly help: string
@@ -19,10 +19,10 @@ interface Found {
 /** Violations of WCAG A and AA: one line per rule, with the first elements. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(SOURCE)
-  const found = (await page.evaluate(
+  const results = (await page.evaluate(
     `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'] })`,
-  )) as Found
-  return found.violations.flatMap(({ id, help, nodes }) =>
+  )) as AxeViolation
+  return results.violations.flatMap(({ id, help, nodes }) =>
     nodes
       .slice(0, 3)
       .map(

@@ -186,10 +186,10 @@ test('no schema and no value makes it throw or hang', () => {
     ),
   })).node
   fc.assert(
-    fc.property(schema, anything, (given, value) => {
-      if (typeof given !== 'object' || given === null || Array.isArray(given)) return
-      problemsOf(given as Schema, value)
-      exampleOf(given as Schema, 3)
+    fc.property(schema, anything, (input, value) => {
+      if (typeof input !== 'object' || input === null || Array.isArray(input)) return
+      problemsOf(input as Schema, value)
+      exampleOf(input as Schema, 3)
     }),
     { numRuns: 100 },
   )

@@ -85,13 +85,13 @@ function tokenFor(id: number): string {
 
 export async function scene(options: SceneOptions): Promise<Scene> {
   const { store, bots, yaml = {}, ids = {}, env = {}, telegram, fake: how, leaseMs, ...others } = options
-  const { database: given, ...rest } = others
+  const { database: databaseOption, ...rest } = others
   const slugs = Object.keys(bots)
   const fake = telegram ?? (await patientTelegram({ retryScale: 0.02, ...how }))
   const tokens = new Map(slugs.map((slug, n) => [slug, tokenFor(ids[slug] ?? 7_000 + n)]))
   if (telegram === undefined)
     for (const [slug, token] of tokens) fake.addBot({ token, username: `${slug.replaceAll('-', '_')}_bot` })
-  const database = given ?? (store === 'none' ? '' : freshDatabase(store))
+  const database = databaseOption ?? (store === 'none' ? '' : freshDatabase(store))
   const { config, problems } = readConfig({
     // JSON is valid YAML.
     yaml: JSON.stringify({

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
-import { CONTENTS, KEY, NOBODYS, type Told } from './way-of-files.ts'
+import { CONTENTS, KEY, NOBODYS, type StepReport } from './way-of-files.ts'
 
 /** Without a folder, the database holds the bytes. */
 const [address = '', folder = '', point = '', mailbox = '', token = ''] = process.argv.slice(2)
@@ -29,7 +29,7 @@ const inbox = uploads({
 await inbox.start()
 
 /** Synchronously, because the process may be killed before the event loop continues. */
-const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`)
+const tell = (report: StepReport): void => void writeSync(1, `${JSON.stringify(report)}\n`)
 
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = {

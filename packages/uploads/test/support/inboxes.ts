@@ -83,7 +83,7 @@ export type SceneOptions = Partial<Omit<UploadsOptions, 'tables' | 'blobs'>> & {
 }
 
 /** The same tables, with a listener for statements. */
-function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => void): typeof tables {
+function withListener(tables: UploadsOptions['tables'], onStatement: (tree: string) => void): typeof tables {
   const ear: KyselyPlugin = {
     transformQuery({ node }) {
       onStatement(JSON.stringify(node))
@@ -107,10 +107,10 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
     jobs = [],
     onStatement,
     clock = 'to move',
-    address: given,
+    address: addressOption,
     ...rest
   } = options
-  const address = given?.() ?? addressOf(place)
+  const address = addressOption?.() ?? addressOf(place)
   let aheadMs = 0
   let stoppedAt: number | null = null
   const database = await openTables<Schema>(address, {
@@ -118,7 +118,7 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
     steps: STEPS,
     ...(clock === 'to move' && { clock: () => stoppedAt ?? Date.now() + aheadMs }),
   })
-  const tables = onStatement === undefined ? database.tables : heard(database.tables, onStatement)
+  const tables = onStatement === undefined ? database.tables : withListener(database.tables, onStatement)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-blobs-'))
   const real = hasFolder(place) ? directoryBlobs(folder) : postgresBlobs(tables)
   const errors: unknown[] = []
@@ -188,12 +188,12 @@ export interface Box {
   readonly token: string
   /** Sends a request with the token of the mailbox, below its path. */
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>
-  readonly upload: (files: readonly Given[], init?: RequestInit) => Promise<Response>
+  readonly upload: (files: readonly FileInput[], init?: RequestInit) => Promise<Response>
   /** Uploads, and expects success. */
   readonly sent: (...contents: string[]) => Promise<string[]>
 }
 
-export interface Given {
+export interface FileInput {
   readonly name?: string
   readonly type?: string
   readonly bytes: string | Uint8Array<ArrayBuffer>
@@ -228,7 +228,7 @@ export async function mailbox(
   }
 }
 
-export function formOf(files: readonly Given[]): FormData {
+export function formOf(files: readonly FileInput[]): FormData {
   const form = new FormData()
   for (const { name = 'a.txt', type = 'text/plain', bytes } of files)
     form.append('files', new Blob([bytes], { type }), name)

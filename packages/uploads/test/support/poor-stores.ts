@@ -29,13 +29,13 @@ export function fullAfter(blobs: BlobStore, full: Full): BlobStore {
 /** A store that accepts a chunk only on request. */
 export function stepByStep(blobs: BlobStore): {
   readonly blobs: BlobStore
-  readonly taken: () => number
+  readonly bytesTaken: () => number
   readonly step: () => void
 } {
-  let taken = 0
+  let total = 0
   let go = Promise.withResolvers<void>()
   return {
-    taken: () => taken,
+    bytesTaken: () => total,
     step() {
       go.resolve()
       go = Promise.withResolvers<void>()
@@ -45,7 +45,7 @@ export function stepByStep(blobs: BlobStore): {
       write(id, bytes, signal) {
         async function* slowly(): AsyncGenerator<Uint8Array, void, undefined> {
           for await (const chunk of bytes) {
-            taken += chunk.length
+            total += chunk.length
             const { promise } = go
             await promise
             yield chunk

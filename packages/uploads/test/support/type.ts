@@ -8,11 +8,11 @@ interface Ran {
 }
 
 export async function type(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const said = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const code = await run(args, {
-    out: (line) => void (said.out += `${line}\n`),
-    err: (line) => void (said.err += `${line}\n`),
+    out: (line) => void (output.out += `${line}\n`),
+    err: (line) => void (output.err += `${line}\n`),
     env,
   })
-  return { code, ...said }
+  return { code, ...output }
 }

@@ -5,7 +5,7 @@ export const CONTENTS = ['first'.repeat(1_000), 'second'.repeat(60_000)] as cons
 /** An upload with blobs and without any row. */
 export const NOBODYS = '00000000-0000-7000-8000-0000000000fe'
 
-export type Told =
+export type StepReport =
   | { readonly uploaded: readonly string[] }
   | { readonly fetched: string }
   | { readonly acked: string }
