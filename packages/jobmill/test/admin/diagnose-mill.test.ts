@@ -56,7 +56,7 @@ async function leading(
   return instance.id
 }
 
-describe.each(places)('examine the work on $name', ({ name, create }) => {
+describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   test('a database without processes is fine, and so is one with a process', async () => {
     const { store, diagnose } = await scene(create())
@@ -72,7 +72,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     ])
   })
 
-  test('unserved jobs, without processes and with others', async () => {
+  test('jobs without a worker, without processes and with others', async () => {
     const { store, troubles } = await scene(create())
     await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
     const says = '2 jobs of kind "send" in queue "mail" have no worker'
@@ -132,7 +132,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     expect(await troubles()).toMatchObject([{ says: 'duty "schedule" last succeeded 5 m ago' }])
   })
 
-  test('a process that died, with nobody to notice, and with somebody who does not', async () => {
+  test('a process that died, without a reaper, and with a reaper that does not run', async () => {
     const { store, troubles, pass } = await scene(create())
     const gone = anInstance({ label: 'gone' })
     await store.register(gone)

@@ -89,7 +89,7 @@ const off = (ms: number): PostgresOptions => ({
 const containing = (text: string): string => expect.stringContaining(text) as string
 
 describe('examine on postgres', () => {
-  test('a database that is well, in every respect', async () => {
+  test('a healthy database passes every check', async () => {
     const { schema } = sound
     const diagnostics = await postgres(server.url, { schema }).tools.diagnose()
     expect(diagnostics.map(({ check, level, fix }) => [check, level, fix])).toEqual(

@@ -32,7 +32,7 @@ async function troubles(path: string, options: Parameters<typeof sqlite>[1] = {}
 }
 
 describe('examine on sqlite', () => {
-  test('a new database is well, in every respect', async () => {
+  test('a new database passes every check', async () => {
     const diagnostics = await sqlite(await migratedFile()).tools.diagnose()
     expect(diagnostics.map(({ check, level, fix }) => [check, level, fix])).toEqual(
       [

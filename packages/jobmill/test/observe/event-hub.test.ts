@@ -40,7 +40,7 @@ describe('an event hub', () => {
     expect(events).toEqual(['after emit', 'a microtask later', 'listener'])
   })
 
-  test('keeps nothing while nobody listens, and counts it all the same', async () => {
+  test('keeps nothing without listeners, and still counts it', async () => {
     const hub = eventHub(systemPlatform, 1)
     for (let n = 0; n < 10; n += 1) hub.emit('queue-changed', queue('a'))
     await hub.delivered()

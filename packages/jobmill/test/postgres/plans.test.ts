@@ -173,7 +173,7 @@ describe('postgres plans', () => {
     const plans = await plansOf(store, () => store.results(ids))
     expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
   })
-  test('the search for unserved kinds reads the front of each queue in its order', async () => {
+  test('the search for kinds without a worker reads the front of each queue in order', async () => {
     await expectIndexes(() => store.unservedKinds(), 'ready_pkey')
     const [plan] = await plansOf(store, () => store.unservedKinds())
     // In index order; otherwise the whole queue would be read and sorted first.

@@ -27,7 +27,7 @@ function gated() {
 
 const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
-describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) => {
+describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
   test('starting twice is starting once: the same promise', async () => {
     const { store, platform } = await create({ jobs: [quick], start: false })
@@ -123,7 +123,7 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     expect(await handle.result()).toBe('in the end')
   })
 
-  test('whoever awaits a result when the mill stops is told', async () => {
+  test('a pending result rejects when the mill stops', async () => {
     const { job } = gated()
     const mill = await create({ jobs: [job], start: false })
     const handle = await mill.enqueue(job, { deaf: true })

@@ -49,7 +49,7 @@ function cluster(places: Readonly<Record<string, Place>>) {
 
 const thirty = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`i${n}`, {}]))
 
-describe('a ring', () => {
+describe('a notification', () => {
   test('for one job wakes one instance of thirty, and not always the same', () => {
     const first = new Set<string>()
     for (let turn = 0; turn < 50; turn += 1) {
@@ -67,7 +67,7 @@ describe('a ring', () => {
     expect([new Set(wakes).size, passed]).toEqual([4, []])
   })
 
-  test('that does not say how many jobs there are wakes everybody', () => {
+  test('without a job count wakes every instance', () => {
     const { notify, wakes } = cluster(thirty)
     notify(null)
     expect(wakes).toHaveLength(30)
@@ -85,7 +85,7 @@ describe('a ring', () => {
     }
   })
 
-  test('ends when nobody has room', () => {
+  test('ends when no instance has room', () => {
     const { notify, wakes, passed } = cluster({ a: { room: 0 }, b: { room: 0 }, c: { room: 0 } })
     notify(5)
     expect([wakes, passed.length]).toEqual([[], 2])

@@ -132,7 +132,7 @@ describe('the notifier of sqlite', () => {
     assert.equal((await store.wait(waiting))[0]?.jobs, 1)
   })
 
-  test('a ring by hand is for everybody, and passing one on does nothing', async () => {
+  test('a manual notification wakes every waiter, and forwarding one does nothing', async () => {
     const store = await openStore()
     const wakeUps = store.wait(waiting)
     store.forward({ queue: QUEUE, jobs: 1, seed: 1, skip: 1, passes: false })

@@ -244,7 +244,7 @@ describe('sqlite plans', () => {
     assert.deepEqual(sorts, [])
   })
 
-  test('the index of suspects begins where the runtime says', () => {
+  test('the index of quarantined jobs starts at the crash count of the runtime', () => {
     const sql = MIGRATIONS.map((migration) => migration.sql).join('')
     assert.include(sql, `crashes >= ${DEFAULTS.crashesUntilAlone}`)
     assert.include(sql, `crashes < ${DEFAULTS.crashesUntilAlone}`)

@@ -126,7 +126,7 @@ async function run(
   }
 }
 
-describe('carrying histories between sqlite and postgres', () => {
+describe('transferring histories between sqlite and postgres', () => {
   const [one, other] = [sqliteSubject(), postgresSubject(inject('preparedPostgresUrl'))]
   test.each([
     ['sqlite to postgres', [one, other]],

@@ -104,7 +104,7 @@ test('the store is told how many wait whenever that changes', async () => {
   expect(changed.mock.calls).toEqual([[1], [2], [1], [0]])
 })
 
-test('a bell that nobody waits for is not remembered', () => {
+test('a notification without a waiter is not remembered', () => {
   const room = waiters(fakePlatform())
   room.wake([wakeUp('a')])
   void room.wait({ queues: ['a'], timeoutMs: 1 })

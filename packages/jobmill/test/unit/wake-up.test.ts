@@ -92,6 +92,6 @@ test('over many rings everybody is first about as often', () => {
   }
 })
 
-test('a ring that says nothing of jobs is for everybody', () => {
+test('a notification without a job count is for every instance', () => {
   expect(wakeAll('a')).toEqual({ queue: 'a', jobs: null, seed: 0, skip: 0, passes: false })
 })

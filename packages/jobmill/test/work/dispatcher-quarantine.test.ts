@@ -6,7 +6,7 @@ import { aLease } from './leases.ts'
 const suspect = () => aLease({ queue: 'a', crashes: 2 })
 const other = () => aLease({ queue: 'a' })
 
-describe('a dispatcher with a suspect', () => {
+describe('a dispatcher with a quarantined job', () => {
   test('claims it when nothing runs, and nothing else until it has ended', async () => {
     const { platform, dispatcher, quarantine, ready, ran, claims, end } = dispatcherBench({ a: 2, b: 1 })
     dispatcher.start()
