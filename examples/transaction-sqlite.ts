@@ -1,7 +1,6 @@
 /**
  * Enqueues jobs in your own SQLite transaction: an order and its confirmation job are written atomically, and
- * so are the receipt and the completion of that job. Pass your better-sqlite3 or node:sqlite handle on the
- * same file.
+ * so are the receipt and the completion of that job. Pass your better-sqlite3 handle on the same file.
  */
 import Database from 'better-sqlite3'
 import { defineJob, type JobContext, jobmill } from 'jobmill'

@@ -3,6 +3,7 @@ import type { TestedMutant } from './mutant.ts'
 
 const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
+const TRANSACTIONS = 'packages/jobmill/test/sqlite/transactions.test.ts'
 
 export const FILES: readonly TestedMutant[] = [
   {
@@ -60,6 +61,13 @@ export const FILES: readonly TestedMutant[] = [
     find: 'if (historyOf(sql) !== history)',
     replace: 'if (historyOf(sql) + history < 0)',
     test: { file: DELETED, name: 'D3 P10 a transaction of the user' },
+  },
+  {
+    name: 'sqlite: a transaction of another copy of SQLite is accepted',
+    file: 'store-sqlite/tx.ts',
+    find: 'if (!(tx instanceof Database))',
+    replace: 'if (!(tx instanceof Object))',
+    test: { file: TRANSACTIONS, name: 'D10 a second copy of better-sqlite3' },
   },
   {
     name: 'sqlite: cached names are used on an older copy of the file',

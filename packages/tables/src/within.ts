@@ -2,7 +2,7 @@
  * The tables inside a transaction on the caller's own connection. Accepts the same values as `tx` of
  * `mill.enqueue`.
  */
-import type Sqlite from 'better-sqlite3'
+import Sqlite from 'better-sqlite3'
 import { JobmillError } from 'jobmill'
 import {
   type CompiledQuery,
@@ -23,14 +23,16 @@ type Send = (
   values: unknown[],
 ) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>
 
-/** On SQLite: a better-sqlite3 handle of the same file. */
+/** On SQLite: a handle of the same file, from the same copy of better-sqlite3 as that of the store. */
 export function withinSqlite<T>(tx: unknown): Kysely<T> {
-  if (typeof tx !== 'object' || tx === null || !('prepare' in tx) || !('inTransaction' in tx))
-    throw invalid('must be a better-sqlite3 handle', 'Pass the handle on which you began the transaction')
-  const handle = tx as Sqlite.Database
-  if (!handle.inTransaction)
+  if (!(tx instanceof Sqlite))
+    throw invalid(
+      'must be a handle of the better-sqlite3 that Jobmill uses',
+      'Pass the handle on which you began the transaction',
+    )
+  if (!tx.inTransaction)
     throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
-  return new Kysely<T>({ dialect: dialectOn(driverOf(connectionOf(handle))) })
+  return new Kysely<T>({ dialect: dialectOn(driverOf(connectionOf(tx))) })
 }
 
 /**

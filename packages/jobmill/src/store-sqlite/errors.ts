@@ -171,13 +171,8 @@ export function commitError(error: unknown): unknown {
   })
 }
 
-/** SQLITE_BUSY_SNAPSHOT, as better-sqlite3 and node:sqlite report it. */
 function isSnapshotStale(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return (
-    ('code' in error && error.code === 'SQLITE_BUSY_SNAPSHOT') ||
-    ('errcode' in error && error.errcode === 517)
-  )
+  return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY_SNAPSHOT'
 }
 
 /** The same for a statement on a user's handle. */

@@ -1,6 +1,6 @@
 /**
- * The part of a SQLite driver that this store uses, typed by shape: it accepts better-sqlite3, and the handle
- * that a user passes as `tx`, whichever copy of the driver it comes from.
+ * The part of better-sqlite3 that this store uses, typed by shape: the types of every version of the driver
+ * fit.
  */
 
 export type Value = string | number | null
@@ -12,17 +12,19 @@ interface SqliteStatement {
   safeIntegers?(on: boolean): unknown
 }
 
-/** The type of `tx`: loose, so that every version of a driver's types fits. It is checked when used. */
+/**
+ * The type of `tx`: loose, so that every version of the driver's types fits. It is checked when used.
+ * `inTransaction` excludes the handles of node:sqlite: see docs/internals/sqlite-store.md.
+ */
 export interface SqliteTx {
+  readonly inTransaction: boolean
   prepare(sql: string): unknown
   exec(sql: string): unknown
 }
 
 export interface SqliteHandle {
   readonly open?: boolean
-  /** The property in better-sqlite3, and in node:sqlite. */
   readonly inTransaction?: boolean
-  readonly isTransaction?: boolean
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
 }

@@ -3,6 +3,7 @@
  * after the user's commit. A savepoint keeps each call all-or-nothing for a user who catches its error and
  * continues.
  */
+import Database from 'better-sqlite3'
 import { JobmillError, quote } from '../job/errors.ts'
 import { historyOf } from './counter.ts'
 import { userHandleError } from './errors.ts'
@@ -23,8 +24,7 @@ export function inUserTransaction<T>(tx: unknown, history: number, now: number, 
       return values[0] as T
     } catch (error) {
       // Some errors end the user's transaction on their own.
-      if (handle.inTransaction === true || handle.isTransaction === true)
-        handle.exec('ROLLBACK TO jobmill; RELEASE jobmill')
+      if (handle.inTransaction === true) handle.exec('ROLLBACK TO jobmill; RELEASE jobmill')
       throw error
     }
   } catch (error) {
@@ -40,11 +40,14 @@ function checkHandle(tx: unknown): SqliteHandle {
     throw invalid(
       'cannot run statements',
       tx,
-      'Pass the database of better-sqlite3 or node:sqlite that the transaction is open on',
+      'Pass the database of better-sqlite3 that the transaction is open on',
     )
   }
+  // POSIX locks belong to the process: two copies of SQLite in it do not exclude each other.
+  if (!(tx instanceof Database))
+    throw invalid('belongs to another copy of SQLite than the store', tx, USE_COPY)
   if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
-  if (handle.inTransaction !== true && handle.isTransaction !== true) {
+  if (handle.inTransaction !== true) {
     throw invalid(
       'has no transaction open',
       tx,
@@ -64,6 +67,9 @@ function otherFile(): JobmillError {
     fix: 'Close this handle, reopen the file and repeat the transaction',
   })
 }
+
+const USE_COPY =
+  'Open it with the better-sqlite3 that Jobmill uses: install the version that npm ls better-sqlite3 prints for jobmill'
 
 const USE_POSTGRES =
   'In tests, pass testMill a PostgreSQL store: store: (platform) => postgres(url, { schema, clock: platform.now })'

@@ -1,6 +1,11 @@
 // P10: enqueue and finish inside a transaction of the user, on the user's handle.
+import { cpSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import Database from 'better-sqlite3'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import { Kysely, SqliteDialect } from 'kysely'
 import { assert, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { SqliteTx } from '../../src/sqlite.ts'
@@ -98,10 +103,7 @@ describe('P10 sqlite: finish in a transaction of the user', () => {
 })
 
 describe('P10 P13 sqlite: permits of a job that is finished in a transaction of the user', () => {
-  test.for([
-    ['better-sqlite3', (file: string) => new Database(file)],
-    ['node:sqlite', (file: string) => new DatabaseSync(file)],
-  ] as const)('come back with the commit: %s', async ([, open]) => {
+  test('come back with the commit', async () => {
     await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
     await store.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
     const instance = anInstance()
@@ -111,61 +113,83 @@ describe('P10 P13 sqlite: permits of a job that is finished in a transaction of 
     assert.isDefined(lease)
     const { id, token } = lease
     const done = { id, token, outcome: 'returned', transition: { to: 'done', result: null } } as const
-    const handle = open(path)
     for (const [end, held] of [
       ['ROLLBACK', 1],
       ['COMMIT', 0],
     ] as const) {
-      handle.exec('BEGIN IMMEDIATE')
-      await store.finish([done], { tx: handle })
-      handle.exec(end)
+      db.exec('BEGIN IMMEDIATE')
+      await store.finish([done], { tx: db })
+      db.exec(end)
       expect(await store.limits()).toMatchObject([{ held }])
     }
-    handle.close()
   })
 })
 
 describe('P10 sqlite: a transaction that has read what is outdated by now', () => {
-  test.for([
-    ['better-sqlite3', (file: string) => new Database(file)],
-    ['node:sqlite', (file: string) => new DatabaseSync(file)],
-  ] as const)(
-    'D10 %s: is told to begin again with BEGIN IMMEDIATE, and not to try again',
-    async ([, open]) => {
-      const handle = open(path)
-      handle.exec('BEGIN')
-      handle.prepare('SELECT count(*) FROM jobmill_job').get()
-      await store.enqueue([aJob()])
-      await expect(store.enqueue([aJob()], { tx: handle })).rejects.toMatchObject({
-        code: 'TX_INVALID',
-        retryable: false,
-        fix: expect.stringContaining('Roll it back and use BEGIN IMMEDIATE') as string,
-      })
-      handle.exec('ROLLBACK; BEGIN IMMEDIATE')
-      await store.enqueue([aJob()], { tx: handle })
-      handle.exec('COMMIT')
-      expect(await store.counts()).toMatchObject([{ ready: 2 }])
-      handle.close()
-    },
-  )
+  test('D10 is told to begin again with BEGIN IMMEDIATE, and not to try again', async () => {
+    db.exec('BEGIN')
+    db.prepare('SELECT count(*) FROM jobmill_job').get()
+    await store.enqueue([aJob()])
+    await expect(store.enqueue([aJob()], { tx: db })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+      retryable: false,
+      fix: expect.stringContaining('Roll it back and use BEGIN IMMEDIATE') as string,
+    })
+    db.exec('ROLLBACK; BEGIN IMMEDIATE')
+    await store.enqueue([aJob()], { tx: db })
+    db.exec('COMMIT')
+    expect(await store.counts()).toMatchObject([{ ready: 2 }])
+  })
 })
 
-describe('P10 sqlite: a handle of node:sqlite', () => {
-  test('is a transaction too: committed with the data, rolled back with it', async () => {
-    const path = freshFile()
-    const file = await openStore(path)
-    const db = new DatabaseSync(path)
-    for (const [end, ready] of [
-      ['ROLLBACK', 0],
-      ['COMMIT', 1],
-    ] as const) {
-      db.exec('BEGIN IMMEDIATE')
-      await file.enqueue([aJob()], { tx: db })
-      db.exec(end)
-      expect((await file.counts())[0]?.ready ?? 0).toBe(ready)
+/** As npm installs it when the app asks for another version of the driver than Jobmill. */
+function secondCopyOfDriver(): typeof Database {
+  const require = createRequire(import.meta.url)
+  const installed = dirname(dirname(require.resolve('better-sqlite3')))
+  const copy = join(dirname(freshFile()), 'better-sqlite3')
+  cpSync(installed, copy, { recursive: true, filter: (from) => !/[\\/](?:deps|src)$/.test(from) })
+  return require(copy) as typeof Database
+}
+
+describe('P10 sqlite: a handle of another copy of SQLite, whose locks do not exclude those of the store', () => {
+  test.for([
+    ['node:sqlite', () => new DatabaseSync(path)],
+    ['a second copy of better-sqlite3', () => new (secondCopyOfDriver())(path)],
+  ] as const)('D10 %s: is refused, and nothing is written', async ([, open]) => {
+    const instance = anInstance()
+    await store.register(instance)
+    await store.enqueue([aJob()])
+    const [lease] = await store.claim(aClaim(instance.id))
+    assert.isDefined(lease)
+    const transition = { to: 'done', result: null } as const
+    const done = { id: lease.id, token: lease.token, transition, outcome: 'returned' } as const
+    const handle = open()
+    handle.exec('BEGIN')
+    const tx = handle as unknown as SqliteTx
+    const refused = {
+      code: 'TX_INVALID',
+      retryable: false,
+      message: expect.stringContaining('belongs to another copy of SQLite than the store') as string,
+      fix: expect.stringContaining('Open it with the better-sqlite3 that Jobmill uses') as string,
     }
-    await expect(file.enqueue([aJob()], { tx: db })).rejects.toMatchObject({ code: 'TX_INVALID' })
-    db.close()
+    await expect(store.enqueue([aJob()], { tx })).rejects.toMatchObject(refused)
+    await expect(store.finish([done], { tx })).rejects.toMatchObject(refused)
+    handle.exec('COMMIT')
+    handle.close()
+    expect(await store.counts()).toMatchObject([{ ready: 0, running: 1, done: 0 }])
+  })
+})
+
+describe('P10 sqlite: the handle inside an ORM', () => {
+  test('D10 Drizzle and Kysely on better-sqlite3 keep the handle that they were given', async () => {
+    const drizzled = drizzle({ client: db })
+    const replies = drizzled.transaction(() => ({
+      enqueued: store.enqueue([aJob()], { tx: drizzled.$client }),
+    }))
+    await replies.enqueued
+    const kysely = new Kysely<Record<string, never>>({ dialect: new SqliteDialect({ database: db }) })
+    await kysely.transaction().execute(async () => store.enqueue([aJob()], { tx: db }))
+    expect(await store.counts()).toMatchObject([{ ready: 2 }])
   })
 })
 
