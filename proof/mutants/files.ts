@@ -1,6 +1,7 @@
 /** Faults in how the SQLite store detects external changes of its files. One test must find each. */
 import type { TestedMutant } from './mutant.ts'
 
+const DIAGNOSE = 'packages/jobmill/test/admin/diagnose-sqlite.test.ts'
 const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
 const TRANSACTIONS = 'packages/jobmill/test/sqlite/transactions.test.ts'
@@ -61,6 +62,13 @@ export const FILES: readonly TestedMutant[] = [
     find: 'if (historyOf(sql) !== history)',
     replace: 'if (historyOf(sql) + history < 0)',
     test: { file: DELETED, name: 'D3 P10 a transaction of the user' },
+  },
+  {
+    name: 'sqlite: the log is searched next to a symbolic link',
+    file: 'store-sqlite/file-paths.ts',
+    find: 'const database = realPath(path)',
+    replace: 'const database = path || realPath(path)',
+    test: { file: DIAGNOSE, name: 'D3 a log that a reader holds' },
   },
   {
     name: 'sqlite: a transaction of another copy of SQLite is accepted',

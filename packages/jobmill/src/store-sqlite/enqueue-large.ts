@@ -9,6 +9,7 @@ import type { Enqueued } from '../store/replies.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { enqueue } from './enqueue.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
+import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
 import type { Live, StoreSettings } from './live.ts'
 import { changedInCommit, fileChanged } from './same-file.ts'
@@ -27,9 +28,9 @@ export async function enqueueLarge(
     // everything at once. The thread of log-size.ts does it instead.
     connection.exec('PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 0')
     await begin(settings, connection)
-    const change = live.files.change()
-    if (change !== null) throw fileChanged(settings.path, change)
+    refuseChanged(settings, live)
     const { replies, notifications } = await writeSlices(settings, connection, slices)
+    refuseChanged(settings, live)
     commit(settings, live, connection)
     live.log.look()
     live.notifier.publish(notifications)
@@ -40,6 +41,11 @@ export async function enqueueLarge(
     // Closing rolls back an uncommitted transaction.
     connection.close()
   }
+}
+
+function refuseChanged({ path }: StoreSettings, { files }: Live): void {
+  const change = files.change()
+  if (change !== null) throw fileChanged(path, change)
 }
 
 async function begin({ platform, busyDeadlineMs }: StoreSettings, connection: Connection): Promise<void> {
@@ -62,18 +68,19 @@ async function writeSlices(
 ): Promise<{ replies: Enqueued[]; notifications: Notification[] }> {
   const replies: Enqueued[] = []
   const notifications = new Map<string, Notification>()
-  const log = await open(`${path}-wal`)
+  // Without it, the commit syncs everything.
+  const log = await open(filePaths(path).log).catch(() => null)
   try {
     for (const slice of slices) {
       const worked = workOn(connection, Math.floor(clock()), new Memory(), [(work) => enqueue(work, slice)])
       replies.push(...worked.values.flat())
       for (const notification of worked.notifications) notifications.set(notification.queue, notification)
       // Syncs on another thread, so that little is left for the commit to sync.
-      await log.datasync()
+      await log?.datasync()
       await new Promise<void>((resolve) => platform.nextTurn(resolve))
     }
   } finally {
-    await log.close()
+    await log?.close()
   }
   return { replies, notifications: [...notifications.values()] }
 }

@@ -7,6 +7,7 @@
  * file would drop the POSIX locks of this process.
  */
 import { fstatSync, ftruncateSync, lstatSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs'
+import type { FilePaths } from './file-paths.ts'
 
 export interface LogCheck {
   /** True when frames are missing from the log. */
@@ -53,9 +54,9 @@ const AT_FRAME_CHECKSUM = 16
 /** How often other processes may change the index during a comparison. */
 const MOST_TRIES = 20
 
-export function logCheck(database: string): LogCheck {
-  const log = descriptorOf(`${database}-wal`)
-  const index = descriptorOf(`${database}-shm`)
+export function logCheck(paths: FilePaths): LogCheck {
+  const log = descriptorOf(paths.log)
+  const index = descriptorOf(paths.index)
   if (log === null || index === null) return NO_CHECK
   const [one, other] = [Buffer.alloc(INDEX_BYTES), Buffer.alloc(INDEX_BYTES)]
   const header = Buffer.alloc(HEADER_BYTES)
@@ -115,8 +116,7 @@ export function logCheck(database: string): LogCheck {
     },
     // Another process can share it only by its path, and SQLite keeps a lock on it for that long.
     isIndexHeld: () =>
-      openDescriptors().some((fd) => index.isSame(fd)) ||
-      (index.isAt(`${database}-shm`) && isLocked(index.inode)),
+      openDescriptors().some((fd) => index.isSame(fd)) || (index.isAt(paths.index) && isLocked(index.inode)),
   }
 }
 

@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type Connection, LOG_LIMIT_BYTES } from './connection.ts'
+import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
 
 /** SQLite's default: a commit that finds this many pages in the log copies them. */
@@ -21,7 +22,8 @@ export interface LogKeeper {
 export function logKeeper(connection: Connection, path: string): LogKeeper {
   let thread: Worker | undefined
   let isAble = true
-  const size = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const { log } = filePaths(path)
+  const size = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
 
   function copyInCommits(isOn: boolean): void {
     statementsOf(connection)(`PRAGMA wal_autocheckpoint = ${isOn ? COPY_AT_PAGES : 0}`).get()

@@ -3,11 +3,12 @@
  * opens the file that is there now. If that is not a Jobmill database, calls are refused until it is
  * corrected.
  */
-import { linkSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { linkSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { JobmillError } from '../job/errors.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { storeError } from './errors.ts'
+import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
 import { type Live, liveOn, openMigrated, type StoreSettings } from './live.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
@@ -106,7 +107,7 @@ function closeChangedLog(
   if (change === 'overtaken') files.discardLog()
   // Closing would not copy it while another process has it open, and that process may be killed.
   else copyLog(path, connection)
-  keepingLogAt(`${realpathSync(path)}-wal`, close)
+  keepingLogAt(filePaths(path).log, close)
 }
 
 /**

@@ -5,8 +5,9 @@
  * Nothing here may open the database file: closing any descriptor of it drops the POSIX locks that SQLite
  * holds for this process.
  */
-import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { JobmillError } from '../job/errors.ts'
+import { filePaths } from './file-paths.ts'
 import { logCheck } from './log-check.ts'
 
 /**
@@ -53,11 +54,11 @@ const NO_FILES: OpenFiles = {
  */
 export function openFiles(path: string, databaseBytes: () => number): OpenFiles {
   if (path === ':memory:') return NO_FILES
-  // SQLite follows links when it opens the file, and puts the other two next to the file that it finds.
-  const real = realpathSync(path)
-  const logs = [`${real}-wal`, `${real}-shm`].map((name) => ({ name, id: lookAt(name)?.id }))
+  const paths = filePaths(path)
+  const { database: real } = paths
+  const logs = [paths.log, paths.index].map((name) => ({ name, id: lookAt(name)?.id }))
   const opened = lookAt(real)
-  const check = logCheck(real)
+  const check = logCheck(paths)
   let size = opened?.size ?? 0n
   let noticed: FileChange | null = null
 

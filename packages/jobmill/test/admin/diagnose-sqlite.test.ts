@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../src/store/admin.ts'
 import { fileSystem } from '../../src/store-sqlite/admin/check-settings.ts'
 import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection.ts'
 import { aJob } from '../../src/testing/factories.ts'
+import { linkTo } from '../sqlite/support.ts'
 
 async function migratedFile(): Promise<string> {
   const path = freshFile()
@@ -171,7 +172,7 @@ describe('examine on sqlite', () => {
     expect(fileSystem('jobs.db', null)).toMatchObject({ level: 'ok' })
   })
 
-  test('a log that a reader holds, with the process that reads', async () => {
+  test('D3 a log that a reader holds, with the process that reads, also through a symbolic link', async () => {
     const path = await migratedFile()
     const store = sqlite(path)
     await store.open()
@@ -185,6 +186,10 @@ describe('examine on sqlite', () => {
       await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
     const [held, ...others] = await troubles(path)
     expect(others).toEqual([])
+    const link = linkTo(path)
+    expect(await troubles(link)).toMatchObject([{ check: 'log', says: held?.says }])
+    expect(await sqlite(link).tools.health()).toMatchObject({ logBytes: statSync(`${path}-wal`).size })
+    expect(await sqlite(link).tools.resources()).toMatchObject({ walBytes: statSync(`${path}-wal`).size })
     expect(held).toMatchObject({ check: 'log', level: 'warning' })
     expect(held?.says).toMatch(/the write-ahead log has grown to [\d.]+ MiB/)
     // Only where the system reports it.

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { assert, expect, test } from 'vitest'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
-import { freshFile, openStore } from './support.ts'
+import { freshFile, linkTo, openStore } from './support.ts'
 
 const TEXTS = [
   '"',
@@ -86,6 +86,12 @@ test('ids that exist are not counted twice', async () => {
   await store.enqueue(jobs.slice(0, 5))
   await store.enqueue(jobs, { mayRepeat: true })
   expect(await store.counts()).toMatchObject([{ ready: 10 }])
+})
+
+test('D4 a large call is written through a symbolic link', async () => {
+  const store = await openStore(linkTo(freshFile()))
+  await store.enqueue(someJobs(Array.from({ length: 24 }, () => ({ payload: 'x'.repeat(256 * 1024) }))))
+  expect(await store.counts()).toMatchObject([{ ready: 24 }])
 })
 
 test('D7 a large call is written whole or not at all, while the event loop turns and others read and write', async () => {

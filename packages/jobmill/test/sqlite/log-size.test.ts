@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { afterEach, assert, expect, test, vi } from 'vitest'
 import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
-import { freshFile, openStore } from './support.ts'
+import { freshFile, linkTo, openStore } from './support.ts'
 
 const readers: Database.Database[] = []
 afterEach(() => {
@@ -19,33 +19,41 @@ function readFrom(path: string): Database.Database {
   return reader
 }
 
-test('P15 a long reader makes the log grow; the heartbeat brings it back once that one is gone, with nothing to write', async () => {
-  const path = freshFile()
-  const store = await openStore(path)
-  const instance = anInstance()
-  await store.register(instance)
-  const reader = readFrom(path)
-  const size = (): number => statSync(`${path}-wal`).size
-  const payload = 'x'.repeat(500_000)
-  for (let call = 0; size() <= 2 * LOG_LIMIT_BYTES; call += 1) {
-    await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
-    assert.isBelow(call, 100)
-  }
-  await store.renew(aHeartbeat(instance.id))
-  assert.isAbove(size(), LOG_LIMIT_BYTES)
-  reader.exec('COMMIT')
-  await vi.waitFor(
-    async () => {
-      await store.renew(aHeartbeat(instance.id))
-      assert.isAtMost(size(), LOG_LIMIT_BYTES)
-    },
-    { timeout: 10_000, interval: 50 },
-  )
-  // The content of the log is in the file, and work continues.
-  const [lease] = await store.claim(aClaim(instance.id, { limit: 1 }))
-  assert.equal(lease?.payload, JSON.stringify(payload))
-  expect(await store.counts()).toMatchObject([{ running: 1 }])
-})
+test.for([
+  ['opened by its path', (path: string) => path],
+  ['D3 opened through a symbolic link', linkTo],
+] as const)(
+  'P15 a long reader makes the log grow; the heartbeat brings it back once that one is gone, with nothing to write: %s',
+  async ([, open]) => {
+    const path = freshFile()
+    // With a clock that stands still, no heartbeat is due to be written.
+    const began = Date.now()
+    const store = await openStore(open(path), { clock: () => began })
+    const instance = anInstance()
+    await store.register(instance)
+    const reader = readFrom(path)
+    const size = (): number => statSync(`${path}-wal`).size
+    const payload = 'x'.repeat(500_000)
+    for (let call = 0; size() <= 2 * LOG_LIMIT_BYTES; call += 1) {
+      await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
+      assert.isBelow(call, 100)
+    }
+    await store.renew(aHeartbeat(instance.id))
+    assert.isAbove(size(), LOG_LIMIT_BYTES)
+    reader.exec('COMMIT')
+    await vi.waitFor(
+      async () => {
+        await store.renew(aHeartbeat(instance.id))
+        assert.isAtMost(size(), LOG_LIMIT_BYTES)
+      },
+      { timeout: 10_000, interval: 50 },
+    )
+    // The content of the log is in the file, and work continues.
+    const [lease] = await store.claim(aClaim(instance.id, { limit: 1 }))
+    assert.equal(lease?.payload, JSON.stringify(payload))
+    expect(await store.counts()).toMatchObject([{ running: 1 }])
+  },
+)
 
 test('a store that is closed leaves a large log to others', async () => {
   const path = freshFile()

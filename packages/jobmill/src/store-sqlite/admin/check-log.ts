@@ -7,6 +7,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { shorten, sizeText } from '../../store/amounts.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin.ts'
 import { LOG_LIMIT_BYTES } from '../connection.ts'
+import { filePaths } from '../file-paths.ts'
 
 /** Running processes shrink the log above the limit; at twice the limit they evidently cannot. */
 const MOST_BYTES = 2 * LOG_LIMIT_BYTES
@@ -15,9 +16,10 @@ const MOST_BYTES = 2 * LOG_LIMIT_BYTES
 const READING = { first: 123, last: 127 }
 
 export function log(path: string): Diagnostic {
-  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const paths = filePaths(path)
+  const bytes = statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0
   if (bytes <= MOST_BYTES) return ok('log', `the write-ahead log has ${sizeText(bytes)}`)
-  const readers = readersOf(`${path}-shm`)
+  const readers = readersOf(paths.index)
   const what = `the write-ahead log has grown to ${sizeText(bytes)}`
   if (readers.length === 0) {
     return warning(

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { DatabaseHealth, TableHealth } from '../../store/admin.ts'
+import { filePaths } from '../file-paths.ts'
 import { statementsOf, type SqliteHandle } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { sizesOf } from './check-file.ts'
@@ -35,7 +36,7 @@ export async function health(settings: StoreSettings): Promise<DatabaseHealth> {
     return {
       server: serverOf(handle),
       sizeBytes: all,
-      logBytes: statSync(`${settings.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      logBytes: statSync(filePaths(settings.path).log, { throwIfNoEntry: false })?.size ?? 0,
       tables: tables.toSorted((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || (b.rows ?? 0) - (a.rows ?? 0)),
       pinned: [],
     }

@@ -2,6 +2,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseResources } from '../../store/resources.ts'
+import { filePaths } from '../file-paths.ts'
 import type { StoreSettings } from '../live.ts'
 import { isFileThere } from './reach.ts'
 
@@ -9,11 +10,11 @@ const OF_A_FILE = { pool: null, server: null } as const
 
 export async function resources(settings: StoreSettings): Promise<DatabaseResources> {
   if (!isFileThere(settings)) return { sizeBytes: null, walBytes: null, disk: null, ...OF_A_FILE }
-  const { path } = settings
+  const { database, log } = filePaths(settings.path)
   const [sizeBytes, walBytes, disk] = await Promise.all([
-    sizeOf(path),
-    sizeOf(`${path}-wal`),
-    diskOf(dirname(path)),
+    sizeOf(database),
+    sizeOf(log),
+    diskOf(dirname(database)),
   ])
   return { sizeBytes, walBytes, disk, ...OF_A_FILE }
 }

@@ -1,0 +1,23 @@
+/** The three files of a database: SQLite puts the logs next to the file that a symbolic link leads to. */
+import { realpathSync } from 'node:fs'
+
+export interface FilePaths {
+  readonly database: string
+  /** The write-ahead log, and its index in shared memory. */
+  readonly log: string
+  readonly index: string
+}
+
+/** For the current target of a link. A path that leads to no file is returned as it is. */
+export function filePaths(path: string): FilePaths {
+  const database = realPath(path)
+  return { database, log: `${database}-wal`, index: `${database}-shm` }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
