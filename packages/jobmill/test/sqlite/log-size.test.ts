@@ -26,7 +26,7 @@ test.for([
   'P15 a long reader makes the log grow; the heartbeat brings it back once that one is gone, with nothing to write: %s',
   async ([, open]) => {
     const path = freshFile()
-    // With a clock that stands still, no heartbeat is due to be written.
+    // The clock is stopped, so no heartbeat is due to be written.
     const began = Date.now()
     const store = await openStore(open(path), { clock: () => began })
     const instance = anInstance()
