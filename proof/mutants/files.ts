@@ -2,6 +2,7 @@
 import type { TestedMutant } from './mutant.ts'
 
 const DIAGNOSE = 'packages/jobmill/test/admin/diagnose-sqlite.test.ts'
+const BULK = 'packages/jobmill/test/sqlite/bulk.test.ts'
 const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
 const TRANSACTIONS = 'packages/jobmill/test/sqlite/transactions.test.ts'
@@ -62,6 +63,20 @@ export const FILES: readonly TestedMutant[] = [
     find: 'if (historyOf(sql) !== history)',
     replace: 'if (historyOf(sql) + history < 0)',
     test: { file: DELETED, name: 'D3 P10 a transaction of the user' },
+  },
+  {
+    name: 'sqlite: a call may hold the write lock for longer than a lease',
+    file: 'store-sqlite/sqlite-store.ts',
+    find: 'callLimitBytes: BOUNDS.sqliteCallBytes',
+    replace: 'callLimitBytes: BOUNDS.callBytes',
+    test: { file: BULK, name: 'D7 a call is bounded by 64 MiB' },
+  },
+  {
+    name: 'the size of a call is counted in characters',
+    file: 'job/new-job.ts',
+    find: 'Buffer.byteLength(payload)',
+    replace: 'payload.length',
+    test: { file: 'packages/jobmill/test/unit/batcher.test.ts', name: 'D7 the size of a call' },
   },
   {
     name: 'sqlite: the log is searched next to a symbolic link',

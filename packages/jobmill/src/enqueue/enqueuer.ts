@@ -2,9 +2,10 @@
  * Validates jobs, mints their ids, and writes them in batches. Calls made at the same time share statements,
  * but each call succeeds or fails on its own.
  */
+import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import type { NewJob } from '../job/new-job.ts'
+import { bytesOf, type NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { HandOff } from '../store/claim.ts'
@@ -67,7 +68,7 @@ export interface Enqueuer<Tx> {
 
 /** Waiting calls keep their payloads in memory, so their number is bounded. */
 const MOST_WAITING_ITEMS = 100_000
-const MOST_WAITING_BYTES = 256 * 1024 * 1024
+const MOST_WAITING_BYTES = BOUNDS.callBytes
 
 /** Create one per store and process: only calls made through the same enqueuer share statements. */
 export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOptions = {}): Enqueuer<TxOf<S>> {
@@ -77,6 +78,7 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
   // The return type already restricts `tx` to the transaction type of this store.
   const target: Store = store
+  const { callLimitBytes = BOUNDS.callBytes } = target
   const send: Send = (jobs, how) => {
     // Never offer workers on a resend: jobs written by the first send may already be running.
     if (how.mayRepeat) return target.enqueue(jobs, how)
@@ -126,8 +128,8 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
 
   const write: Enqueuer<TxOf<S>>['write'] = (jobs, { tx, mayRepeat }) => {
     if (jobs.length === 0) return Promise.resolve([])
-    const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
-    if (bytes > MOST_WAITING_BYTES) return Promise.reject(callTooLarge(bytes))
+    const bytes = jobs.reduce((total, job) => total + bytesOf(job), 0)
+    if (bytes > callLimitBytes) return Promise.reject(callTooLarge(bytes, callLimitBytes))
     return tx === undefined
       ? writeInBatch(jobs, bytes, mayRepeat)
       : target.enqueue(jobs, { tx, mayRepeat: true })
@@ -143,9 +145,9 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   }
 }
 
-const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`
+export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`
 
-function callTooLarge(bytes: number): JobmillError {
-  const what = `this call is ${mebibytes(bytes)}, more than ${mebibytes(MOST_WAITING_BYTES)}`
+function callTooLarge(bytes: number, most: number): JobmillError {
+  const what = `this call is ${mebibytes(bytes)}, more than ${mebibytes(most)}`
   return new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix: 'Split it into several calls' })
 }

@@ -30,6 +30,11 @@ export interface NewJob {
   readonly first?: boolean
 }
 
+/** How much the job adds to the size of a call, in bytes of UTF-8. */
+export function bytesOf({ payload, metadata }: NewJob): number {
+  return Buffer.byteLength(payload) + Buffer.byteLength(metadata ?? '')
+}
+
 /** Subtracted from the positions of `first` jobs, so that they sort before all other positions. */
 export const FIRST_PLACES = 2 ** 52
 

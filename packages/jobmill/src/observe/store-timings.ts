@@ -28,7 +28,7 @@ interface VerbTimes {
 export const STORE_CLASSES = ['read', 'write', 'heartbeat'] as const
 type StoreClass = (typeof STORE_CLASSES)[number]
 
-type Untimed = 'name' | 'open' | 'close' | keyof Notifier
+type Untimed = 'name' | 'callLimitBytes' | 'open' | 'close' | keyof Notifier
 
 /** A record instead of a list, so that the compiler reports a store verb that is missing here. */
 const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {

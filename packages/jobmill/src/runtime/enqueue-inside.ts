@@ -3,10 +3,12 @@
  * the job.
  */
 import type { Client } from '../enqueue/client.ts'
+import { mebibytes } from '../enqueue/enqueuer.ts'
 import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/context.ts'
+import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { EnqueueItem, JobHandle } from '../job/handle.ts'
-import type { NewJob } from '../job/new-job.ts'
+import { bytesOf, type NewJob } from '../job/new-job.ts'
 import type { Attempt } from '../work/attempt.ts'
 import { checkLive } from '../work/make-context.ts'
 
@@ -21,9 +23,32 @@ type MakeHandle = (id: string) => JobHandle<never>
 
 /**
  * Created for every attempt but used by few, so shared parts are created lazily. `handle` turns an id into a
- * job handle.
+ * job handle. `mostBytes` bounds all jobs that are enqueued with the completion.
  */
-export function enqueueInside(attempt: Attempt, client: Client<unknown>, handle: MakeHandle): Inside {
+export function enqueueInside(
+  attempt: Attempt,
+  client: Client<unknown>,
+  handle: MakeHandle,
+  mostBytes: number = BOUNDS.callBytes,
+): Inside {
+  let bytes = 0
+
+  async function withCompletion(
+    early: readonly NewJob[] | Promise<readonly NewJob[]>,
+  ): Promise<JobHandle<never>[]> {
+    const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
+    checkOpen(attempt)
+    const total = jobs.reduce((sum, job) => sum + bytesOf(job), bytes)
+    if (total > mostBytes) {
+      const what = `the jobs of this completion are ${mebibytes(total)}, more than ${mebibytes(mostBytes)}`
+      const fix = 'Enqueue some of them without withCompletion'
+      throw new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix })
+    }
+    bytes = total
+    attempt.follow(jobs)
+    return jobs.map(({ id }) => handle(id))
+  }
+
   return {
     async enqueue(target: Target, payload: unknown, options: OptionsInside = {}) {
       const { withCompletion: together, ...own } = options
@@ -31,7 +56,7 @@ export function enqueueInside(attempt: Attempt, client: Client<unknown>, handle:
       if (own.tx !== undefined) throw contradiction()
       checkOpen(attempt)
       const early = client.prepare(target, [{ ...own, payload }], false)
-      const [job] = await withCompletion(attempt, early, handle)
+      const [job] = await withCompletion(early)
       return job as never
     },
     async enqueueMany(
@@ -43,20 +68,9 @@ export function enqueueInside(attempt: Attempt, client: Client<unknown>, handle:
       if (together !== true) return client.enqueueMany(target as string, items, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()
       checkOpen(attempt)
-      return withCompletion(attempt, client.prepare(target, items, true), handle)
+      return withCompletion(client.prepare(target, items, true))
     },
   }
-}
-
-async function withCompletion(
-  attempt: Attempt,
-  early: readonly NewJob[] | Promise<readonly NewJob[]>,
-  handle: MakeHandle,
-): Promise<JobHandle<never>[]> {
-  const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
-  checkOpen(attempt)
-  attempt.follow(jobs)
-  return jobs.map(({ id }) => handle(id))
 }
 
 /** A job enqueued after the completion can no longer be part of it. */

@@ -217,7 +217,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
         instance,
         version: options.instance.version,
         emit: hub.emit,
-        enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle),
+        enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle, store.callLimitBytes),
         jobEnded: results.ended,
         flush: observer,
         limits,

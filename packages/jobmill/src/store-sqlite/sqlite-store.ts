@@ -1,4 +1,5 @@
 /** The SQLite store: wires each operation of the store contract to its implementation. */
+import { BOUNDS } from '../job/defaults.ts'
 import type { Platform } from '../platform/platform.ts'
 import { withChecks } from '../store/with-checks.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
@@ -81,6 +82,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
 
   const store = withChecks<SqliteTx>({
     name: `sqlite ${settings.givenPath ?? settings.path}`,
+    callLimitBytes: BOUNDS.sqliteCallBytes,
     open: () => lifecycle.open(),
     close: () => lifecycle.close(),
 

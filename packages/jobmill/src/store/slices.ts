@@ -1,5 +1,5 @@
 /** Splits large calls into slices of one transaction, so that the event loop can run between them. */
-import type { NewJob } from '../job/new-job.ts'
+import { bytesOf, type NewJob } from '../job/new-job.ts'
 
 /** A store writes this much in about 10 ms. */
 const SLICE_BYTES = 1024 * 1024
@@ -8,8 +8,7 @@ const LARGE_BYTES = 4 * 1024 * 1024
 
 /** One slice with all jobs, unless their total size is large. */
 export function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
-  const total = jobs.reduce((bytes, { payload }) => bytes + payload.length, 0)
-  if (total <= LARGE_BYTES) return [jobs]
+  if (!isLarge(jobs)) return [jobs]
   const slices: NewJob[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const job of jobs) {
@@ -18,7 +17,14 @@ export function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
       bytes = 0
     }
     slices.at(-1)?.push(job)
-    bytes += job.payload.length
+    bytes += bytesOf(job)
   }
   return slices
+}
+
+function isLarge(jobs: readonly NewJob[]): boolean {
+  const chars = jobs.reduce((sum, { payload, metadata }) => sum + payload.length + (metadata?.length ?? 0), 0)
+  // A character takes at most three bytes, so few of them need no exact count.
+  if (chars * 3 <= LARGE_BYTES) return false
+  return jobs.reduce((sum, job) => sum + bytesOf(job), 0) > LARGE_BYTES
 }

@@ -37,6 +37,8 @@ export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Notifier {
    * For banners and messages: `sqlite jobs.db`, `postgres app@localhost/app`. Must never contain a password.
    */
   readonly name: string
+  /** The most bytes of payloads and metadata that one `enqueue` call may have (default 256 MiB). */
+  readonly callLimitBytes?: number
   /** Connects, checks the schema version and runs pending migrations. Idempotent. */
   open(): Promise<void>
   /** Closes every connection and cancels every timer. Idempotent, and allowed before `open`. */

@@ -3,8 +3,9 @@
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { defineJob, jobmill } from '../../src/index.ts'
+import { Dead, defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
+import { testMill } from '../../src/testing/index.ts'
 import { completeScene as scene } from './complete-scene.ts'
 import { places } from './places.ts'
 
@@ -134,4 +135,33 @@ describe('P10 on sqlite: complete in the synchronous transaction of the driver',
     expect(inside).toEqual([[2], [3, 0]])
     expect(db.prepare('SELECT name FROM person').pluck().all()).toEqual(['Ada'])
   })
+})
+
+test('D7 sqlite: jobs that are enqueued with the completion are bounded like one call, because one transaction writes them', async () => {
+  const refused: unknown[] = []
+  const items = Array.from({ length: 33 }, () => ({ payload: 'x'.repeat(1_000_000) }))
+  const many = defineJob({
+    kind: 'many',
+    async run({ enqueue, enqueueMany }: JobContext) {
+      for (let call = 0; call < 3; call += 1)
+        await enqueueMany('after', items, { withCompletion: true }).catch((error: unknown) =>
+          refused.push(error),
+        )
+      await enqueue('after', 'small', { withCompletion: true })
+      throw new Dead('enough')
+    },
+  })
+  const mill = await testMill({ jobs: [many] })
+  onTestFinished(() => mill[Symbol.asyncDispose]())
+  const { id } = await mill.enqueue(many, null)
+  await mill.drain()
+  expect(await mill.get(id)).toMatchObject({ state: 'dead' })
+  expect(refused).toMatchObject([
+    {
+      code: 'PAYLOAD_TOO_LARGE',
+      retryable: false,
+      message:
+        'items: the jobs of this completion are 95 MiB, more than 64 MiB. Enqueue some of them without withCompletion.',
+    },
+  ])
 })

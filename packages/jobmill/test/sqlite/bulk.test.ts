@@ -1,6 +1,7 @@
 // Bulk calls use other statements than single ones; both must give the same results.
 import Database from 'better-sqlite3'
 import { assert, expect, test } from 'vitest'
+import { enqueuer } from '../../src/index.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 
@@ -92,6 +93,24 @@ test('D4 a large call is written through a symbolic link', async () => {
   const store = await openStore(linkTo(freshFile()))
   await store.enqueue(someJobs(Array.from({ length: 24 }, () => ({ payload: 'x'.repeat(256 * 1024) }))))
   expect(await store.counts()).toMatchObject([{ ready: 24 }])
+})
+
+test('D7 a call is bounded by 64 MiB, because other processes cannot renew their leases while it is written', async () => {
+  const path = freshFile()
+  const store = await openStore(path)
+  const { write } = enqueuer(store)
+  const db = new Database(path)
+  db.exec('BEGIN')
+  const jobs = someJobs(Array.from({ length: 64 }, () => ({ payload: 'x'.repeat(1024 * 1024 - 2) })))
+  for (const tx of [undefined, db])
+    await expect(write([...jobs, aJob()], { tx, mayRepeat: false })).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      retryable: false,
+      message: 'items: this call is 65 MiB, more than 64 MiB. Split it into several calls.',
+    })
+  db.exec('COMMIT')
+  db.close()
+  assert.deepEqual(await store.counts(), [])
 })
 
 test('D7 a large call is written whole or not at all, while the event loop turns and others read and write', async () => {

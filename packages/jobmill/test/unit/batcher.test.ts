@@ -228,4 +228,20 @@ describe('lanes', () => {
       })
     expect(writes).toEqual([])
   })
+
+  test('D7 the size of a call is counted in bytes of UTF-8, with the metadata', async () => {
+    const { store, writes } = slowStore()
+    const { write } = enqueuer<Store<object>>(store, { platform: fakePlatform() })
+    const euros = JSON.stringify('€'.repeat(1024 * 1024))
+    for (const text of [{ payload: euros }, { payload: '1', metadata: euros }]) {
+      const jobs = Array.from({ length: 100 }, () => ({ dedupe: null, ...text }) as NewJob)
+      const answer = write(jobs, { tx: {}, mayRepeat: false })
+      for (const accepted of writes) accepted.commit()
+      await expect(answer).rejects.toMatchObject({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: 'items: this call is 301 MiB, more than 256 MiB. Split it into several calls.',
+      })
+    }
+    expect(writes).toEqual([])
+  })
 })

@@ -22,7 +22,10 @@ const id = '00000000-0000-7000-8000-000000000000'
 
 /** The compiler reports a verb of the contract that is missing here. */
 const everyVerb: Readonly<
-  Record<Exclude<keyof Store, 'name' | 'open' | 'close' | keyof Notifier>, (store: Store) => Promise<unknown>>
+  Record<
+    Exclude<keyof Store, 'name' | 'callLimitBytes' | 'open' | 'close' | keyof Notifier>,
+    (store: Store) => Promise<unknown>
+  >
 > = {
   enqueue: (store) => store.enqueue([aJob()]),
   stage: (store) => store.stage(1),

@@ -4,7 +4,10 @@ import type { WakeUp } from '../../store/wake-up.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Every member of a store that returns a promise. */
-export type Verb = Exclude<keyof Store, 'name' | 'notify' | 'forward' | 'standBy' | 'receive'>
+export type Verb = Exclude<
+  keyof Store,
+  'name' | 'callLimitBytes' | 'notify' | 'forward' | 'standBy' | 'receive'
+>
 
 /** A record instead of a list, so that the compiler reports a verb that is missing here. */
 const VERBS: Readonly<Record<Verb, true>> = {
