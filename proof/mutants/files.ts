@@ -79,6 +79,13 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: 'packages/jobmill/test/unit/batcher.test.ts', name: 'D7 the size of a call' },
   },
   {
+    name: 'sqlite: a file with several names is opened',
+    file: 'store-sqlite/one-name.ts',
+    find: 'found.nlink <= 1',
+    replace: 'found.nlink >= 1',
+    test: { file: OPEN, name: 'D3 a file with several names' },
+  },
+  {
     name: 'sqlite: the log is searched next to a symbolic link',
     file: 'store-sqlite/file-paths.ts',
     find: 'const database = realPath(path)',

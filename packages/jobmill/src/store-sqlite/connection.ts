@@ -6,6 +6,7 @@ import Database from 'better-sqlite3'
 import { JobmillError, quote } from '../job/errors.ts'
 import { createFile } from './create-file.ts'
 import { type SqliteHandle, statementsOf } from './handle.ts'
+import { checkOneName } from './one-name.ts'
 import { definePayloadHas } from './payload-has.ts'
 import { versionProblem } from './sqlite-version.ts'
 
@@ -40,6 +41,7 @@ export function openConnection(
     )
   }
   if (!fileMustExist) createFile(path)
+  checkOneName(path)
   const handle = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist })
   try {
     checkVersion(handle)

@@ -12,6 +12,7 @@ import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
 import { type Live, liveOn, openMigrated, type StoreSettings } from './live.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
+import { checkOneName } from './one-name.ts'
 import { type FileChange, fileChanged, fileSize } from './same-file.ts'
 
 export interface OpenStore {
@@ -200,6 +201,7 @@ function markLoss(connection: Connection): void {
 
 /** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */
 function checkOurs(path: string): void {
+  checkOneName(path)
   const handle = new Database(path, { fileMustExist: true, timeout: 0 })
   try {
     handle.pragma('query_only = ON')

@@ -1,5 +1,14 @@
 // Opening a file: options, versions, pragmas, migrations, and unsuitable files.
-import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import Database from 'better-sqlite3'
@@ -15,7 +24,7 @@ import { versionProblem } from '../../src/store-sqlite/sqlite-version.ts'
 import { migration } from '../../src/store/migrations.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
 import { FILE_CHANGES } from './file-changes.ts'
-import { freshFile, openStore } from './support.ts'
+import { freshFile, linkTo, openStore } from './support.ts'
 
 describe('sqlite options', () => {
   test('refuses what it does not know, with the nearest name', () => {
@@ -88,6 +97,49 @@ describe('opening sqlite', () => {
     writeFileSync(path, 'a letter to Ada, long enough to be taken for a page of something')
     await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' })
     rmSync(path)
+  })
+
+  test('D3 a file with several names is refused under each of them, because every name has its own log', async () => {
+    const path = freshFile()
+    const first = sqlite(path)
+    await first.open()
+    await first.enqueue([aJob()])
+    await first.close()
+    const other = `${path}.other`
+    linkSync(path, other)
+    for (const name of [path, other, linkTo(other)]) {
+      await expect(openStore(name)).rejects.toMatchObject({
+        code: 'STORE_UNSUPPORTED',
+        retryable: false,
+        message: expect.stringContaining(
+          'has several names (hard links), and each has its own log (got 2)',
+        ) as string,
+        fix: expect.stringContaining('delete the other names') as string,
+      })
+      expect(await sqlite(name).tools.diagnose()).toMatchObject([
+        { level: 'error', says: expect.stringContaining('has several names') as string },
+      ])
+    }
+    assert.deepEqual(readdirSync(dirname(path)).toSorted(), ['jobs.db', 'jobs.db.other'])
+    rmSync(other)
+    expect(await (await openStore(path)).counts()).toMatchObject([{ ready: 1 }])
+  })
+
+  test('D3 a file that got a second name is opened again once that is gone', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const backup = `${path}.backup`
+    const db = new Database(path)
+    await db.backup(backup)
+    db.close()
+    rmSync(path)
+    linkSync(backup, path)
+    await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' })
+    await expect(store.enqueue([aJob()])).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' })
+    rmSync(backup)
+    await store.enqueue([aJob()])
+    expect(await store.counts()).toMatchObject([{ ready: 1 }])
   })
 
   test('D4 a relative path is that of the folder in which the store was made', async () => {

@@ -7,6 +7,7 @@ import { sleep } from '../../platform/sleep.ts'
 import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, storeError } from '../errors.ts'
 import type { StoreSettings } from '../live.ts'
+import { checkOneName } from '../one-name.ts'
 
 const RETRY_MS = 20
 
@@ -21,6 +22,7 @@ export function isFileThere({ path }: StoreSettings): boolean {
  */
 export async function lookInto<T>(settings: StoreSettings, look: (handle: Connection) => T): Promise<T> {
   return retryWhileBusy(settings, () => {
+    checkOneName(settings.path)
     const handle = new Database(settings.path, { fileMustExist: true, timeout: 0 })
     try {
       handle.pragma('query_only = ON')
