@@ -88,4 +88,25 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: "parsed.has('unknown-kind') || kind !== '') return",
     test: { file: `${TESTS}/cli/enqueue.test.ts`, name: 'a kind that the config does not define is refused' },
   },
+  {
+    name: 'http: requests that a client sends ahead start at once',
+    file: 'http/in-turn.ts',
+    find: 'if (before === undefined) {',
+    replace: 'if (before === undefined || before.length === 0) {',
+    test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 of the requests that a client sends ahead' },
+  },
+  {
+    name: 'http: each response copies the file that it sends',
+    file: 'http/page.ts',
+    find: 'controller.enqueue(bytes)',
+    replace: 'controller.enqueue(bytes.slice())',
+    test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 the files of Mission Control are shared' },
+  },
+  {
+    name: 'http: an unread body holds its connection',
+    file: 'http/socket.ts',
+    find: 'if (incoming.complete) return',
+    replace: 'if (!incoming.destroyed) return',
+    test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 GET with a body that never ends' },
+  },
 ]

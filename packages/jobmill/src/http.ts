@@ -7,6 +7,7 @@ export { pace, type Pace, type PaceOptions } from './http/access/request-rate.ts
 export { type PlaceBounds, places, type Places } from './http/access/places.ts'
 export { readTokens } from './http/access/tokens.ts'
 export { type Role, ROLES, type Who } from './http/access/roles.ts'
+export { inTurn, type RequestListener } from './http/in-turn.ts'
 export type { HttpOptions } from './http/options.ts'
 export { SECRET_KEYS } from './http/redact-keys.ts'
 export { type Served, serve, type ServeOptions } from './http/serve.ts'

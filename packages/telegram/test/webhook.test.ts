@@ -469,3 +469,19 @@ test('S endless headers are cut off soon after their deadline', { timeout: 20_00
   expect(socket.closed).toBe(true)
   await door.close()
 })
+
+test('S1 the requests of a connection are answered one after the other', async () => {
+  const ends: (() => void)[] = []
+  const door = await listen({ host: '127.0.0.1', port: 0 }, async (_, response) => {
+    ends.push(() => void response.end())
+  })
+  const socket = createConnection(Number(new URL(door.url).port), '127.0.0.1')
+  socket.resume().write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(3))
+  for (const n of [1, 2, 3]) {
+    await expect.poll(() => ends.length).toBe(n)
+    ends.at(-1)?.()
+  }
+  const closed = once(socket, 'close')
+  await door.close()
+  await closed
+})

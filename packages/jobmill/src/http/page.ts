@@ -117,7 +117,7 @@ function answerWith(
 ): Response {
   const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
   const body = takesPacked ? packed() : whole
-  return new Response(request.method === 'HEAD' ? null : body, {
+  return new Response(request.method === 'HEAD' ? null : streamOf(body), {
     status,
     headers: {
       ...headers,
@@ -126,6 +126,16 @@ function answerWith(
       'cache-control': isForever ? 'public, max-age=31536000, immutable' : 'no-cache',
       vary: 'accept-encoding',
       ...(takesPacked && { 'content-encoding': 'gzip' }),
+    },
+  })
+}
+
+/** A Response would copy the bytes for each request. A stream shares them. */
+function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes)
+      controller.close()
     },
   })
 }

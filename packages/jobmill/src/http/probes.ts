@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { holderOf, readTokens } from './access/tokens.ts'
+import { inTurn } from './in-turn.ts'
 import { notListening } from './socket.ts'
 
 export interface ProbeOptions {
@@ -37,7 +38,7 @@ export async function serveProbes(
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const { port, bind } = options
   const answerTo = answers(mill, options)
-  const server = createServer((request, response) => {
+  const listener = inTurn((request, response) => {
     answerTo(request).then(
       (answer) => send(request, response, answer),
       (error: unknown) => {
@@ -46,6 +47,7 @@ export async function serveProbes(
       },
     )
   })
+  const server = createServer(listener)
   server.requestTimeout = ARRIVES_WITHIN_MS
   server.headersTimeout = ARRIVES_WITHIN_MS
   server.maxConnections = MOST_CONNECTIONS

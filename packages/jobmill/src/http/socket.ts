@@ -1,5 +1,5 @@
 /** A Node server for a fetch handler: timeouts, graceful close, and errors when it cannot listen. */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { getRequestListener } from '@hono/node-server'
@@ -8,6 +8,7 @@ import type { Platform } from '../platform/platform.ts'
 import { ownAnswer } from './apps.ts'
 import { ARRIVES_WITHIN_MS } from './access/body.ts'
 import { hostInvalid, isAuthority } from './access/host.ts'
+import { inTurn } from './in-turn.ts'
 
 export interface SocketOptions {
   readonly port: number
@@ -57,10 +58,11 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
     { overrideGlobalObjects: false },
   )
   const serverOptions = { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS }
-  const server = createServer(serverOptions, (incoming, outgoing) => {
-    const listener = isAuthority(incoming.headers.host) ? answer : refuseHost
-    void listener(incoming, outgoing)
+  const listener = inTurn((incoming, outgoing) => {
+    outgoing.once('finish', () => endUnread(incoming, platform))
+    void (isAuthority(incoming.headers.host) ? answer : refuseHost)(incoming, outgoing)
   })
+  const server = createServer(serverOptions, listener)
   server.requestTimeout = slowBodies ? 0 : ARRIVES_WITHIN_MS
   server.headersTimeout = headersMs
   server.listen(port, bind)
@@ -90,6 +92,17 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
     close: () => (closing ??= close()),
   }
+}
+
+/**
+ * Closes a connection whose request was answered before its body arrived. Without this, a body without a time
+ * limit would hold the connection. The delay lets the client read the response.
+ */
+function endUnread(incoming: IncomingMessage, platform: Platform): void {
+  if (incoming.complete) return
+  const { socket } = incoming
+  const late = platform.timer(LAST_MS, () => void (incoming.complete || socket.destroy()), { unref: true })
+  socket.once('close', () => late.cancel())
 }
 
 export function notListening(error: unknown, port: number, bind: string): unknown {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { JobmillError } from 'jobmill'
+import { inTurn } from 'jobmill/http'
 import type { Address } from '../config/config.ts'
 
 export interface Listener {
@@ -24,7 +25,7 @@ export async function listen(
 ): Promise<Listener> {
   let answering = 0
   let onQuiet: (() => void) | null = null
-  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
+  const listener = inTurn((request, response) => {
     answering += 1
     // Without this header, a keep-alive client would keep sending requests.
     if (onQuiet !== null) response.setHeader('connection', 'close')
@@ -34,6 +35,7 @@ export async function listen(
     })
     answer(request, response).catch(() => response.destroy())
   })
+  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, listener)
   server.requestTimeout = REQUEST_MS
   server.headersTimeout = headersMs
   server.listen(port, host)

@@ -1,0 +1,121 @@
+/** Connections: how many requests of one are in progress, and how long a client may hold one. */
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { httpApi, servePublic, type ServePublicOptions } from '../../src/http.ts'
+import { jobmill, systemPlatform } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { request } from './calls.ts'
+import { connected, head, statusOn } from './raw.ts'
+
+/** More than the buffers of the system hold. */
+const BODY = new Uint8Array(8 * 1_024 * 1_024)
+
+async function publicPort(options: Partial<ServePublicOptions>): Promise<string> {
+  const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+  const served = await servePublic(mill, { routes: () => null, port: 0, ...options })
+  onTestFinished(async () => {
+    await served.close()
+    await mill.stop()
+  })
+  return served.url
+}
+
+/** Answers /big with a large body and counts the calls. */
+function counted(): { readonly routes: ServePublicOptions['routes']; readonly calls: string[] } {
+  const calls: string[] = []
+  return {
+    calls,
+    routes(asked) {
+      const { pathname, search } = new URL(asked.url)
+      if (pathname !== '/big') return null
+      calls.push(search)
+      const body = new ReadableStream({
+        start: (controller) => (controller.enqueue(BODY), controller.close()),
+      })
+      return new Response(body, { headers: { 'content-length': String(BODY.length), 'x-call': search } })
+    },
+  }
+}
+
+const ahead = (n: number): string =>
+  Array.from({ length: n }, (_, at) => head([`GET /big?${at} HTTP/1.1`, 'host: localhost'])).join('')
+
+/** Reads until the server has sent this many bytes of bodies and their headers. */
+async function callsAnswered(socket: Socket, n: number): Promise<string[]> {
+  const found: string[] = []
+  for await (const data of socket as AsyncIterable<Buffer>) {
+    for (const [, call = ''] of data.toString('latin1').matchAll(/x-call: (\S+)/g)) found.push(call)
+    if (found.length === n) break
+  }
+  return found
+}
+
+test('S1 of the requests that a client sends ahead, few are started while it reads nothing', async () => {
+  const { routes, calls } = counted()
+  const url = await publicPort({ routes })
+  const socket = await connected(url)
+  socket.pause()
+  socket.write(ahead(20))
+  await expect.poll(() => calls.length).toBeGreaterThan(0)
+  // The server reads connections in order, and requests of one chunk at once.
+  for (let round = 0; round < 20; round += 1) await request(url, 'GET', '/healthz')
+  expect(calls.length).toBeLessThanOrEqual(4)
+  const expected = Array.from({ length: 20 }, (_, at) => `?${at}`)
+  expect(await callsAnswered(socket, 20)).toEqual(expected)
+  expect(calls).toEqual(expected)
+})
+
+test('S1 a client that sends more than 100 requests ahead is disconnected', async () => {
+  const { routes, calls } = counted()
+  const url = await publicPort({ routes })
+  const socket = await connected(url)
+  const closed = once(socket, 'close')
+  socket.write(ahead(1_200))
+  socket.resume()
+  await closed
+  expect(calls.length).toBeLessThanOrEqual(4)
+})
+
+test('S1 the files of Mission Control are shared by all responses, not copied', async () => {
+  const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+  onTestFinished(async () => void (await mill.stop()))
+  const api = httpApi(mill, { insecure: true })
+  onTestFinished(() => api.stop())
+  for (const encoding of ['identity', 'gzip']) {
+    const sent = { headers: { 'accept-encoding': encoding } }
+    const chunks = await Promise.all(
+      [1, 2].map(async () => {
+        const { body } = await api.fetch(new Request('http://x/', sent))
+        return (await body?.getReader().read())?.value
+      }),
+    )
+    expect(chunks[0]?.length).toBeGreaterThan(100)
+    expect(chunks[0]?.buffer).toBe(chunks[1]?.buffer)
+  }
+})
+
+test.each(['GET', 'HEAD', 'POST'])(
+  'S1 %s with a body that never ends is closed after its response, although bodies have no time limit',
+  async (method) => {
+    const timers: (() => void)[] = []
+    const platform = {
+      ...systemPlatform,
+      timer: (ms: number, task: () => void, options?: { readonly unref?: boolean }) => {
+        if (options?.unref !== true) return systemPlatform.timer(ms, task, options)
+        timers.push(task)
+        return { cancel: () => {} }
+      },
+    }
+    const url = await publicPort({ platform })
+    const socket = await connected(url)
+    const answered = statusOn(socket)
+    const closed = once(socket, 'close')
+    socket.write(head([`${method} /nowhere HTTP/1.1`, 'host: localhost', 'content-length: 1000000']))
+    socket.write('a')
+    expect(await answered).toBe(404)
+    await expect.poll(() => timers.length).toBe(1)
+    timers[0]?.()
+    await closed
+  },
+)
