@@ -19,12 +19,13 @@ export function hideInLists(text: string, isSecret: SecretTest): string {
     const isOption = name.startsWith('-')
     if ((bracket === undefined && !isOption) || !isSecret(name, '')) continue
     const start = firsts.lastIndex
-    const value = jsonValueAt(text, start, { escapes, quote })
-    if (value === null) continue
+    // As in lists that can be parsed: an argument is a text, and a pair has two parts. Decide by the first
+    // character before reading the value, because brackets would be read again for each level. Nested values
+    // of pairs are always hidden for the same reason.
     const isNested = /[[{]/.test(text[start] ?? '')
-    // As in lists that can be parsed: an argument is a text, and a pair has two parts. Nested values are
-    // always hidden, because they would be read once for each level.
-    if (isOption ? /[[{\d-]/.test(text[start] ?? '') : !isNested && !isLast(text, value.end)) continue
+    if (isOption && (isNested || /[\d-]/.test(text[start] ?? ''))) continue
+    const value = jsonValueAt(text, start, { escapes, quote })
+    if (value === null || (!isOption && !isNested && !isLast(text, value.end))) continue
     if (!isSecret(name, valueOf(text.slice(start, value.end)))) continue
     ranges.push({ start, ...value })
     firsts.lastIndex = value.end

@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { SECRET_KEYS, secretTest } from '../../src/http/redact-keys.ts'
+import { hideInJson } from '../../src/http/redact-json-text.ts'
+import { hideInLists } from '../../src/http/redact-list-text.ts'
 import { hideCredentials } from '../../src/http/redact-text.ts'
 import { redactor } from '../../src/http/redact.ts'
 
@@ -379,4 +381,60 @@ test('H6 S6 long hostile texts are read in steps that grow with their length', (
     }
     expect([before, steps(CHARS) <= 60 * CHARS]).toEqual([before, true])
   }
+})
+
+/** A text that counts how many of its characters are read one at a time. */
+function countedText(text: string): { readonly text: string; readonly reads: () => number } {
+  let reads = 0
+  const counted = new Proxy(Object(text) as object, {
+    get(target, key) {
+      if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1
+      const value: unknown = Reflect.get(target, key)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  return { text: counted as unknown as string, reads: () => reads }
+}
+
+test('S6 each character of a hostile text is read a bounded number of times', () => {
+  const parts = [
+    '["--password",[',
+    '["--password",{',
+    '["--password","',
+    `["--password",'`,
+    '[["password",[',
+    '[["password","',
+    `[["password",'a","`,
+    '[["password",1',
+    '"password":[',
+    '"password":"',
+    `"password":'`,
+    '"name":"password","value":[',
+    '"value":[,"name":"password",',
+    '"value":"a,"name":"password",',
+    '{"value":{"name":"password",',
+    '\\"password\\":\\"',
+    '["--password",\\"',
+  ]
+  const isSecret = secretTest(SECRET_KEYS)
+  for (const part of parts)
+    for (const hideIn of [hideInLists, hideInJson]) {
+      const whole = `[${part.repeat(500)}`
+      const { text, reads } = countedText(whole)
+      hideIn(text, isSecret)
+      expect([part, reads() <= 10 * whole.length]).toEqual([part, true])
+    }
+})
+
+test('S3 JSON that is nested too deeply to walk is redacted as text, and deep values end in a placeholder', () => {
+  const nested = (text: string): string => `${'{"a":['.repeat(20_000)}${text}${']}'.repeat(20_000)}`
+  const seen = hide({ text: nested('{"password":"x"}'), other: JSON.stringify(nested('"password=x"')) })
+  expect(seen.text).toBe(nested('{"password":"(hidden)"}'))
+  expect(seen.other).not.toContain('password=x')
+  // Brackets inside a string do not count.
+  const apart = `["${']'.repeat(30_000)}",${'['.repeat(20_000)}"password=x"${']'.repeat(20_000)}]`
+  expect(hide(apart)).toBe(apart.replace('password=x', 'password=(hidden)'))
+  let deep: unknown = 'end'
+  for (let level = 0; level < 20_000; level += 1) deep = [deep]
+  expect(JSON.stringify(hide(deep))).toMatch(/^\[+"\(too deep\)"\]+$/)
 })
