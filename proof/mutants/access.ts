@@ -109,4 +109,25 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: 'if (!incoming.destroyed) return',
     test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 GET with a body that never ends' },
   },
+  {
+    name: 'http: redaction reads nested lists once for each level',
+    file: 'http/redact-list-text.ts',
+    find: 'if (isOption && (isNested ||',
+    replace: 'if (isOption && ((isNested && jsonValueAt(text, start, { escapes, quote }) !== null) ||',
+    test: { file: `${TESTS}/http/redact.test.ts`, name: 'S6 each character of a hostile text' },
+  },
+  {
+    name: 'http: redaction walks JSON of any depth',
+    file: 'http/redact.ts',
+    find: 'if (level > BOUNDS.jsonDepth) return true',
+    replace: 'if (level < 0) return true',
+    test: { file: `${TESTS}/http/deep.test.ts`, name: 'S3 a text with deeply nested JSON' },
+  },
+  {
+    name: 'http: a change that cannot be redacted is not audited',
+    file: 'http/audited.ts',
+    find: 'return HIDDEN',
+    replace: 'throw error',
+    test: { file: `${TESTS}/http/deep.test.ts`, name: 'S3 the audit entry of a change is written' },
+  },
 ]

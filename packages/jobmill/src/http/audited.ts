@@ -3,11 +3,12 @@ import type { MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
 import { isRead } from './access/reads.ts'
 import type { Env } from './env.ts'
+import { HIDDEN } from './redact-keys.ts'
 
 export interface AuditedOptions {
   readonly mill: Pick<Mill, 'audit'>
   readonly redacted: <T>(value: T) => T
-  /** Called when the change was made but the audit entry could not be written. */
+  /** Called when the change was made but the audit entry could not be written, or not with its values. */
   readonly failed: (error: unknown, row: object) => void
 }
 
@@ -20,14 +21,17 @@ export function auditChanges({ mill, redacted, failed }: AuditedOptions): Middle
     // Fails in the first test of a route that sets no note, so never in production.
     if (note === undefined) throw new Error(`${c.req.method} ${c.req.path} did not record what it changed`)
     const { before = null, after = null, ...rest } = note
-    const row = {
-      who: who.name,
-      role: who.role,
-      what: c.get('what'),
-      ...rest,
-      before: redacted(before),
-      after: redacted(after),
+    const row = { who: who.name, role: who.role, what: c.get('what'), ...rest }
+    const hide = (value: unknown): unknown => {
+      try {
+        return redacted(value)
+      } catch (error) {
+        // The change was made, so its entry is written, without the value.
+        failed(error, row)
+        return HIDDEN
+      }
     }
-    await mill.audit.write(row).catch((error: unknown) => failed(error, row))
+    const whole = { ...row, before: hide(before), after: hide(after) }
+    await mill.audit.write(whole).catch((error: unknown) => failed(error, whole))
   }
 }

@@ -1,20 +1,29 @@
 /** Hides secrets from viewers: values of secret keys, and credentials inside texts. */
 
+import { BOUNDS } from '../job/defaults.ts'
 import { HIDDEN, NAMES, secretTest, VALUES } from './redact-keys.ts'
 import { hideCredentials } from './redact-text.ts'
 
 /** How many levels of JSON inside JSON texts are parsed. */
 const DEEPEST_JSON = 3
+/**
+ * How many levels of objects and lists are visited, because the walk is recursive. Payloads have at most
+ * BOUNDS.jsonDepth, and the response around them a few more.
+ */
+const DEEPEST = BOUNDS.jsonDepth + 50
+const TOO_DEEP = '(too deep)'
 const LONGEST_JSON_CHARS = 1_048_576
 
 export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
   if (patterns.length === 0) return (value) => value
   const isSecret = secretTest(patterns)
 
-  function walk(value: unknown, depth: number): unknown {
+  /** `depth` counts texts inside texts, and `level` objects and lists. */
+  function walk(value: unknown, depth: number, level: number): unknown {
     if (typeof value === 'string') return hideInText(value, depth)
     if (typeof value !== 'object' || value === null) return value
-    if (isList(value)) return hideInList(value, depth)
+    if (level >= DEEPEST) return TOO_DEEP
+    if (isList(value)) return hideInList(value, depth, level)
     if (isDrift(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
     if (isOverride(value)) return { ...value, ...('code' in value && { code: HIDDEN }), value: HIDDEN }
     const names = namesIn(value)
@@ -22,20 +31,20 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
       Object.entries(value).map(([key, inner]) => {
         const hides =
           isSecret(key, inner) || (VALUES.test(key) && names.some((name) => isSecret(name, inner)))
-        return [key, hides ? HIDDEN : walk(inner, depth)]
+        return [key, hides ? HIDDEN : walk(inner, depth, level + 1)]
       }),
     )
   }
 
-  function hideInList(list: readonly unknown[], depth: number): unknown[] {
+  function hideInList(list: readonly unknown[], depth: number, level: number): unknown[] {
     return list.map((one, at) => {
-      if (isPair(one)) return hideInPair(one, depth)
-      return isOptionName(list[at - 1], one) ? HIDDEN : walk(one, depth)
+      if (isPair(one)) return hideInPair(one, depth, level + 1)
+      return isOptionName(list[at - 1], one) ? HIDDEN : walk(one, depth, level + 1)
     })
   }
 
-  function hideInPair([key, value]: readonly [string, unknown], depth: number): unknown {
-    return [key, isSecret(key, value) ? HIDDEN : walk(value, depth)]
+  function hideInPair([key, value]: readonly [string, unknown], depth: number, level: number): unknown {
+    return [key, isSecret(key, value) ? HIDDEN : walk(value, depth, level + 1)]
   }
 
   /** True for a command argument after a secret option: `['--password', 'x']`. */
@@ -53,24 +62,42 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     const json = depth < DEEPEST_JSON ? jsonIn(text) : undefined
     if (json !== undefined) {
       const before = JSON.stringify(json)
-      const after = JSON.stringify(walk(json, depth + 1))
+      const after = JSON.stringify(walk(json, depth + 1, 0))
       // Keeps the original formatting unless something is hidden.
       return after === before ? text : after
     }
     return hideCredentials(text, isSecret)
   }
 
-  return <T>(value: T): T => walk(value, 0) as T
+  return <T>(value: T): T => walk(value, 0, 0) as T
 }
 
-/** Parses an object or a list that was written as JSON; undefined for any other text. */
+/**
+ * Parses an object or a list that was written as JSON; undefined for any other text, and for JSON that is
+ * nested too deeply to walk. The search in texts finds the secrets in that too.
+ */
 function jsonIn(text: string): unknown {
-  if (text.length > LONGEST_JSON_CHARS || !/^\s*[[{]/.test(text)) return undefined
+  if (text.length > LONGEST_JSON_CHARS || !/^\s*[[{]/.test(text) || isDeep(text)) return undefined
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** Counts the brackets outside of strings. */
+function isDeep(text: string): boolean {
+  let level = 0
+  let isQuoted = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '"') isQuoted = !isQuoted
+    else if (isQuoted) at += character === '\\' ? 1 : 0
+    else if (character === '[' || character === '{') level += 1
+    else if (character === ']' || character === '}') level -= 1
+    if (level > BOUNDS.jsonDepth) return true
+  }
+  return false
 }
 
 function isList(value: object): value is readonly unknown[] {
