@@ -130,4 +130,18 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: 'throw error',
     test: { file: `${TESTS}/http/deep.test.ts`, name: 'S3 the audit entry of a change is written' },
   },
+  {
+    name: "http: insecure: 'false' opens the API",
+    file: 'http/options.ts',
+    find: 'insecure: checkBoolean,',
+    replace: 'insecure: () => {},',
+    test: { file: `${TESTS}/http/options.test.ts`, name: 'S2 insecure' },
+  },
+  {
+    name: 'http: a name that does not resolve is not named',
+    file: 'http/socket.ts',
+    find: "  'ENOTFOUND',",
+    replace: "  'ENONET',",
+    test: { file: `${TESTS}/http/options.test.ts`, name: 'N5 an address that does not resolve' },
+  },
 ]

@@ -31,4 +31,6 @@ const WHY: Readonly<Record<string, string>> = {
   EADDRINUSE: 'address is already in use',
   EACCES: 'this user has no permission to listen on this address',
   EADDRNOTAVAIL: 'address does not exist on this machine',
+  ENOTFOUND: 'address does not exist on this machine',
+  EAI_AGAIN: 'address does not exist on this machine',
 }

@@ -1,5 +1,13 @@
 /** The options of a gateway that a program starts. */
-import { checkObjectKeys, JobmillError, type LogOption, type Platform } from 'jobmill'
+import {
+  checkFunction,
+  checkObjectKeys,
+  checkPlatform,
+  checkWhole,
+  JobmillError,
+  type LogOption,
+  type Platform,
+} from 'jobmill'
 import type { ServeOptions } from 'jobmill/http'
 import type { GatewayConfig } from './config/config.ts'
 import type { Handler } from './handlers/handler.ts'
@@ -32,13 +40,32 @@ const KEYS: Readonly<Record<keyof GatewayOptions, true>> = {
   platform: true,
   handlerMs: true,
 }
+const ADMIN_KEYS = ['tokens', 'authenticate', 'insecure'] as const
+/** The longest delay of a timer in Node. */
+const LONGEST_HANDLER_MS = 2 ** 31 - 1
 /** The settings that the gateway reads first. */
 const CONFIG_KEYS = ['bots', 'listen', 'retention', 'apiRoot'] as const satisfies (keyof GatewayConfig)[]
 
 /** Reports an option that is missing, misspelled, or not a config from `readConfig`. */
 export function checkOptions(options: GatewayOptions): void {
   checkObjectKeys(options, 'options', Object.keys(KEYS))
-  const config: unknown = options.config
+  checkConfig(options.config)
+  const { handlers, admin, fault, random, platform, handlerMs } = options
+  if (handlers !== undefined) checkHandlers(handlers)
+  if (admin !== undefined) checkObjectKeys(admin, 'admin', ADMIN_KEYS)
+  if (fault !== undefined) checkFunction(fault, 'fault', 'Pass a function that takes the name of a step')
+  if (random !== undefined) checkFunction(random, 'random', 'Pass a function such as Math.random')
+  if (platform !== undefined) checkPlatform(platform)
+  if (handlerMs !== undefined) checkWhole(handlerMs, 'handlerMs', { least: 1, most: LONGEST_HANDLER_MS })
+}
+
+function checkHandlers(handlers: unknown): void {
+  checkObjectKeys(handlers, 'handlers', Object.keys(Object(handlers) as object))
+  for (const [name, handler] of Object.entries(handlers as object))
+    checkFunction(handler, `handlers.${name}`, 'Pass a function that takes an update')
+}
+
+function checkConfig(config: unknown): void {
   const missing =
     typeof config === 'object' && config !== null ? CONFIG_KEYS.filter((key) => !(key in config)) : null
   if (missing?.length === 0) return

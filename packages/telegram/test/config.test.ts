@@ -60,6 +60,23 @@ describe('A3 a bot', () => {
     ])
   })
 
+  test('N5 startGateway refuses options of a wrong type by name', async () => {
+    for (const given of [undefined, null, 5, []])
+      await expect(started(given as never)).rejects.toThrow(/^options: must be an object/)
+    const { config } = read('bots:\n  a: { handler: echo, requireAuth: false }', {}, ['a'])
+    for (const [option, value, field = option] of [
+      ['handlers', 5],
+      ['handlers', { echo: 5 }, 'handlers.echo'],
+      ['admin', 5],
+      ['admin', { token: 'x' }, 'admin.token'],
+      ['fault', 5],
+      ['random', 5],
+      ['platform', 5],
+      ['handlerMs', Number.NaN],
+    ] as const)
+      await expect(started({ config, [option]: value })).rejects.toMatchObject({ field })
+  })
+
   test('A startGateway names the missing option', async () => {
     await expect(started({})).rejects.toMatchObject({ code: 'OPTION_INVALID', field: 'config' })
     await expect(started({ config: null })).rejects.toMatchObject({ field: 'config' })

@@ -1,5 +1,14 @@
 /** The options of an inbox. Validation reports every problem by name. */
-import { checkObjectKeys, JobmillError, type Duration, type LogOption, type Platform } from 'jobmill'
+import {
+  checkBoolean,
+  checkFunction,
+  checkObjectKeys,
+  checkPlatform,
+  JobmillError,
+  type Duration,
+  type LogOption,
+  type Platform,
+} from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { textMs } from './clean/duration.ts'
@@ -88,7 +97,13 @@ const JOB_KEYS: Readonly<Record<keyof BridgeOptions, true>> = { kind: true, queu
 export function checkOptions(options: UploadsOptions): void {
   checkObjectKeys(options, '', Object.keys(KEYS))
   checkParts(options)
-  if (options.job !== undefined) checkObjectKeys(options.job, 'job', Object.keys(JOB_KEYS))
+  const { job, metricsByMailbox, onError, fault, platform } = options
+  if (job !== undefined) checkObjectKeys(job, 'job', Object.keys(JOB_KEYS))
+  if (metricsByMailbox !== undefined) checkBoolean(metricsByMailbox, 'metricsByMailbox')
+  if (onError !== undefined)
+    checkFunction(onError, 'onError', 'Pass a function that takes an error and the name of the failed step')
+  if (fault !== undefined) checkFunction(fault, 'fault', 'Pass a function that takes the name of a step')
+  if (platform !== undefined) checkPlatform(platform)
 }
 
 /** The required parts, each with a method that identifies it. */
@@ -124,7 +139,7 @@ interface Times {
 
 /** Milliseconds, or text such as `90s` and `1h30m`. */
 export function durationMs(value: Duration, field: string, leastMs = 0): number {
-  const ms = typeof value === 'number' ? value : textMs(value)
+  const ms = typeof value === 'number' ? value : typeof value === 'string' ? textMs(value) : Number.NaN
   if (Number.isFinite(ms) && ms >= leastMs && ms <= 10 * 366 * 86_400_000) return Math.round(ms)
   throw new JobmillError('DURATION_INVALID', ms < 0 ? 'must not be negative' : 'must be a duration', {
     field,
@@ -185,8 +200,8 @@ type Number_ =
   | 'quotaFiles'
 
 function whole(given: Numbers, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  const value = given[field] ?? LIMITS[field] ?? 0
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+  const value = given[field] === undefined ? (LIMITS[field] ?? 0) : given[field]
+  if (value !== null && Number.isSafeInteger(value) && value >= least && value <= most) return value
   throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
     field,
     value: quote(value),

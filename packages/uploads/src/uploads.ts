@@ -54,8 +54,9 @@ export const GRACE_MS = 20_000
 export function uploads(options: UploadsOptions): Inbox {
   checkOptions(options)
   const { tables, blobs, platform = systemPlatform, fault = () => {}, onError = toStandardError } = options
+  const { sweepEvery = '5m' } = options
   const limits = resolveLimits(options)
-  const every = durationMs(options.sweepEvery ?? '5m', 'sweepEvery', 1_000)
+  const every = durationMs(sweepEvery, 'sweepEvery', 1_000)
   let bridge: Bridge | null = null
   let counted: ((outcome: SweptOutcome, n: number) => void) | null = null
   const swept = createSwept((outcome, n) => counted?.(outcome, n))

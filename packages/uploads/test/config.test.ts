@@ -64,6 +64,28 @@ job: { kind: file.received, queue: files }
     ])
   })
 
+  test('N5 uploads() refuses options of a wrong type by name', () => {
+    const parts = { tables: { transaction() {} }, blobs: { read() {} } }
+    for (const given of [undefined, null, 5, []])
+      expect(() => uploads(given as never)).toThrow(/^options: must be an object/)
+    for (const [field, value] of [
+      ['onError', 5],
+      ['fault', 'x'],
+      ['platform', 5],
+      ['metricsByMailbox', 'false'],
+      ['log', 5],
+      ['job', 5],
+      ['maxFiles', null],
+      ['maxFileBytes', Number.NaN],
+      ['quotaBytes', '5'],
+      ['expireAfter', {}],
+      ['sweepEvery', null],
+    ] as const)
+      expect(make({ ...parts, [field]: value })).toThrow(
+        expect.objectContaining({ name: 'JobmillError', field }),
+      )
+  })
+
   test('A uploads() names every missing option', () => {
     expect(make({})).toThrow(
       expect.objectContaining({

@@ -59,6 +59,7 @@ interface Access {
 }
 
 export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
+  checkHttpOptions(options)
   const api = handlerFor(mill, options, {
     identity: identityOf(options, options.onError ?? toStandardError),
     callers: 'any',
@@ -72,7 +73,6 @@ export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
 
 /** Builds the handler for a server or a mount with the given access rules. */
 export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Access): HttpApi {
-  checkHttpOptions(options)
   const { onError = toStandardError } = options
   const basePath = checkBasePath(options.basePath ?? '')
   const frameAncestors = checkFrameAncestors(options.frameAncestors)

@@ -1,12 +1,13 @@
 /** The path prefix of the API and Mission Control, such as `/ops/mill`. */
 import { JobmillError, quote } from '../job/errors.ts'
 
-const VALID = /^(?:\/[\w.~-]+)*$/
+/** Browsers and proxies resolve the segments `.` and `..`, so that these never arrive. */
+const VALID = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/
 
 /** Returns an empty text for the root. */
-export function checkBasePath(given: string): string {
-  const path = given.replace(/\/$/, '')
-  if (VALID.test(path)) return path
+export function checkBasePath(given: unknown): string {
+  const path = typeof given === 'string' ? given.replace(/\/$/, '') : null
+  if (path !== null && VALID.test(path)) return path
   throw new JobmillError('OPTION_INVALID', 'is not a path', {
     field: 'basePath',
     value: quote(given),

@@ -2,8 +2,10 @@
 import { safeLines } from '../job/safe-text.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import type { Platform } from '../platform/platform.ts'
-import type { HttpApps } from './apps.ts'
+import { checkArray, checkBoolean, checkFunction, checkText, checkWhole } from '../job/numbers.ts'
+import { checkPlatform, type Platform } from '../platform/platform.ts'
+import { checkApps, type HttpApps } from './apps.ts'
+import { checkBasePath } from './base-path.ts'
 import type { Passthrough } from './passthrough.ts'
 import type { AccessOptions } from './access/access-control.ts'
 import type { Authenticate } from './access/identity.ts'
@@ -83,9 +85,53 @@ const KEYS = [
   'platform',
 ] as const satisfies readonly (keyof HttpOptions)[]
 
-/** Refuses unknown options, so that a typo is never ignored. */
-export function checkHttpOptions(options: HttpOptions): void {
-  checkObjectKeys(options, 'options', KEYS)
+/**
+ * Refuses unknown options and wrong types, so that neither a typo nor a text such as 'false' opens the API.
+ * `handlerFor` checks frameAncestors and passthrough, and `identityOf` the content of tokens.
+ */
+export function checkHttpOptions(options: HttpOptions, more: readonly string[] = []): void {
+  checkObjectKeys(options, 'options', [...more, ...KEYS])
+  for (const [field, check] of Object.entries(CHECKS)) {
+    const value = options[field as keyof HttpOptions]
+    if (value !== undefined) check(value, field)
+  }
+}
+
+type Check = (value: unknown, field: string) => unknown
+
+const count: Check = (value, field) => checkWhole(value, field, { least: 1, most: Number.MAX_SAFE_INTEGER })
+
+const CHECKS: Readonly<Partial<Record<keyof HttpOptions, Check>>> = {
+  tokens: (value, field) => checkText(value, field, 'Pass text with one "name role token" per line'),
+  authenticate: (value, field) =>
+    checkFunction(value, field, 'Pass a function that takes a Request and returns { name, role } or null'),
+  insecure: checkBoolean,
+  basePath: checkBasePath,
+  page: checkBoolean,
+  apps: (value) => checkApps(value as HttpApps),
+  redact: checkPatterns,
+  maxBodyBytes: count,
+  maxBodiesBytes: count,
+  streamsPerCaller: count,
+  maxStreams: count,
+  requestsPerSecond: count,
+  anonymousPerSecond: count,
+  onError: checkOnError,
+  platform: checkPlatform,
+}
+
+export function checkOnError(value: unknown, field: string): void {
+  checkFunction(value, field, 'Pass a function that takes an error and the name of the failed step')
+}
+
+function checkPatterns(value: unknown, field: string): void {
+  const wrong = checkArray(value, field).find((pattern) => !(pattern instanceof RegExp))
+  if (wrong === undefined && !(value as unknown[]).includes(undefined)) return
+  throw new JobmillError('OPTION_INVALID', 'must contain only regular expressions', {
+    field,
+    value: quote(wrong),
+    fix: 'Pass patterns of keys, such as [...SECRET_KEYS, /ssn/i]',
+  })
 }
 
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
@@ -117,16 +163,6 @@ export function streamBoundsOf({
   streamsPerCaller: perCaller = STREAMS_PER_CALLER,
   maxStreams: total = MAX_STREAMS,
 }: HttpOptions): StreamBounds {
-  for (const [field, value] of [
-    ['streamsPerCaller', perCaller],
-    ['maxStreams', total],
-  ] as const)
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new JobmillError('NUMBER_INVALID', 'must be a whole number above 0', {
-        field,
-        value: quote(value),
-        fix: 'Pass a whole number such as 100, or omit it',
-      })
   return { perCaller, total }
 }
 

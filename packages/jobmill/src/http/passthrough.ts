@@ -1,7 +1,7 @@
 /**
  * Routes that an application answers before access control, such as webhooks with their own authentication.
  */
-import { JobmillError, quote } from '../job/errors.ts'
+import { checkFunction } from '../job/numbers.ts'
 import { isAnswer } from './apps.ts'
 import type { Incoming } from './access/local.ts'
 import { problem } from './problem.ts'
@@ -19,12 +19,10 @@ export interface Caller {
 export type Passthrough = (request: Request, caller: Caller) => Response | null | Promise<Response | null>
 
 export function checkPassthrough<B extends Passthrough | undefined>(passthrough: B, field: string): B {
-  if (passthrough === undefined || typeof passthrough === 'function') return passthrough
-  throw new JobmillError('HANDLER_INVALID', 'must be a function', {
-    field,
-    value: quote(passthrough),
-    fix: 'Pass a function that takes a Request and returns a Response, or null for requests of other routes',
-  })
+  const fix =
+    'Pass a function that takes a Request and returns a Response, or null for requests of other routes'
+  if (passthrough !== undefined) checkFunction(passthrough, field, fix)
+  return passthrough
 }
 
 export interface Asked {

@@ -4,12 +4,13 @@
  */
 import { secureHeaders } from 'hono/secure-headers'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { type Platform, systemPlatform } from '../platform/platform.ts'
+import { checkPlatform, type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { newApi } from './app.ts'
 import { answerPassthrough, type Passthrough, checkPassthrough } from './passthrough.ts'
 import type { Env } from './env.ts'
-import { toStandardError } from './options.ts'
+import { checkAddress } from './address.ts'
+import { checkOnError, toStandardError } from './options.ts'
 import { problem } from './problem.ts'
 import { probeRoutes } from './routes/health.ts'
 import type { Served } from './serve.ts'
@@ -43,6 +44,9 @@ export async function servePublic(
 ): Promise<Served> {
   checkObjectKeys(options, 'options', KEYS)
   const { port, bind = '127.0.0.1', onError = toStandardError, platform = systemPlatform } = options
+  checkAddress(port, bind)
+  checkOnError(onError, 'onError')
+  checkPlatform(platform)
   const routes = checkPassthrough(options.routes, 'routes')
   const probes = newApi()
   probes.use(secureHeaders({ strictTransportSecurity: false }))

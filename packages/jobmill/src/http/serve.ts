@@ -8,7 +8,8 @@ import type { Mill } from '../runtime/mill.ts'
 import { handlerFor, type HttpApi } from './api.ts'
 import { checkBasePath } from './base-path.ts'
 import { adminForEveryone, type Identity, identityOf } from './access/identity.ts'
-import { type HttpOptions, toStandardError } from './options.ts'
+import { checkHttpOptions, type HttpOptions, toStandardError } from './options.ts'
+import { checkAddress, isLoopback } from './address.ts'
 import { listenOn } from './socket.ts'
 
 export interface ServeOptions extends HttpOptions {
@@ -29,10 +30,10 @@ export interface Served {
   readonly close: () => Promise<void>
 }
 
-const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
-
 export async function serve(mill: Mill<never>, options: ServeOptions = {}): Promise<Served> {
+  checkHttpOptions(options, ['port', 'bind'])
   const { port = 8787, bind = '127.0.0.1', ...rest } = options
+  checkAddress(port, bind)
   const { api, warnings } = openTo(mill, bind, rest)
   const { url, close } = await listenOn({
     port,
@@ -53,17 +54,17 @@ interface Opened {
 
 function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
   const { tokens, authenticate, insecure = false } = options
-  const isLoopback = LOOPBACK.test(bind)
+  const isLocal = isLoopback(bind)
   const identity = (): Identity => identityOf(options, options.onError ?? toStandardError)
   if (tokens !== undefined || authenticate !== undefined)
     return { api: handlerFor(mill, options, { identity: identity(), callers: 'any' }), warnings: [] }
   if (insecure) {
     // Loopback names only, against DNS rebinding: a page could point its own name at this machine.
-    const callers = isLoopback ? 'loopback-names' : 'any'
+    const callers = isLocal ? 'loopback-names' : 'any'
     const api = handlerFor(mill, options, { identity: identity(), callers })
     return { api, warnings: [`no authentication: every caller that can reach ${bind} is an admin`] }
   }
-  if (!isLoopback) throw noAuthentication(bind)
+  if (!isLocal) throw noAuthentication(bind)
   if (options.passthrough !== undefined) throw passthroughWithoutAuthentication()
   const api = handlerFor(mill, options, { identity: adminForEveryone('local'), callers: 'this-machine' })
   return {

@@ -102,12 +102,22 @@ function endUnread(incoming: IncomingMessage, platform: Platform): void {
   if (incoming.complete) return
   const { socket } = incoming
   const late = platform.timer(LAST_MS, () => void (incoming.complete || socket.destroy()), { unref: true })
-  socket.once('close', () => late.cancel())
+  incoming.once('close', () => late.cancel())
 }
+
+/** An address of another machine, a name that does not resolve, and an invalid address. */
+const NO_ADDRESS: ReadonlySet<string> = new Set([
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EINVAL',
+  'EAFNOSUPPORT',
+])
 
 export function notListening(error: unknown, port: number, bind: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : ''
-  const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : code === 'EADDRNOTAVAIL' ? 'bind' : null
+  const isBind = NO_ADDRESS.has(String(code))
+  const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : isBind ? 'bind' : null
   if (field === null) return error
   const why = { EADDRINUSE: 'is already in use', EACCES: 'needs a permission that this user does not have' }[
     String(code)

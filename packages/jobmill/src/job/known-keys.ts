@@ -5,7 +5,8 @@ import { JobmillError, pathOf, quote } from './errors.ts'
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   throw new JobmillError('OPTION_INVALID', 'must be an object', {
-    field,
+    // An empty field stands for the options as a whole.
+    field: field === '' ? 'options' : field,
     value: quote(value),
     fix: `Pass ${example}`,
   })

@@ -47,3 +47,14 @@ export function checkOneOf<T extends string>(value: unknown, field: string, allo
     fix: `Use one of: ${allowed.join(', ')}`,
   })
 }
+
+/** `fix` says which function to pass. */
+export function checkFunction(value: unknown, field: string, fix: string): void {
+  if (typeof value === 'function') return
+  throw new JobmillError('HANDLER_INVALID', 'must be a function', { field, value: quote(value), fix })
+}
+
+export function checkText(value: unknown, field: string, fix: string): string {
+  if (typeof value === 'string' && value.trim() !== '') return value
+  throw new JobmillError('OPTION_INVALID', 'must be non-empty text', { field, value: quote(value), fix })
+}

@@ -1,6 +1,7 @@
 /** Runs a bulk action as a job: durable, with progress, and cancellable. */
 import { type AnyJob, defineJob } from '../job/definition.ts'
 import type { JobContext } from '../job/context.ts'
+import { checkFunction } from '../job/numbers.ts'
 import { BULK_KIND, BULK_QUEUE, type BulkAct, type BulkFilter, type BulkReport } from './bulk.ts'
 import type { Mill } from './mill.ts'
 
@@ -12,6 +13,7 @@ export interface BulkPayload {
 
 /** `mill` is a function because the mill does not exist yet when its jobs are defined. */
 export function bulkJob(mill: () => Pick<Mill, 'bulk'>): AnyJob {
+  checkFunction(mill, 'bulkJob', 'Pass a function that returns the mill: bulkJob(() => mill)')
   return defineJob({
     kind: BULK_KIND,
     queue: BULK_QUEUE,

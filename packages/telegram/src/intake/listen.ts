@@ -63,6 +63,9 @@ export async function listen(
   }
 }
 
+/** An address of another machine, a name that does not resolve, and an invalid address. */
+const NO_ADDRESS = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL', 'EAFNOSUPPORT'])
+
 /** Names the setting to change, because the system error has only a code. */
 function notListening(error: unknown, { host, port }: Address): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -70,7 +73,7 @@ function notListening(error: unknown, { host, port }: Address): unknown {
     EADDRINUSE: 'address is already in use',
     EACCES: 'this user has no permission to listen on this address',
   }[code]
-  if (why === undefined && code !== 'EADDRNOTAVAIL') return error
+  if (why === undefined && !NO_ADDRESS.has(code)) return error
   return new JobmillError('OPTION_INVALID', why ?? 'address does not exist on this machine', {
     field: 'listen',
     value: `${host}:${port}`,
