@@ -144,4 +144,11 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: "  'ENONET',",
     test: { file: `${TESTS}/http/options.test.ts`, name: 'N5 an address that does not resolve' },
   },
+  {
+    name: 'http: local mode accepts the headers of a CDN',
+    file: 'http/access/local.ts',
+    find: '(?:cf|cloudfront|',
+    replace: '(?:cf|',
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'H5 S2 headers of proxies' },
+  },
 ]

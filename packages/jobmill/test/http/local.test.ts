@@ -104,7 +104,8 @@ const ADDED_HEADERS = `
   Ali-Cdn-Real-Ip Http-Client-Ip X-SP-Forwarded-IP X-IMForwards X-Host-Override X-HTTP-Host-Override X-Gateway X-Ingress-Path
   X-Sucuri-ClientIP Incap-Client-IP X-Webobjects-Remote-Addr X-BlueCoat-Via X-Some-Edge-Proxy My_Load_Balancer_Addr X-Clientip
   X-Peer-Address X-New-Cdn-Id Acme-Forwarded-Proto X-Upstream-Name X-Original-URL X-Authenticated-User Client-Cert
-  X-Proto X-Https X-Port X-Server-Name X-Script-Name X-Request-Start X-Accel-Mapping X-Sendfile-Type`
+  X-SSL X-SSL-Cipher X-SSLClient SSL_CLIENT_VERIFY X-TLSVersion Early-Data X-Unique-ID CloudFront-Viewer-Country
+  CloudFront-Forwarded-Proto X-Timer X-Amzn-Trace-Id X-Azure-Ref X-Proto X-Https X-Port X-Server-Name X-Script-Name X-Request-Start X-Accel-Mapping X-Sendfile-Type`
   .trim()
   .split(/\s+/)
 

@@ -16,7 +16,8 @@ export type Incoming = Env['Bindings']['incoming']
 
 /**
  * Headers that proxies, tunnels and CDNs add, but local clients do not: `X-Forwarded-For`, `Remote-User`,
- * `CF-Ray`. Names are compared with dashes instead of underscores and without `X-` or `HTTP-`, because
+ * `CF-Ray`. X-Request-Id, X-Correlation-Id and Traceparent are not among them: client libraries send these too.
+ * Names are compared with dashes instead of underscores and without `X-` or `HTTP-`, because
  * spellings vary.
  */
 const ADDED_BY_PROXIES = new RegExp(
@@ -24,11 +25,16 @@ const ADDED_BY_PROXIES = new RegExp(
     'forward',
     'via$',
     '(?:true-|cluster-|original-)?client-(?:ip|host|port|cert|dn|verify)',
-    '(?:real|remote|proxy|proxied|original|originating|ssl|tls|nginx|envoy|arr|haproxy|varnish|squid|traefik|caddy|kong|istio)-',
+    '(?:real|remote|proxy|proxied|original|originating|nginx|envoy|arr|haproxy|varnish|squid|traefik|caddy|kong|istio)-',
     'front-end-',
+    // Without a dash too: X-SSL, X-SSLClient, X-TLSVersion.
+    '(?:ssl|tls)',
+    'early-data$',
+    'unique-id$',
+    'timer$',
     'url-scheme$',
     'cdn-',
-    '(?:cf|fastly|fly|akamai|ngrok|tailscale|vercel|azure|appengine|cloud-trace|amz|amzn|goog|ms-client|netlify|render|railway|heroku|tunnel)-',
+    '(?:cf|cloudfront|fastly|fly|akamai|ngrok|tailscale|vercel|azure|appengine|cloud-trace|amz|amzn|goog|ms-client|netlify|render|railway|heroku|tunnel)-',
     // Added by authenticating proxies.
     '(?:auth-request|authentik|authelia|webauth|authenticated|pomerium|oidc|oauth|saml|jwt)-',
   ].join('|')})`,
