@@ -118,6 +118,16 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
   })
 
+  test('N5 a job with an id that exists is left as it is, and the answer is the same', async () => {
+    const { call } = await scene({ work: false })
+    const id = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
+    const first = await call('jobs.enqueue', {}, { kind: 'echo', id, payload: 1 })
+    const second = await call('jobs.enqueue', {}, { kind: 'echo', id, payload: 2 })
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.body).toEqual(first.body)
+    expect((await call('jobs.inspect', { id })).body).toMatchObject({ job: { id, payload: 1 } })
+  })
+
   test('retry, run now and cancel, of one and of many', async () => {
     const { call, mill } = await scene()
     const dead = await mill.enqueue('dies', null)

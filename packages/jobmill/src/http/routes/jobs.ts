@@ -73,7 +73,7 @@ const enqueue = route('operator', 'jobs.enqueue', {
   request: body(enqueueShape, 'The job'),
   responses: {
     201: json(enqueuedShape, 'Enqueued'),
-    200: json(enqueuedShape, 'A job with this dedupe key or id already exists'),
+    200: json(enqueuedShape, 'A job with this dedupe key already exists'),
   },
 })
 
