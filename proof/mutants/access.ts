@@ -151,4 +151,11 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: '(?:cf|',
     test: { file: `${TESTS}/http/local.test.ts`, name: 'H5 S2 headers of proxies' },
   },
+  {
+    name: 'http: private keys in texts are shown',
+    file: 'http/redact-tokens.ts',
+    find: "text.includes('PRIVATE KEY')",
+    replace: "text.includes('PUBLIC KEY')",
+    test: { file: `${TESTS}/http/redact.test.ts`, name: 'H6 S6 secrets in names and values' },
+  },
 ]

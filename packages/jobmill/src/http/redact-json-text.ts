@@ -9,10 +9,10 @@ import { hideRanges, type Range } from './redact-ranges.ts'
 
 /**
  * A quoted key, which may be escaped, or a plain name before a quoted or bracketed value, followed by a colon
- * or another assignment.
+ * or another assignment: `"password": …`, `d["password"] = …`.
  */
 const KEY =
-  /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}(?::|=>)\s{0,8}|(?<![\w"'\\-])([\w-]{1,64})(?:\s{0,8}(?::=?|=>)\s{0,8}|\s{1,8}=\s{0,8}|=\s{1,8})(?=\\{0,63}["']|[[{])/g
+  /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}\]?\s{0,8}(?::|=>|=(?!=))\s{0,8}|(?<![\w"'\\-])([\w-]{1,64})(?:\s{0,8}(?::=?|=>)\s{0,8}|\s{1,8}=\s{0,8}|=\s{1,8})(?=\\{0,63}["']|[[{])/g
 
 /** An object that encloses the current key. */
 interface OpenObject {

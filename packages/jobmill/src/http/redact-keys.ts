@@ -2,15 +2,17 @@
 
 /** The default patterns. Extend them with your own keys: `redact: [...SECRET_KEYS, /ssn/i]`. */
 export const SECRET_KEYS: readonly RegExp[] = [
-  /pass(?:word|wd|phrase|code|key)/i,
+  /pass(?:word|wd|phrase|code|key)|pswd/i,
   // Only as a separate or last word: db_pass and dbPass, but not compass.
   /(?:^|[-_. ])(?:pass|pwd?)$/i,
   /[a-z0-9](?:Pass|Pwd?)$/,
+  /(?:^|[-_. ])(?:db|pg|mysql|redis|smtp|user|root|admin)pass$/i,
   /^pin$/i,
   /(?:^|[-_. ])(?:t?otp|(?:otp|mfa|2fa)[-_. ]?code)$/i,
   /[a-z0-9](?:T?OTP|Otp)$/,
   /session[-_. ]?(?:id|key)$/i,
   /^auth$/i,
+  /auth[-_. ]?header$/i,
   /bearer/i,
   /secret(?!ar)/i,
   // The search text of a bulk operation.
@@ -21,10 +23,11 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /[a-z0-9]D(?:sn|SN)$/,
   /conn(?:ection)?[-_. ]?str(?:ing)?s?$/i,
   /(?:api|private)[-_. ]?key/i,
-  /(?:access|signing|encryption|master|ssh)[-_. ]?keys?$/i,
+  /(?:access|account|signing|encryption|master|ssh)[-_. ]?keys?$/i,
   /authori[sz]ation/i,
   /cookie/i,
-  /credential/i,
+  /credential|(?:^|[-_. ])creds$/i,
+  /[a-z0-9]Creds$/,
 ]
 
 export const HIDDEN = '(hidden)'

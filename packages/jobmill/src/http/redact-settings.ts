@@ -1,12 +1,12 @@
 /**
- * Hides secrets after a name and a colon (headers, YAML, log lines) and after a command option. Values have
- * no quotes here, so prose must be recognized: "password: must have 8 characters" is not a secret.
+ * Hides secrets after a name and a colon on the same line (headers, YAML, log lines) and after a command
+ * option. Values have no quotes here, so prose must be recognized: "password: must have 8 characters" is not a secret.
  */
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
 
 const NAME =
-  /(?<![^\s;,|({["'>])(?:([A-Za-z][\w.-]{0,63}):(?!\/\/)[ \t]{0,8}|(--[A-Za-z][\w.-]{0,63})[ \t]{1,8}(?!-))(?=[^\s"'])/g
+  /(?<![^\s;,|({["'>])(?:([A-Za-z][\w.-]{0,63})[ \t]{0,8}:(?!\/\/)[ \t]{0,8}(?:&[\w.-]{1,64}[ \t]{1,8})?|(--[A-Za-z][\w.-]{0,63})[ \t]{1,8}(?!-))(?=[^\s"'])/g
 
 export function hideSettings(text: string, isSecret: SecretTest): string {
   if (!/:|--/.test(text)) return text

@@ -6,15 +6,23 @@ import { hideInJson } from './redact-json-text.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideInLists } from './redact-list-text.ts'
 import { hideSettings } from './redact-settings.ts'
+import { hidePrivateKeys, hideTokens } from './redact-tokens.ts'
 
 /**
  * Every expression here runs in linear time: repetitions are bounded, or end where the next match may start.
  */
 export function hideCredentials(text: string, isSecret: SecretTest): string {
-  const steps = [hideInJson, hideInLists, hideUsers, hideParameters, hideAssignments, hideSettings]
-  return steps
-    .reduce((hidden, step) => step(hidden, isSecret), text)
-    .replaceAll(/\b(Bearer(?:[\s:]|%20){1,8}["'\\]{0,4})[\w.~+/-]{16,}=*/gi, `$1${HIDDEN}`)
+  const steps = [
+    hidePrivateKeys,
+    hideInJson,
+    hideInLists,
+    hideUsers,
+    hideParameters,
+    hideAssignments,
+    hideSettings,
+    hideTokens,
+  ]
+  return steps.reduce((hidden, step) => step(hidden, isSecret), text)
 }
 
 /**
@@ -25,9 +33,17 @@ function hideUsers(text: string): string {
   if (!text.includes('@')) return text
   return text
     .replaceAll(/(:\/\/[^\s/?#@:"'<>]*:)[^\s/?#"'<>]+@/g, `$1${HIDDEN}@`)
+    .replaceAll(RAW_PASSWORD, `$1${HIDDEN}@`)
     .replaceAll(/(https?:\/\/)[^\s/?#:"'<>]+@/gi, `$1${HIDDEN}@`)
     .replaceAll(/(:\/\/)[^\s/?#:@"'<>]{20,}@/g, `$1${HIDDEN}@`)
 }
+
+/**
+ * A password with a `/`, `?` or `#` that should have been encoded. A number before these is a port, and its
+ * `@` belongs to the path.
+ */
+const RAW_PASSWORD =
+  /(:\/\/[^\s/?#@:"'<>]*:)(?!\d{1,5}(?:[/?#]|$))(?!\(hidden\))[^\s@"'<>]{1,256}@(?=[\w.[-])/g
 
 /** URL parameters that grant access, in addition to those named like a secret key. */
 const SECRET_PARAMETERS = /^(?:sig|x-[a-z]+-signature)$/i

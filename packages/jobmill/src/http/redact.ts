@@ -31,9 +31,20 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
       Object.entries(value).map(([key, inner]) => {
         const hides =
           isSecret(key, inner) || (VALUES.test(key) && names.some((name) => isSecret(name, inner)))
-        return [key, hides ? HIDDEN : walk(inner, depth, level + 1)]
+        if (hides) return [key, HIDDEN]
+        const given = key === 'rawHeaders' ? hideInRawHeaders(inner) : inner
+        return [key, walk(given, depth, level + 1)]
       }),
     )
+  }
+
+  /** The headers of a request in Node: names and values in turn. */
+  function hideInRawHeaders(headers: unknown): unknown {
+    if (!Array.isArray(headers)) return headers
+    return headers.map((one: unknown, at) => {
+      const name: unknown = at % 2 === 1 ? headers[at - 1] : null
+      return typeof name === 'string' && isSecret(name, one) ? HIDDEN : one
+    })
   }
 
   function hideInList(list: readonly unknown[], depth: number, level: number): unknown[] {

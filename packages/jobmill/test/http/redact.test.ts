@@ -18,7 +18,7 @@ const SECRETS = `
   SENTRY_DSN connectionString connection_string connStr apiKey api_key X-Api-Key accessKey
   AWS_SECRET_ACCESS_KEY privateKey signingKey sshKey encryption_key authorization Proxy-Authorization
   cookie Set-Cookie credentials otp totp user_otp loginOtp mfaCode sessionId session_id sessionKey token_value
-  tokenHash refresh_token_v2`
+  tokenHash refresh_token_v2 pswd dbpass pgpass userpass creds dbCreds aws_creds accountKey account_key authHeader`
   .trim()
   .split(/\s+/)
 
@@ -27,7 +27,7 @@ const HARMLESS = `
   dedupeKey orderKey publicKey primaryKey foreignKey keyName hotkey turkey secretary secretariat author
   authors authority authenticated tokenizer tokenCount spin pinned shipping opinion pwnedAt dsnView
   string connections accessKeyId masterKeyboard value name text session sessions
-  sessionCount adopt option tokenValuation`
+  sessionCount adopt option tokenValuation screds accounts account keyAccount authorHeader overpass bypass2 sacred`
   .trim()
   .split(/\s+/)
 
@@ -213,12 +213,39 @@ const LEAKS: readonly (readonly [input: unknown, redacted: unknown])[] = [
     ['curl', '-H', 'X-Api-Key: (hidden)'],
   ],
   ['ran mysql --password hunter -v', 'ran mysql --password (hidden) -v'],
+  ['password : hunter2', 'password : (hidden)'],
+  ['password: &a hunter2', 'password: &a (hidden)'],
+  ['"password"="x"', '"password"="(hidden)"'],
+  ['d["password"] = "x"', 'd["password"] = "(hidden)"'],
+  ["$_POST['password'] = 'x'", "$_POST['password'] = '(hidden)'"],
+  ['AccountName=x;AccountKey=abc;', 'AccountName=x;AccountKey=(hidden);'],
+  ['postgres://u:ab/cd@h/db', 'postgres://u:(hidden)@h/db'],
+  ['postgres://u:ab#c?d@h/db', 'postgres://u:(hidden)@h/db'],
+  // Secrets that are known by their form.
+  ['got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc_def, ok', 'got (hidden), ok'],
+  ['sent Basic YWRhOmh1bnRlcjI= to a', 'sent Basic (hidden) to a'],
+  [
+    'a -----BEGIN RSA PRIVATE KEY-----\nabc=\n-----END RSA PRIVATE KEY----- b',
+    'a -----BEGIN RSA PRIVATE KEY-----(hidden)-----END RSA PRIVATE KEY----- b',
+  ],
+  ['-----BEGIN PRIVATE KEY-----\\ncut o', '-----BEGIN PRIVATE KEY-----(hidden)'],
+  [
+    { rawHeaders: ['X-Api-Key', 'x', 'Accept', 'a'] },
+    { rawHeaders: ['X-Api-Key', '(hidden)', 'Accept', 'a'] },
+  ],
   ['Bearer  abcdefghijklmnop', 'Bearer  (hidden)'],
   ['Bearer\tabcdefghijklmnop', 'Bearer\t(hidden)'],
   ['Bearer%20abcdefghijklmnop', 'Bearer%20(hidden)'],
 ]
 
 const HARMLESS_TEXTS: readonly unknown[] = [
+  'Basic authentication is off, a basic example, Basic auth: use it',
+  'eyJ is how it starts, and eyJhbGci.x.y is too short',
+  '-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----',
+  'http://localhost:8080/@ada and https://example.org:443/a?mail=ada@example.org',
+  'password : must have 8 characters',
+  { rawHeaders: ['Accept', 'a', 'Host', 'b'] },
+  { rawHeaders: 'none' },
   [
     ['first', 'x'],
     ['last', 'y'],
@@ -327,6 +354,15 @@ test('S6 long texts take no longer than they are long', () => {
     'a"',
     ' = ',
     'a=>',
+    'eyJ',
+    '-eyJ',
+    'Basic ',
+    '-----BEGIN ',
+    'PRIVATE KEY-----',
+    '://a:b/',
+    'a :',
+    '"a"]=',
+    ': &a ',
   ]
   for (const part of parts) {
     // Includes the characters without which the search would end early.
@@ -343,6 +379,8 @@ test('S6 long texts take no longer than they are long', () => {
     '"token":{"',
     '\\"token\\":\\"',
     '#token=a',
+    'eyJaaaaaaaa.',
+    '-----BEGIN PRIVATE KEY-----',
   ])
     expect(typeof hide(`:=@${part.repeat(inFull(100_000, 10_000))}`)).toBe('string')
 })
@@ -364,6 +402,10 @@ test('H6 S6 long hostile texts are read in steps that grow with their length', (
     ['"name":"token",', ''],
     ['"value":[,"name":"token",', ''],
     ['Bearer  ', ''],
+    ['-----BEGIN PRIVATE KEY-----', ''],
+    ['d["password"]="', ''],
+    ['password : &a ', ''],
+    ['://a:b/c', '@h'],
   ] as const
   const CHARS = inFull(5_000_000, 150_000)
   for (const [before, after] of parts) {

@@ -10,12 +10,9 @@ export const enqueueShape = z
   .strictObject({
     kind: z.string().openapi({ description: 'kind of the job, which selects its handler' }),
     payload: z.unknown().optional().openapi({ description: 'payload (default null)' }),
-    id: z
-      .string()
-      .optional()
-      .openapi({
-        description: 'UUID; enqueuing the same id again changes nothing, and the answer is the same',
-      }),
+    id: z.string().optional().openapi({
+      description: 'UUID; enqueuing the same id again changes nothing, and the answer is the same',
+    }),
     queue: z.string().optional().openapi({ description: 'queue (default: the queue of its kind)' }),
     priority: z.int().optional().openapi({ description: 'a lower number runs first' }),
     maxAttempts: z.int().optional().openapi({ description: 'attempts before the job is dead' }),
