@@ -60,6 +60,15 @@ describe('A3 a bot', () => {
     ])
   })
 
+  test('N5 ADMIN_LISTEN=false turns Mission Control off, as the setting does', () => {
+    const bots = 'bots:\n  a: { handler: echo, requireAuth: false }'
+    for (const { config, problems } of [
+      read(bots, { ADMIN_LISTEN: 'false' }, ['a']),
+      read(`admin: false\n${bots}`, {}, ['a']),
+    ])
+      expect([config?.admin, problems]).toEqual([null, []])
+  })
+
   test('N5 startGateway refuses options of a wrong type by name', async () => {
     for (const given of [undefined, null, 5, []])
       await expect(started(given as never)).rejects.toThrow(/^options: must be an object/)

@@ -51,7 +51,9 @@ export async function obeyProgram<C extends Shape>(
   const print = asksForHelp ? out : err
   if (command === undefined) {
     const group = commands.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
-    if (group.length > 0) print(helpOnGroup(group, program))
+    const option = meant.length === 0 && !asksForHelp ? args.find((arg) => arg.startsWith('-')) : undefined
+    if (option !== undefined) err(`error   ${option}: is not an option without a command. Run ${name} --help`)
+    else if (group.length > 0) print(helpOnGroup(group, program))
     else if (meant.length === 0) print(helpOnAll(commands, program))
     else err(`error   ${noSuchCommand(meant, commands, name)}`)
     return asksForHelp && (group.length > 0 || meant.length === 0) ? EXIT.done : EXIT.usage

@@ -69,14 +69,18 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+const UUID_FIX = 'Pass 32 hex digits as 8-4-4-4-12'
+/** For an id that the caller may leave out. */
+export const NEW_ID_FIX = `${UUID_FIX}, or omit it to generate one`
+
 /** Ids are compared as text, so they are normalized to lower case. */
-export function checkId(value: unknown, field: string): string {
+export function checkId(value: unknown, field: string, fix = UUID_FIX): string {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
   if (!UUID.test(id)) {
     throw new JobmillError('ID_INVALID', 'must be a UUID', {
       field,
       value: quote(value),
-      fix: 'Pass 32 hex digits as 8-4-4-4-12, or omit it to generate one',
+      fix,
     })
   }
   return id

@@ -7,7 +7,7 @@ import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
 import { JobmillError, quote } from './errors.ts'
 import { jsonText } from './json-text.ts'
 import { checkObjectKeys } from './known-keys.ts'
-import { checkId, checkKey, checkName } from './names.ts'
+import { checkId, checkKey, checkName, NEW_ID_FIX } from './names.ts'
 import { checkWhole } from './numbers.ts'
 import {
   DEDUPE_SCOPES,
@@ -170,7 +170,7 @@ function prepareJob(
   const kind = checkName(request.kind, `${at}.kind`)
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
   return {
-    id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`),
+    id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`, NEW_ID_FIX),
     kind,
     queue,
     payload: jsonText(request.payload, `${at}.payload`, payloadLimitBytes),

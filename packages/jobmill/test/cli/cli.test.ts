@@ -32,11 +32,15 @@ describe('jobmill on sqlite', () => {
 
   test.each([
     [['wrk'], 'unknown command "wrk". Did you mean "work"?'],
+    [['--nope'], '--nope: is not an option without a command. Run jobmill --help'],
+    [['start', '--queues', ''], '--queues: has an empty queue name (got "").'],
+    [['work', '--queues', 'a,,b'], '--queues: has an empty queue name (got "a,,b").'],
+    [['overrides', 'reset', 'nope'], 'queue|limit|schedule: is not an allowed value (got "nope").'],
     [
       ['jobs', 'list', '--sate', 'dead'],
       '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
     ],
-  ])('%j is told with what was meant', async (args, text) => {
+  ])('N5 %j is told with what was meant', async (args, text) => {
     const { folder } = config('export default {}')
     const wrong = run(folder, args)
     expect(await wrong.ended).toBe(2)

@@ -3,6 +3,18 @@ import { describe, expect, test } from 'vitest'
 import { defineJob, type QueueRecord } from '../../src/index.ts'
 import { call, file, places } from './run.ts'
 
+test('N5 a queue that does not exist is not created by queues set', async () => {
+  const { path: at } = file()
+  const { code, err } = await call(at, ['queues', 'set', 'nope', '--workers', '1'])
+  expect([code, err]).toEqual([3, expect.stringContaining('queue not found (got "nope")')])
+  expect((await call(at, ['queues', 'list', '--json'])).out).not.toContain('nope')
+})
+
+test('N5 an id that is no UUID is refused without the advice to omit it', async () => {
+  const { err } = await call(file().path, ['jobs', 'show', '123'])
+  expect(err).toMatch(/must be a UUID \(got "123"\)\. Pass 32 hex digits as 8-4-4-4-12\.\n$/)
+})
+
 describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
   test('list, pause, resume and set', async () => {
     const place = create()

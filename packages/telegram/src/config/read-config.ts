@@ -60,6 +60,11 @@ export function readDraft({
   return { config: isWrong ? null : { ...draft, ...queue }, problems, draft }
 }
 
+/** `admin: false`; in the environment every value is text. */
+function isOff(value: unknown): boolean {
+  return value === false || value === 'false'
+}
+
 function configOf(
   root: Section,
   env: Env,
@@ -70,7 +75,7 @@ function configOf(
   const bots = botsOf(root, { env, found, own: handlers, hasDatabase: database !== null })
   const listen = addressOf(readValue(root, 'listen', env, 'LISTEN'), WEBHOOK, found)
   const adminAt = readValue(root, 'admin', env, 'ADMIN_LISTEN')
-  const admin = adminAt.value === false ? null : addressOf(adminAt, ADMIN, found)
+  const admin = isOff(adminAt.value) ? null : addressOf(adminAt, ADMIN, found)
   if (admin !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
     found.error(
       adminAt.place,

@@ -44,7 +44,9 @@ export const pull: Command = {
       if (!has('json')) given.out(`done    ${files.length} ${files.length === 1 ? 'file' : 'files'}`)
       return isComplete ? EXIT.done : EXIT.failed
     } catch (error) {
-      throw byOption(error)
+      if (!signal.aborted) throw byOption(error)
+      err('stopped before all files were pulled; run it again to pull the rest')
+      return EXIT.failed
     } finally {
       done()
     }

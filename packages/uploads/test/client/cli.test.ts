@@ -1,11 +1,13 @@
 /** `jobmill-uploads upload` and `pull` against a real inbox. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { bundled } from '../../../../test/support/programs.ts'
 import { progressBar } from '../../src/cli/progress-bar.ts'
 import { type Box, mailbox, pending, sceneForAll } from '../support/inboxes.ts'
@@ -120,6 +122,31 @@ describe('the command line of the client', () => {
     expect(err.split('\n')).toHaveLength(3)
     expect(await type([...args, '--key', key], env)).toMatchObject({ code: 0, err: '' })
     expect((await pending(box)).files).toHaveLength(3)
+  })
+
+  test('N5 pull --once that is interrupted says so in one line', async () => {
+    // Accepts connections and never answers.
+    const silent = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void silent.close())
+    await once(silent, 'listening')
+    const folder = freshFolder()
+    const token = path.join(folder, 'token')
+    writeFileSync(token, 'x'.repeat(40))
+    const { port } = silent.address() as AddressInfo
+    const at = ['--url', `http://127.0.0.1:${port}`, '--mailbox', randomUUID(), '--token-file', token]
+    const child = spawn(
+      process.execPath,
+      [bundled(MAIN), 'pull', path.join(folder, 'pulled'), '--once', ...at],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    let err = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    const ended = once(child, 'close')
+    const [socket] = (await once(silent, 'connection')) as [Socket]
+    onTestFinished(() => void socket.destroy())
+    child.kill('SIGINT')
+    expect(await ended).toEqual([1, null])
+    expect(err).toMatch(/^stop {4}[^\n]*\nstopped before all files were pulled; run it again[^\n]*\n$/)
   })
 
   test('a full mailbox is a refusal (3), not unreachable (4)', async () => {

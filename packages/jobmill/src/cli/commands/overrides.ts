@@ -1,5 +1,6 @@
 /** `jobmill overrides`: lists and resets options that an operator set in place of those in code. */
-import type { Overridable } from '../../job/overrides.ts'
+import { checkOneOf } from '../../job/numbers.ts'
+import { OVERRIDABLE } from '../../job/overrides.ts'
 import type { OverrideView } from '../../runtime/overrides.ts'
 import { type Command, EXIT } from '../command.ts'
 import { confirm, YES } from '../confirm.ts'
@@ -33,10 +34,11 @@ export const overridesReset: Command = {
     'jobmill overrides reset limit smtp',
     'jobmill overrides reset --yes',
   ],
-  run: (parsed, terminal) =>
-    withMill(parsed, async (mill) => {
-      const [what, name, option] = parsed.words
-      const selection = { what: what as Overridable | undefined, name, option }
+  run: async (parsed, terminal) => {
+    const [word, name, option] = parsed.words
+    const what = word === undefined ? undefined : checkOneOf(word, 'what', OVERRIDABLE)
+    return withMill(parsed, async (mill) => {
+      const selection = { what, name, option }
       if (name === undefined && !(await confirm(question(what), parsed, terminal))) {
         terminal.err('nothing was reset')
         return EXIT.refused
@@ -46,7 +48,8 @@ export const overridesReset: Command = {
       else if (reset.length === 0) terminal.out('no overrides to reset')
       else for (const one of reset) terminal.out(resetText(one))
       return EXIT.done
-    }),
+    })
+  },
 }
 
 function question(what: string | undefined): string {

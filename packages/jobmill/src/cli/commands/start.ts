@@ -73,17 +73,24 @@ export async function millOptions(parsed: ParsedArguments, works: boolean): Prom
     works || path !== undefined
       ? await loadConfig(path ?? parsed.text('config'), process.cwd())
       : await optionsFor(parsed, { mayCreate: true, mayCreateNamed: true })
-  const serve = parsed
-    .texts('queues')
-    .flatMap((text) => text.split(','))
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
+  const serve = parsed.texts('queues').flatMap(queuesIn)
   return {
     ...config,
     ...(db !== undefined && { store: await storeAt(db) }),
     ...(serve.length > 0 && { serve: [...new Set(serve)] }),
     log: await logFor(parsed, config),
   }
+}
+
+/** An empty name would be ignored, and the process would serve other queues than the caller expects. */
+function queuesIn(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (!names.includes('')) return names
+  throw new JobmillError('OPTION_INVALID', 'has an empty queue name', {
+    field: '--queues',
+    value: quote(text),
+    fix: 'Pass names separated by commas, such as mail,reports, or omit it',
+  })
 }
 
 async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ServeOptions> {
