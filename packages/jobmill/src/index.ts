@@ -26,7 +26,7 @@ export type {
 export { boundOf, type Histogram, type MetricData, mergeData, percentile } from './job/metric-data.ts'
 export type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle, ResultOptions } from './job/handle.ts'
 export { checkObjectKeys } from './job/known-keys.ts'
-export { checkBoolean, checkFunction, checkWhole } from './job/numbers.ts'
+export { checkBoolean, checkFunction, checkPlatform, checkWhole } from './job/numbers.ts'
 export { checkName } from './job/names.ts'
 export { Interruption, type InterruptionCause, isInterruption } from './job/interruption.ts'
 export type { Dedupe, DedupeScope, HoldAfter, NewJob } from './job/new-job.ts'
@@ -60,7 +60,7 @@ export type {
   OwnCounter,
   OwnHistogram,
 } from './observe/prometheus/custom-options.ts'
-export { checkPlatform, type Platform, systemPlatform, type Timer } from './platform/platform.ts'
+export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
 export type { ClaimRequest, Held, Lease } from './store/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
 export type { InstanceRecord, NewInstance, Heartbeat, HeartbeatRequest } from './store/instance.ts'

@@ -2,8 +2,15 @@
 import { safeLines } from '../job/safe-text.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { checkArray, checkBoolean, checkFunction, checkText, checkWhole } from '../job/numbers.ts'
-import { checkPlatform, type Platform } from '../platform/platform.ts'
+import {
+  checkArray,
+  checkBoolean,
+  checkFunction,
+  checkPlatform,
+  checkText,
+  checkWhole,
+} from '../job/numbers.ts'
+import type { Platform } from '../platform/platform.ts'
 import { checkApps, type HttpApps } from './apps.ts'
 import { checkBasePath } from './base-path.ts'
 import type { Passthrough } from './passthrough.ts'

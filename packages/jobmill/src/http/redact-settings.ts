@@ -1,6 +1,7 @@
 /**
  * Hides secrets after a name and a colon on the same line (headers, YAML, log lines) and after a command
- * option. Values have no quotes here, so prose must be recognized: "password: must have 8 characters" is not a secret.
+ * option. Values have no quotes here, so prose must be recognized: "password: must have 8 characters" is not
+ * a secret.
  */
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'

@@ -1,4 +1,4 @@
-/** Hides secrets that are known by their form, without a name: private keys, bearer tokens, JWTs, `Basic …`. */
+/** Hides secrets that are known by their form: private keys, bearer tokens, JWTs, `Basic …`. */
 import { HIDDEN } from './redact-keys.ts'
 
 /** A PEM or PGP block, also cut off. A block without an end is matched to the end of the text, so once. */
@@ -11,7 +11,7 @@ export function hidePrivateKeys(text: string): string {
 }
 
 const BEARER = /\b(Bearer(?:[\s:]|%20){1,8}["'\\]{0,4})[\w.~+/-]{16,}=*/gi
-/** The header of a JWT is a JSON object, whose base64 starts with eyJ. Each run of characters is read once. */
+/** The header of a JWT is a JSON object, whose base64 starts with eyJ. Each run is read once. */
 const JWT = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]{4,}/g
 const BASIC = /\b(Basic[ \t]{1,8})([A-Za-z0-9+/]{4,}={0,2})/gi
 

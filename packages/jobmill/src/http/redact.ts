@@ -32,7 +32,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
         const hides =
           isSecret(key, inner) || (VALUES.test(key) && names.some((name) => isSecret(name, inner)))
         if (hides) return [key, HIDDEN]
-        const given = key === 'rawHeaders' ? hideInRawHeaders(inner) : inner
+        const given: unknown = key === 'rawHeaders' ? hideInRawHeaders(inner) : inner
         return [key, walk(given, depth, level + 1)]
       }),
     )

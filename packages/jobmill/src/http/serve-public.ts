@@ -4,7 +4,8 @@
  */
 import { secureHeaders } from 'hono/secure-headers'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { checkPlatform, type Platform, systemPlatform } from '../platform/platform.ts'
+import { checkPlatform } from '../job/numbers.ts'
+import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { newApi } from './app.ts'
 import { answerPassthrough, type Passthrough, checkPassthrough } from './passthrough.ts'

@@ -58,3 +58,13 @@ export function checkText(value: unknown, field: string, fix: string): string {
   if (typeof value === 'string' && value.trim() !== '') return value
   throw new JobmillError('OPTION_INVALID', 'must be non-empty text', { field, value: quote(value), fix })
 }
+
+/** Checks an option that replaces the clocks and timers. */
+export function checkPlatform(value: unknown): void {
+  if (typeof value === 'object' && value !== null && 'timer' in value && 'monotonic' in value) return
+  throw new JobmillError('OPTION_INVALID', 'must have the methods of a Platform', {
+    field: 'platform',
+    value: quote(value),
+    fix: 'Pass { ...systemPlatform } with the methods that you replace, or omit it',
+  })
+}

@@ -3,7 +3,6 @@
  * a test can move the clock and a simulator can replay a history from its seed.
  */
 import { randomInt } from 'node:crypto'
-import { JobmillError, quote } from '../job/errors.ts'
 import { type Gauges, systemGauges } from './gauges.ts'
 import { mintIds } from './mint-ids.ts'
 
@@ -51,13 +50,3 @@ export const systemPlatform: Platform = Object.freeze({
   },
   gauges: systemGauges,
 })
-
-/** Checks an option that replaces the clocks and timers. */
-export function checkPlatform(value: unknown): void {
-  if (typeof value === 'object' && value !== null && 'timer' in value && 'monotonic' in value) return
-  throw new JobmillError('OPTION_INVALID', 'must have the methods of a Platform', {
-    field: 'platform',
-    value: quote(value),
-    fix: 'Pass { ...systemPlatform } with the methods that you replace, or omit it',
-  })
-}

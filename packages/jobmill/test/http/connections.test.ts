@@ -87,7 +87,7 @@ test('S1 the files of Mission Control are shared by all responses, not copied', 
     const chunks = await Promise.all(
       [1, 2].map(async () => {
         const { body } = await api.fetch(new Request('http://x/', sent))
-        return (await body?.getReader().read())?.value
+        return (await body?.getReader().read())?.value as Uint8Array | undefined
       }),
     )
     expect(chunks[0]?.length).toBeGreaterThan(100)

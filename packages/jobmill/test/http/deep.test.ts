@@ -53,6 +53,10 @@ describe.each(subjects)('$name', ({ store }) => {
   })
 })
 
+const redacted = (): never => {
+  throw new RangeError('too deep')
+}
+
 test('S3 the audit entry of a change is written, also if its values cannot be redacted', async () => {
   const rows: object[] = []
   const faults: string[] = []
@@ -62,9 +66,6 @@ test('S3 the audit entry of a change is written, also if its values cannot be re
     await next()
   })
   const audit = { write: async (row: object) => void rows.push(row), list: () => Promise.reject(new Error()) }
-  const redacted = (): never => {
-    throw new RangeError('too deep')
-  }
   app.use(auditChanges({ mill: { audit }, redacted, failed: (error) => faults.push(String(error)) }))
   app.post('/x', (c) => {
     c.set('what', 'x.change')

@@ -468,8 +468,9 @@ test('S6 each character of a hostile text is read a bounded number of times', ()
     }
 })
 
+const nested = (text: string): string => `${'{"a":['.repeat(20_000)}${text}${']}'.repeat(20_000)}`
+
 test('S3 JSON that is nested too deeply to walk is redacted as text, and deep values end in a placeholder', () => {
-  const nested = (text: string): string => `${'{"a":['.repeat(20_000)}${text}${']}'.repeat(20_000)}`
   const seen = hide({ text: nested('{"password":"x"}'), other: JSON.stringify(nested('"password=x"')) })
   expect(seen.text).toBe(nested('{"password":"(hidden)"}'))
   expect(seen.other).not.toContain('password=x')
