@@ -16,8 +16,8 @@ export type Incoming = Env['Bindings']['incoming']
 
 /**
  * Headers that proxies, tunnels and CDNs add, but local clients do not: `X-Forwarded-For`, `Remote-User`,
- * `CF-Ray`. Client libraries also send X-Request-Id, X-Correlation-Id and Traceparent. Names are compared with
- * dashes instead of underscores and without `X-` or `HTTP-`, because spellings vary.
+ * `CF-Ray`. Client libraries also send X-Request-Id, X-Correlation-Id and Traceparent. Names are compared
+ * with dashes instead of underscores and without `X-` or `HTTP-`, because spellings vary.
  */
 const ADDED_BY_PROXIES = new RegExp(
   `^(?:${[
