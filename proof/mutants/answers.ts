@@ -7,9 +7,23 @@ export const ANSWERS: readonly TestedMutant[] = [
   {
     name: 'postgres: an unlisted error code counts as a data error',
     file: 'store-postgres/sqlstates.ts',
-    find: "return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'",
+    find: "return ROLLED_BACK_CLASSES.has(code.slice(0, 2)) ? 'rolled-back' : 'unknown'",
     replace: "return 'data'",
     test: { file: SQLSTATES, name: 'every answer is one of ours' },
+  },
+  {
+    name: 'postgres: wraparound protection counts as a data error',
+    file: 'store-postgres/sqlstates.ts',
+    find: "if (code === '54000') return !SERVER_LIMITS.has(origin.routine ?? '')",
+    replace: '',
+    test: { file: SQLSTATES, name: 'a limit of the server' },
+  },
+  {
+    name: 'postgres: a taken key of our tables counts as a data error',
+    file: 'store-postgres/sqlstates.ts',
+    find: 'return !isOwnKeyTaken(code, origin)',
+    replace: 'return true',
+    test: { file: SQLSTATES, name: 'a limit of the server' },
   },
   {
     name: 'postgres: a session that the server terminated counts as rolled back',

@@ -5,7 +5,15 @@
 import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import { NAMES_UNKNOWN, NamesChanged } from './names-changed.ts'
-import { endsConnection, type Meaning, meaningAtLogin, meaningOf, verdictOf } from './sqlstates.ts'
+import {
+  endsConnection,
+  isOwnKeyTaken,
+  type Meaning,
+  meaningAtLogin,
+  meaningOf,
+  type Origin,
+  verdictOf,
+} from './sqlstates.ts'
 
 /** Rolled back by the server. The same statement may succeed on a retry. */
 const TRANSIENT = new Set(['40001', '40P01', '55P03'])
@@ -49,6 +57,11 @@ export function isRepeatedId(error: unknown): boolean {
   return codeOf(said) === '23505' && said instanceof Error && 'table' in said && said.table === 'job'
 }
 
+/** A row has a number that a sequence issued again, because the sequence is behind its table. */
+export function isNumberTaken(error: unknown): boolean {
+  return isOwnKeyTaken(codeOf(error) ?? '', originOf(saidBelow(error)))
+}
+
 /** The code from the server or the driver, even inside a JobmillError. */
 export function codeOf(error: unknown): string | undefined {
   const said = saidBelow(error)
@@ -67,7 +80,7 @@ export function leavesConnectionUsable(error: unknown): boolean {
   if (isJobmillError(error)) return error.code !== 'OUTCOME_UNKNOWN'
   if (!(error instanceof pg.DatabaseError) || error.severity !== 'ERROR') return false
   const code = error.code ?? ''
-  return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)
+  return verdictOf(code, error.severity, error) !== 'unknown' && !endsConnection(code)
 }
 
 /** Whether the server refused a statement, as the cause of a JobmillError, and can take the next one. */
@@ -89,7 +102,9 @@ export function toJobmillError(error: unknown, { sent }: { readonly sent: boolea
   const code = codeOf(error) ?? ''
   // A RangeError means that the message exceeds what the driver can build.
   const verdict =
-    error instanceof RangeError ? 'data' : verdictOf(severity === undefined ? '' : code, severity)
+    error instanceof RangeError
+      ? 'data'
+      : verdictOf(severity === undefined ? '' : code, severity, originOf(error))
   if (verdict === 'unknown') return unknownOutcome(error, code, why)
   if (verdict === 'rolled-back') return meant(meaningOf(code), error, why)
   return new JobmillError('DATA_REFUSED', `the database cannot store these values: ${why}`, {
@@ -127,6 +142,10 @@ function severityOf(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error && typeof error.severity === 'string'
     ? error.severity
     : undefined
+}
+
+function originOf(error: unknown): Origin {
+  return error instanceof Error ? (error as Error & Origin) : {}
 }
 
 /** Thrown by Jobmill's own code between two statements. Drivers and servers never raise these types. */

@@ -4,6 +4,7 @@
  * invent.
  */
 import type { ErrorCode } from '../job/errors.ts'
+import { expectedParts, ourTables } from './admin/expected.ts'
 
 /**
  * - `data`: the statement will never succeed with these values.
@@ -17,6 +18,52 @@ export type Verdict = 'data' | 'rolled-back' | 'unknown'
 const DATA_CLASSES = new Set(['22', '23', '54'])
 /** Type mismatches that values can cause. */
 const DATA_CODES = new Set(['42804', '42846'])
+/** Codes of these classes that no value causes: an exhausted sequence, too many columns or arguments. */
+const NOT_DATA = new Set(['2200H', '54011', '54023'])
+/**
+ * Functions of the server that raise 54000 for a limit of the server or the transaction: wraparound
+ * protection, a full NOTIFY queue, a table of the largest size, too many commands or sort runs. Their names
+ * are the same in every language. 54001 is raised for deeply nested JSON, so it remains a data error.
+ */
+const SERVER_LIMITS = new Set(
+  (
+    'GetNewTransactionId GetNewMultiXactId PreCommit_Notify mdextend mdzeroextend ExtendBufferedRelShared ' +
+    'ExtendBufferedRelLocal ReadBuffer_common CommandCounterIncrement StartSubTransaction PushTransaction ' +
+    'selectnewtape inittapestate'
+  ).split(' '),
+)
+
+/** What the error of the driver says about where the server raised it. */
+export interface Origin {
+  readonly routine?: string | undefined
+  readonly table?: string | undefined
+  readonly constraint?: string | undefined
+}
+
+/**
+ * The keys of our tables, which hold numbers of sequences or rows that concurrent calls may also write. Only
+ * the id of a job is a value that the caller chooses.
+ */
+const ownKeys = new Set(
+  [...expectedParts().keys()].flatMap((part) => (part.startsWith('index ') ? [part.split('.')[1]] : [])),
+)
+ownKeys.delete('job_pkey')
+const ownTables = new Set(ourTables())
+
+/** A number of a sequence was issued before, or another call wrote the row first. */
+export function isOwnKeyTaken(code: string, { constraint }: Origin): boolean {
+  return code === '23505' && constraint !== undefined && ownKeys.has(constraint)
+}
+
+/** Whether the values are at fault. The server also raises codes of these classes for its own reasons. */
+function isOfData(code: string, origin: Origin): boolean {
+  if (DATA_CODES.has(code)) return true
+  if (!DATA_CLASSES.has(code.slice(0, 2)) || NOT_DATA.has(code)) return false
+  if (code === '54000') return !SERVER_LIMITS.has(origin.routine ?? '')
+  // Values are checked before they are sent, so only a missing row of ours leaves a column empty.
+  if (code === '23502') return !ownTables.has(origin.table ?? '')
+  return !isOwnKeyTaken(code, origin)
+}
 
 /**
  * Classes that a server raises inside a transaction, which it then rolls back. JM is raised by our functions.
@@ -24,8 +71,8 @@ const DATA_CODES = new Set(['42804', '42846'])
  */
 const ROLLED_BACK_CLASSES = new Set(
   (
-    '02 03 09 0A 0B 0F 0L 0P 0Z 10 20 21 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 55 57 58 72 ' +
-    'F0 HV JM P0'
+    '02 03 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 ' +
+    '58 72 F0 HV JM P0'
   ).split(' '),
 )
 /**
@@ -40,12 +87,11 @@ const BEFORE_ANYTHING = new Set(['53300', '57P03'])
  * `severity` is as the server sends it. In another language it is not `ERROR`, and a rolled-back transaction
  * then counts as unknown, which is safe.
  */
-export function verdictOf(code: string, severity: string | undefined): Verdict {
-  const kind = code.slice(0, 2)
-  if (DATA_CLASSES.has(kind) || DATA_CODES.has(code)) return 'data'
+export function verdictOf(code: string, severity: string | undefined, origin: Origin): Verdict {
+  if (isOfData(code, origin)) return 'data'
   if (BEFORE_ANYTHING.has(code) || REFUSED.has(code)) return 'rolled-back'
   if (severity !== 'ERROR' || UNKNOWN_CODES.has(code)) return 'unknown'
-  return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'
+  return ROLLED_BACK_CLASSES.has(code.slice(0, 2)) ? 'rolled-back' : 'unknown'
 }
 
 /** For a failed or read-only transaction, another connection may reach a working server. */
@@ -75,6 +121,9 @@ const unavailable = (what: string, fix?: string): Meaning => ({
 
 /** By code, otherwise by class. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
+  '2200H': unavailable('a sequence has no numbers left', 'Run `jobmill db doctor`'),
+  '23502': unavailable('a row of the Jobmill tables is missing', CHECK_TABLES),
+  '23505': unavailable('a key of the Jobmill tables is taken', 'Run `jobmill db doctor` if it stays so'),
   '25006': unavailable('the server is read-only, probably a replica'),
   '28': refused('the server refused the user', CHECK_USER),
   '28P01': refused('the server refused the password', CHECK_USER),
@@ -98,6 +147,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '53100': unavailable('the disk of the server is full'),
   '53200': unavailable('the server is out of memory'),
   '53300': unavailable('the server has no free connections'),
+  '54': unavailable(
+    'the server reached a limit of its own',
+    'Follow the hint in the log of the server, for example: end old transactions and run VACUUM',
+  ),
   '55P03': busy('a lock was not available in time'),
   '57014': busy('the statement was cancelled, probably by statement_timeout'),
   '57P03': unavailable('the server is starting up or shutting down'),

@@ -6,10 +6,11 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { isJobmillError, type JobmillError } from '../../src/job/errors.ts'
 import { toJobmillError, leavesConnectionUsable } from '../../src/store-postgres/errors.ts'
+import type { Origin } from '../../src/store-postgres/sqlstates.ts'
 import { commitError, storeError } from '../../src/store-sqlite/errors.ts'
 
-function answer(code: string, severity = 'ERROR'): pg.DatabaseError {
-  return Object.assign(new pg.DatabaseError('said by the server', 1, 'error'), { code, severity })
+function answer(code: string, severity = 'ERROR', origin: Origin = {}): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError('said by the server', 1, 'error'), { code, severity, ...origin })
 }
 
 function errorFor(error: unknown, sent = true): JobmillError {
@@ -22,17 +23,54 @@ type Fate = 'DATA_REFUSED' | 'STORE_BUSY' | 'STORE_REFUSED' | 'STORE_UNAVAILABLE
 
 /** Every class, and those codes in it that differ from it. */
 const ANSWERS: Readonly<Record<Fate, string>> = {
+  // All codes of the classes 22, 23 and 54, except those that no value causes.
   DATA_REFUSED:
-    '22000 22001 22003 22021 22P02 22P05 23000 23502 23503 23505 23514 23P01 54000 54001 54011 54023 42804 42846',
+    '22000 22001 22002 22003 22004 22005 22007 22008 22009 2200B 2200C 2200D 2200F 2200G 2200L 2200M 2200N 2200S ' +
+    '2200T 22010 22011 22012 22013 22014 22015 22016 22018 22019 2201B 2201E 2201F 2201G 2201W 2201X 22021 22022 ' +
+    '22023 22024 22025 22026 22027 2202E 2202G 2202H 22030 22031 22032 22033 22034 22035 22036 22037 22038 22039 ' +
+    '2203A 2203B 2203C 2203D 2203E 2203F 2203G 22P01 22P02 22P03 22P04 22P05 22P06 23000 23001 23502 23503 23505 ' +
+    '23514 23P01 54000 54001 42804 42846',
   STORE_BUSY: '40000 40001 40002 40P01 55P03 57014',
   STORE_REFUSED: '28000 28P01 3D000 42501',
   STORE_UNAVAILABLE:
-    '02000 03000 09000 0A000 0B000 0F000 0L000 0P000 0Z000 10608 20000 21000 24000 25000 25001 25006 25P01 25P02 26000 27000 2B000 2BP01 ' +
+    '2200H 54011 54023 02000 03000 09000 0A000 0B000 0F000 0L000 0P000 0Z000 10608 20000 21000 24000 25000 25001 25006 25P01 25P02 26000 27000 2B000 2BP01 ' +
     '2D000 2F000 34000 38000 39000 3B000 3F000 42000 42601 42703 42883 42P01 42P05 44000 53000 53100 53200 53300 53400 55000 55006 57000 ' +
     '57P03 58030 58P01 72000 F0000 HV000 P0000 P0001 P0004',
   OUTCOME_UNKNOWN:
     '08000 08003 08006 08P01 25P03 25P04 40003 57P01 57P02 57P04 57P05 58000 XX000 XX001 XX002 00000 01000 QQ123 0Q001 99999 S1000',
 }
+/** Codes of the same classes that the server raised for a reason of its own, or on a key or column of ours. */
+const OWN: readonly (readonly [string, Origin])[] = [
+  ...[
+    'GetNewTransactionId',
+    'GetNewMultiXactId',
+    'PreCommit_Notify',
+    'mdextend',
+    'ExtendBufferedRelShared',
+  ].map((routine) => ['54000', { routine }] as const),
+  ...[
+    'ready_pkey',
+    'queue_pkey',
+    'kind_pkey',
+    'event_pkey',
+    'metric_delta_pkey',
+    'order_check_pkey',
+    'order_queue_pkey',
+  ].map((constraint) => ['23505', { constraint }] as const),
+  ...['attempt_pkey', 'ready_id_key', 'dedupe_pkey', 'queue_name_key'].map(
+    (constraint) => ['23505', { constraint }] as const,
+  ),
+  ['23502', { table: 'ready' }],
+]
+/** The same codes, for the values: an index row that is too large, and what a user added to our tables. */
+const OF_VALUES: readonly (readonly [string, Origin])[] = [
+  ['54000', { routine: '_bt_check_third_page' }],
+  ['54000', { routine: 'enlargeStringInfo' }],
+  ['54001', { routine: 'check_stack_depth' }],
+  ['23505', { table: 'job', constraint: 'job_pkey' }],
+  ['23505', { table: 'job', constraint: 'one_job_per_customer' }],
+  ['23502', { table: 'invoice' }],
+]
 const TABLE = Object.entries(ANSWERS).flatMap(([fate, codes]) =>
   codes.split(' ').map((code) => [code, fate] as const),
 )
@@ -44,6 +82,18 @@ describe('postgres', () => {
     expect(TABLE.map(([code]) => [code, errorFor(answer(code)).code])).toEqual(TABLE)
     for (const [code, fate] of TABLE)
       expect([code, errorFor(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
+  })
+
+  test('D1 a limit of the server, or a taken key of ours, is no error of the data', () => {
+    for (const [code, origin] of OWN) {
+      const error = answer(code, 'ERROR', origin)
+      expect([code, origin, said(error).code]).toEqual([code, origin, 'STORE_UNAVAILABLE'])
+      expect(said(error).retryable).toBe(true)
+      expect(leavesConnectionUsable(error)).toBe(true)
+      expect(said(answer(code, 'FEHLER', origin)).code).toBe('OUTCOME_UNKNOWN')
+    }
+    for (const [code, origin] of OF_VALUES)
+      expect([code, origin, said(answer(code, 'ERROR', origin)).code]).toEqual([code, origin, 'DATA_REFUSED'])
   })
 
   test('D1 the outcome is unknown when the session ends with the answer, or says its severity in another language', () => {
