@@ -35,7 +35,7 @@ export const ANSWERS: readonly TestedMutant[] = [
   {
     name: 'postgres: a connection in an unknown state is reused',
     file: 'store-postgres/errors.ts',
-    find: "return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)",
+    find: "return verdictOf(code, error.severity, error) !== 'unknown' && !endsConnection(code)",
     replace: 'return code.length > 0',
     test: { file: SQLSTATES, name: 'a connection is used again only after an answer' },
   },

@@ -49,4 +49,18 @@ export const REPLACED: readonly TestedMutant[] = [
     replace: 'if (error !== undefined) throw error',
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: what is enqueued' },
   },
+  {
+    name: 'postgres: a sequence that is behind its table is not raised when a row is refused',
+    file: 'store-postgres/recovery.ts',
+    find: 'if (isNumberTaken(error)) {',
+    replace: 'if (isNumberTaken(null)) {',
+    test: { file: `${TESTS}/postgres/sequences.test.ts`, name: 'D3 P1 under a mill that works' },
+  },
+  {
+    name: 'postgres: sequences that are behind their tables are not raised at open',
+    file: 'store-postgres/sequences.ts',
+    find: 'if (behind.length > 0) await raiseSequences(target)',
+    replace: '',
+    test: { file: `${TESTS}/postgres/sequences.test.ts`, name: 'and open raises it' },
+  },
 ]

@@ -56,6 +56,7 @@ import {
   scheduleFailed,
   schedules,
 } from './schedules.ts'
+import { raiseIfBehind } from './sequences.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from './server-version.ts'
 import { assign, slots } from './slots.ts'
 import { stage } from './stage.ts'
@@ -196,6 +197,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   try {
     await checkServer(connection)
     await migrate({ connection, schema, sql, platform, deadlineMs })
+    await raiseIfBehind({ connection, schema, sql })
     migrated.resolve()
   } catch (error) {
     migrated.reject(error)

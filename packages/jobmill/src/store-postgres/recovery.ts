@@ -1,13 +1,14 @@
 /**
  * Recovers a store whose database was dropped, emptied or replaced while it was open. Missing tables are
  * recreated after a delay, because a restore drops and creates them one by one and must not find our tables
- * in between.
+ * in between. Sequences that are behind their tables are raised.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Connection } from './connection.ts'
-import { codeOf } from './errors.ts'
+import { codeOf, isNumberTaken } from './errors.ts'
 import { isMigrated, lockMigrations, migrate, restoreLedger } from './migrate.ts'
+import { raiseSequences } from './sequences.ts'
 
 /** No such table, schema or function. */
 const MISSING = new Set(['42P01', '3F000', '42883'])
@@ -31,7 +32,10 @@ const SECRET = `INSERT INTO jobmill.secret (value) SELECT concat(gen_random_uuid
 const SKIP_TOKENS = `SELECT setval('jobmill.token', (SELECT last_value FROM jobmill.token) + 1000000)`
 
 export interface Recovery {
-  /** Runs `verb`. If tables were missing, restores them and runs it again, unless `isOnce` is set. */
+  /**
+   * Runs `verb`. If tables were missing or a sequence was behind its table, restores them and runs it again,
+   * unless `isOnce` is set.
+   */
   readonly run: <T>(verb: () => Promise<T>, isOnce: boolean) => Promise<T>
   /** Called when the database is another copy than before. */
   readonly onReplaced: () => Promise<void>
@@ -49,6 +53,7 @@ export function recovery(options: RecoveryOptions): Recovery {
   const { connection, schema, sql, platform } = options
   let missingSince: number | null = null
   let completing: Promise<void> | null = null
+  let raising: Promise<void> | null = null
 
   async function complete(cause: unknown): Promise<void> {
     if (await isMigrated(options)) {
@@ -68,6 +73,12 @@ export function recovery(options: RecoveryOptions): Recovery {
       try {
         return await verb()
       } catch (error) {
+        if (isNumberTaken(error)) {
+          raising ??= raiseSequences(options).finally(() => (raising = null))
+          await raising
+          if (isOnce) throw error
+          return verb()
+        }
         if (!MISSING.has(codeOf(error) ?? '')) throw error
         completing ??= complete(error).finally(() => (completing = null))
         await completing
@@ -82,6 +93,7 @@ export function recovery(options: RecoveryOptions): Recovery {
         await restoreLedger(query, options)
         for (const statement of [...ONE_ROW, SECRET, SKIP_TOKENS]) await query(sql(statement), [])
       })
+      await raiseSequences(options)
     },
   }
 }

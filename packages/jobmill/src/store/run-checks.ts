@@ -5,10 +5,9 @@
 import { isJobmillError } from '../job/errors.ts'
 import { type Diagnostic, warning } from './admin.ts'
 
-export type Check = readonly [
-  name: string,
-  look: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
-]
+type Looking = () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>
+
+export type Check = readonly [name: string, look: Looking]
 
 /** `isAnswered`: whether the database is reachable and only refused the query. */
 export async function runChecks(
@@ -34,4 +33,20 @@ export async function runChecks(
     }
   }
   return diagnostics
+}
+
+/** Checks that read tables run only if the check of the schema before them found no error. */
+export function ifWhole(): {
+  readonly check: (look: Looking) => Looking
+  readonly only: (look: Looking) => Looking
+} {
+  let isWhole = false
+  return {
+    check: (look) => async () => {
+      const found = await look()
+      isWhole = found.every(({ level }) => level !== 'error')
+      return found
+    },
+    only: (look) => () => (isWhole ? look() : []),
+  }
 }

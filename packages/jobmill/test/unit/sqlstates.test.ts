@@ -39,7 +39,7 @@ const ANSWERS: Readonly<Record<Fate, string>> = {
   OUTCOME_UNKNOWN:
     '08000 08003 08006 08P01 25P03 25P04 40003 57P01 57P02 57P04 57P05 58000 XX000 XX001 XX002 00000 01000 QQ123 0Q001 99999 S1000',
 }
-/** Codes of the same classes that the server raised for a reason of its own, or on a key or column of ours. */
+/** The same codes, raised for a reason of the server, or on a key or column of our tables. */
 const OWN: readonly (readonly [string, Origin])[] = [
   ...[
     'GetNewTransactionId',

@@ -1,5 +1,5 @@
 /** Runs all checks of a database. Read-only, and takes no lock that blocks writers. */
-import { type Check, runChecks } from '../../store/run-checks.ts'
+import { type Check, ifWhole, runChecks } from '../../store/run-checks.ts'
 import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin.ts'
 import { schemaDiagnostic } from '../../store/schema-status.ts'
 import { wasAnswered } from '../errors.ts'
@@ -9,6 +9,7 @@ import { bloat } from './check-bloat.ts'
 import { notifier } from './check-notifier.ts'
 import { horizon } from './check-horizon.ts'
 import { drift } from './check-schema.ts'
+import { sequences } from './check-sequences.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
 import { newClient } from '../server-address.ts'
@@ -23,8 +24,15 @@ export async function diagnose(
     const look: Look = { ...site, query }
     const applied = await appliedMigrations(query, site)
     const schema = schemaDiagnostic(applied, MIGRATIONS)
+    const whole = ifWhole()
     // The expected objects are known for this release only.
-    const tables: Check[] = schema.level === 'ok' ? [['drift', () => drift(look)]] : []
+    const tables: Check[] =
+      schema.level === 'ok'
+        ? [
+            ['drift', whole.check(() => drift(look))],
+            ['sequences', whole.only(() => sequences(look))],
+          ]
+        : []
     return runChecks(
       [
         ['schema', () => [schema]],
