@@ -98,7 +98,7 @@ export const USERS: readonly TestedMutant[] = [
   {
     name: 'postgres: an invalid ssl option is accepted',
     file: 'store-postgres/server-address.ts',
-    find: '  checkSsl(ssl)\n',
+    find: "  checkSsl(ssl, 'ssl')\n",
     replace: '',
     test: { file: `${TESTS}/postgres/open.test.ts`, name: 'N7 settings that cannot be used' },
   },
@@ -115,5 +115,25 @@ export const USERS: readonly TestedMutant[] = [
     find: 'get statusCode(): number',
     replace: 'get status(): number',
     test: { file: `${TESTS}/unit/reference-docs.test.ts`, name: 'N18' },
+  },
+  {
+    name: 'postgres: the notifier does not get the login of the pool',
+    file: 'store-postgres/options.ts',
+    find: 'return notifierAddress(notifier, url, { ssl, password })',
+    replace: 'return addressOf({ url: notifier, ssl, password })',
+    test: {
+      file: `${TESTS}/postgres/comes-back.test.ts`,
+      name: 'N7 a notifier without a password uses that of the pool',
+    },
+  },
+  {
+    name: 'postgres: the password field of a pool wins over its connection string',
+    file: 'store-postgres/server-address.ts',
+    find: "found[key] !== undefined && !(key === 'password' && hasPassword(found['connectionString']))",
+    replace: 'found[key] !== undefined',
+    test: {
+      file: `${TESTS}/postgres/comes-back.test.ts`,
+      name: 'N7 the password of a connection string wins',
+    },
   },
 ]

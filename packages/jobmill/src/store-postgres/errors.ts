@@ -24,8 +24,8 @@ const SEND_AGAIN = 'Send the same call again: ids and tokens make that safe'
 const SAID: readonly (readonly [RegExp, string, string])[] = [
   [
     /password must be a (?:non-empty )?string/i,
-    'the server requires a password, but the database URL has none',
-    'Add the password to the database URL. Write # and @ in a password as %23 and %40',
+    'the server requires a password, but the connection settings have none',
+    'Pass the option password, or add it to the URL of the database or notifier, with # and @ as %23 and %40',
   ],
   [
     /does not support SSL/i,

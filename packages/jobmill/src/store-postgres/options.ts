@@ -8,8 +8,11 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import {
   type Address,
   addressOf,
+  checkUrl,
   type ConnectionSettings,
+  invalid,
   nameOfServer,
+  notifierAddress,
   type Password,
   type PoolLike,
 } from './server-address.ts'
@@ -83,7 +86,15 @@ export function resolveOptions(
   first: string | PostgresOptions,
   second: PostgresOptions = {},
 ): PostgresSettings {
+  checkFirst(first)
   const options = typeof first === 'object' && first !== null ? first : second
+  if (typeof (options as unknown) !== 'object' || (options as unknown) === null || Array.isArray(options))
+    throw invalid(
+      'options',
+      'must be an object',
+      `Pass an object with some of ${OPTIONS.join(', ')}`,
+      options,
+    )
   checkObjectKeys(options, '', OPTIONS)
   const url =
     typeof first === 'object' && first !== null
@@ -124,9 +135,33 @@ function one(url: string, { url: other }: PostgresOptions): string {
   })
 }
 
-/** The address for LISTEN, with the same login and TLS options. */
+/** A pool is a common mistake, and its fields would be reported as unknown options. */
+function checkFirst(first: unknown): void {
+  if (first === undefined || typeof first === 'string') return
+  if (typeof first !== 'object' || first === null)
+    throw invalid(
+      'url',
+      'must be a URL or an object',
+      'Pass postgres://user:password@host:5432/database, or an object with url, pool or connection',
+      first,
+    )
+  if (!('query' in first) || typeof first.query !== 'function') return
+  const fix = 'Pass postgres({ pool }) with a pg.Pool'
+  if ('totalCount' in first) throw invalid('pool', 'was passed in place of the options', fix)
+  throw invalid('connection', 'is a client in place of the options', fix)
+}
+
+/** The address for LISTEN. */
 function listenAt(url: Address, { notifier, ssl, password }: PostgresOptions): Address | null {
   if (notifier === false) return null
   if (notifier === undefined) return url
-  return addressOf({ url: notifier, ssl, password })
+  if (typeof (notifier as unknown) !== 'string')
+    throw invalid(
+      'notifier',
+      'must be a URL or false',
+      'Pass the URL of the server itself, or false to poll',
+      notifier,
+    )
+  checkUrl(notifier, 'notifier')
+  return notifierAddress(notifier, url, { ssl, password })
 }

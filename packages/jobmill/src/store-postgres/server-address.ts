@@ -48,8 +48,8 @@ export function addressOf(given: AddressOptions): Address {
     const what = ways.length === 0 ? 'is missing' : `conflicts with ${ways[0]}`
     throw invalid(ways[1] ?? 'url', what, 'Pass exactly one of url, pool and connection')
   }
-  checkPassword(password)
-  checkSsl(ssl)
+  checkPassword(password, 'password')
+  checkSsl(ssl, 'ssl')
   checkConnection(connection)
   const base =
     url ?? (pool === undefined ? fieldsOf(connection, 'connection') : fieldsOf(poolOptions(pool), 'pool'))
@@ -69,7 +69,31 @@ function fieldsOf(options: object | undefined, field: string): ConnectionSetting
   if (typeof options !== 'object' || options === null)
     throw invalid(field, 'must be an object', 'Pass { host, port, user, database, password }', options)
   const found = options as Record<string, unknown>
-  return Object.fromEntries(READ.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])))
+  const isRead = (key: string): boolean =>
+    found[key] !== undefined && !(key === 'password' && hasPassword(found['connectionString']))
+  return Object.fromEntries(READ.flatMap((key) => (isRead(key) ? [[key, found[key]]] : [])))
+}
+
+/** The driver then ignores the field `password`. */
+export function hasPassword(url: unknown): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false
+  const { password, searchParams } = new URL(url)
+  return password !== '' || searchParams.has('password')
+}
+
+/**
+ * The address for LISTEN: the URL, with the login and TLS options of the store where it has none. A password
+ * belongs to one user, so another user does not get it.
+ */
+export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
+  const { user, password } = newClient(store) as pg.Client & { readonly password?: Password }
+  const isOwn = !hasPassword(url) && ['', user].includes(decodeURIComponent(new URL(url).username))
+  const ssl = typeof store === 'string' || /[?&]ssl/.test(url) ? undefined : store.ssl
+  return addressOf({
+    url,
+    ssl: given.ssl ?? ssl,
+    password: given.password ?? (isOwn && typeof store !== 'string' ? (password ?? undefined) : undefined),
+  })
 }
 
 function poolOptions(pool: PoolLike): object {
@@ -78,9 +102,9 @@ function poolOptions(pool: PoolLike): object {
   throw invalid('pool', 'has no connection settings', 'Pass a pg.Pool, or url or connection instead')
 }
 
-function checkPassword(password: unknown): void {
+function checkPassword(password: unknown, field: string): void {
   if (password === undefined || typeof password === 'string' || typeof password === 'function') return
-  throw invalid('password', 'must be a string or a function', 'Pass a string, or a function that returns one')
+  throw invalid(field, 'must be a string or a function', 'Pass a string, or a function that returns one')
 }
 
 /** Unlike a pool's settings, these are meant for this store, so unknown keys are rejected. */
@@ -88,19 +112,40 @@ function checkConnection(connection: unknown): void {
   if (typeof connection !== 'object' || connection === null) return
   const [unknown] = unknownKeys(connection, 'connection', READ)
   if (unknown !== undefined) throw unknown
+  const { password, ssl, port, ...texts } = connection as Record<string, unknown>
+  for (const key of ['connectionString', 'host', 'user', 'database']) {
+    const text = texts[key]
+    if (text !== undefined && typeof text !== 'string')
+      throw invalid(`connection.${key}`, 'must be a string', 'Pass a string, or omit it', text)
+  }
+  if (port !== undefined && !isPort(port))
+    throw invalid(
+      'connection.port',
+      'must be a whole number from 1 to 65535',
+      'Pass a number, or omit it for 5432',
+      port,
+    )
+  checkPassword(password, 'connection.password')
+  checkSsl(ssl, 'connection.ssl')
 }
 
-function checkSsl(ssl: unknown): void {
+/** The driver also reads the text of a number, such as one of an environment variable. */
+function isPort(port: unknown): boolean {
+  const number = typeof port === 'string' && /^\d+$/.test(port) ? Number(port) : port
+  return Number.isInteger(number) && Number(number) >= 1 && Number(number) <= 65_535
+}
+
+function checkSsl(ssl: unknown, field: string): void {
   if (ssl === undefined || typeof ssl === 'boolean' || (typeof ssl === 'object' && ssl !== null)) return
   throw invalid(
-    'ssl',
+    field,
     'must be a boolean or an object',
     'Pass true, false, or options of tls.connect() such as { ca }',
     ssl,
   )
 }
 
-function invalid(field: string, what: string, fix: string, value?: unknown): JobmillError {
+export function invalid(field: string, what: string, fix: string, value?: unknown): JobmillError {
   return new JobmillError('OPTION_INVALID', what, {
     field,
     fix,
@@ -134,18 +179,34 @@ export function nameOfServer(address: Address): string {
   return `${user ?? ''}@${host}:${port}/${database ?? ''}`
 }
 
-function nameOfUrl(url: string): string {
+/** Throws unless it is the URL of a PostgreSQL server. It may contain a password, so no error quotes it. */
+export function checkUrl(url: string, field: string): void {
   if (
     typeof (url as unknown) !== 'string' ||
-    !URL.canParse(url) ||
+    !isReadable(url) ||
     !/^postgres(?:ql)?:$/.test(new URL(url).protocol)
   ) {
     throw invalid(
-      'url',
+      field,
       'is not the URL of a PostgreSQL server',
-      'Pass postgres://user:password@host:5432/database. Write # and @ in a password as %23 and %40',
+      'Pass postgres://user:password@host:5432/database. Write #, @ and % in a password as %23, %40 and %25',
     )
   }
+}
+
+/** A % that is not followed by two hexadecimal digits would make the driver throw. */
+function isReadable(url: string): boolean {
+  try {
+    const { username, password } = new URL(url)
+    decodeURIComponent(`${username}${password}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function nameOfUrl(url: string): string {
+  checkUrl(url, 'url')
   const { username, host, pathname } = new URL(url)
   return `${username === '' ? '' : `${decodeURIComponent(username)}@`}${host}${pathname}`
 }

@@ -259,6 +259,47 @@ describe('postgres: connection settings', () => {
     },
   )
 
+  test.each([
+    ['a password function', { password: (): string => 'one' }],
+    [
+      'a connection string',
+      { connectionString: (port: number) => `postgres://app:one@127.0.0.1:${port}/postgres` },
+    ],
+  ] as const)('N7 a notifier without a password uses that of the pool, given by %s', async (_, login) => {
+    await withPassword()
+    const pool = new pg.Pool(
+      'connectionString' in login
+        ? { connectionString: login.connectionString(server.port) }
+        : { ...CONNECTION, port: server.port, user: 'app', ...login },
+    )
+    const notifier = `postgres://app@127.0.0.1:${server.port}/postgres`
+    const checks = await postgres({ pool, notifier, schema: 'listens' }).tools.diagnose()
+    expect(checks.find(({ check }) => check === 'notifier')).toMatchObject({ level: 'ok' })
+    const other = `postgres://nobody@127.0.0.1:${server.port}/postgres`
+    const refused = await postgres({ pool, notifier: other, schema: 'listens' }).tools.diagnose()
+    expect(refused.find(({ check }) => check === 'notifier')?.level).not.toBe('ok')
+  })
+
+  test('N7 the password of a connection string wins over the field, as in pg, but not over the option', async () => {
+    await withPassword()
+    const at = (password: string): string => `postgres://app${password}@127.0.0.1:${server.port}/postgres`
+    const given: [string, string | undefined, boolean][] = [
+      [':one', 'wrong', true],
+      [':wrong', 'one', false],
+      ['', 'one', true],
+    ]
+    for (const [inString, password, isRight] of given) {
+      const settings = { connectionString: at(inString), password }
+      for (const where of [{ pool: new pg.Pool(settings) }, { connection: settings }]) {
+        const look = postgres({ ...where, schema: 'precedence' }).tools.schema()
+        if (isRight) expect(await look).toMatchObject({ isThere: false })
+        else await expect(look).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+      }
+    }
+    const pool = new pg.Pool({ connectionString: at(':wrong') })
+    expect(await postgres({ pool, password: 'one' }).tools.schema()).toBeDefined()
+  })
+
   test('H6 a password function that fails is named at once with its reason, and asked again later', async () => {
     await withPassword()
     const answers: (() => unknown)[] = [
