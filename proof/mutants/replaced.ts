@@ -1,4 +1,4 @@
-/** Faults in how the PostgreSQL store detects that its tables were replaced or restored. */
+/** Faults in how the stores detect that tables were replaced, restored or emptied. */
 import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'
@@ -62,5 +62,26 @@ export const REPLACED: readonly TestedMutant[] = [
     find: 'if (behind.length > 0) await raiseSequences(target)',
     replace: '',
     test: { file: `${TESTS}/postgres/sequences.test.ts`, name: 'and open raises it' },
+  },
+  {
+    name: 'postgres: retention keeps locks and keys of jobs that do not exist on a server',
+    file: 'store-postgres/retain.ts',
+    find: '(isLast && (await releaseStray(context)))',
+    replace: '(isLast && releaseStray === undefined)',
+    test: { file: `${TESTS}/admin/emptied.test.ts`, name: 'D3 P1 job: the doctor reports' },
+  },
+  {
+    name: 'sqlite: retention keeps locks and keys of jobs that do not exist in a file',
+    file: 'store-sqlite/look-first.ts',
+    find: 'if ((request.queues?.length ?? 0) === 0) await releaseStray(live)',
+    replace: '',
+    test: { file: `${TESTS}/admin/emptied.test.ts`, name: 'D3 P1 job: the doctor reports' },
+  },
+  {
+    name: 'sqlite: the permit of a removed job is not released when its handler ends',
+    file: 'store-sqlite/finish.ts',
+    find: 'if (job === undefined) freeHolder(work, item.id)',
+    replace: '',
+    test: { file: `${TESTS}/admin/emptied.test.ts`, name: 'D3 P1 job: the doctor reports' },
   },
 ]

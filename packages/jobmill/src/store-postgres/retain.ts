@@ -8,6 +8,7 @@ import { retainKeys } from './limit-keys.ts'
 import { LOST_FORGOTTEN } from './lost-jobs.ts'
 import { SLOTS_LEFT } from './slots.ts'
 import { retainJobs } from './retain-jobs.ts'
+import { releaseStray } from './stray-keys.ts'
 
 /** How long a deferred holder keeps its place in the queue of a limit, and how long a flush is remembered. */
 const PLACES_MS = 600_000
@@ -78,6 +79,9 @@ export async function retain(context: Context, request: RetainRequest): Promise<
   const [keys, ticks, events, metrics] = ['keys', 'ticks', 'events', 'metrics'].map((sort) =>
     Number(aged?.[sort]),
   ) as [number, number, number, number]
+  const isFull = Math.max(found, keys, ticks, events, metrics, limitKeys, Number(aged?.['others'])) >= limit
+  // Once per pass over all queues, at its end.
+  const isLast = !isFull && (request.queues?.length ?? 0) === 0
   return {
     ...jobs,
     keys,
@@ -85,6 +89,6 @@ export async function retain(context: Context, request: RetainRequest): Promise<
     ticks,
     events,
     metrics,
-    more: Math.max(found, keys, ticks, events, metrics, limitKeys, Number(aged?.['others'])) >= limit,
+    more: isFull || (isLast && (await releaseStray(context))),
   }
 }

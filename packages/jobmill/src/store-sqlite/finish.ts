@@ -26,6 +26,7 @@ import {
 } from './job-row.ts'
 import { type Counters, endJob, leave, putBack, refundAttempt } from './leave-running.ts'
 import { leaveOrder, makeReady } from './order-queue.ts'
+import { freeHolder } from './permits.ts'
 import type { Work } from './work.ts'
 
 // By primary key, after the fence was checked under the same write lock.
@@ -94,7 +95,10 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
 }
 
 /** A repeated finish, or a stale one. A missing job with `forget` was finished before. */
-function notCurrent({ sql }: Work, item: Finish, job: JobRow | undefined): Finished {
+function notCurrent(work: Work, item: Finish, job: JobRow | undefined): Finished {
+  const { sql } = work
+  // Its row was deleted with SQL, so nothing else releases its permits.
+  if (job === undefined) freeHolder(work, item.id)
   if (job === undefined && forgets(item.transition))
     return { id: item.id, accepted: true, state: 'done', followUps: [] }
   const wentTo = job === undefined ? null : finishedBefore(sql, job.pk, item.token)

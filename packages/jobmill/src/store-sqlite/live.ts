@@ -10,6 +10,7 @@ import { type LogKeeper, logKeeper } from './log-size.ts'
 import { migrate } from './migrate.ts'
 import { createReader, type Read } from './reader.ts'
 import { openFiles, type OpenFiles } from './same-file.ts'
+import { type StrayCursor, strayCursor } from './stray-keys.ts'
 import { Memory } from './work.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -31,6 +32,8 @@ export interface Live {
   readonly connection: Connection
   readonly files: OpenFiles
   readonly log: LogKeeper
+  /** Where retention continues to look for keys without a job. */
+  readonly stray: StrayCursor
   /** The last claim was large and returned all that it asked for, so there is probably more. */
   mayHaveMore: boolean
   /** Later calls are rejected with this reason. */
@@ -53,6 +56,7 @@ export function liveOn(settings: StoreSettings, connection: Connection): Live {
     writer,
     log,
     mayHaveMore: false,
+    stray: strayCursor(),
     read: createReader(shared),
     close(reason = storeClosed) {
       writer.close(reason)

@@ -21,6 +21,7 @@ import { mayRetain, retain } from './retain.ts'
 import { rollUp, needsRollUp } from './roll-up.ts'
 import { assign, differing } from './slots.ts'
 import { stage, stageInMs } from './stage.ts'
+import { releaseStray } from './stray-keys.ts'
 import type { Look } from './work.ts'
 
 /** An estimate: how many jobs a lost instance leaves behind. */
@@ -77,6 +78,8 @@ export async function reapIfExpired(live: Live, options: ReapOptions): Promise<R
 }
 
 export async function retainIfOld(live: Live, request: RetainRequest): Promise<Retained> {
+  // Once per pass over all queues.
+  if ((request.queues?.length ?? 0) === 0) await releaseStray(live)
   if (!(await when(live, (look) => mayRetain(look, request)))) return NOTHING_RETAINED
   return live.writer.write(request.limit, (work) => retain(work, request))
 }

@@ -98,6 +98,7 @@ describe('examine on postgres', () => {
         'drift',
         'index',
         'sequences',
+        'keys',
         'durability',
         'autovacuum',
         'horizon',
@@ -410,7 +411,7 @@ describe('examine on postgres', () => {
     const blind = new URL(server.url)
     blind.username = 'blind'
     expect(await troubles({}, 0, blind.href)).toMatchObject(
-      ['sequences', 'horizon'].map((check) => ({
+      ['sequences', 'keys', 'horizon'].map((check) => ({
         check,
         level: 'warning',
         says: containing('the check could not run: the database user lacks'),

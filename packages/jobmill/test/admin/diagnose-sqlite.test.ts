@@ -40,6 +40,7 @@ describe('examine on sqlite', () => {
         'schema',
         'drift',
         'index',
+        'keys',
         'journal',
         'durability',
         'file system',

@@ -2,6 +2,7 @@
 import { type Check, ifWhole, runChecks } from '../../store/run-checks.ts'
 import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin.ts'
 import { schemaDiagnostic } from '../../store/schema-status.ts'
+import { strayDiagnostic } from '../../store/stray-keys.ts'
 import { wasAnswered } from '../errors.ts'
 import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
@@ -12,6 +13,7 @@ import { drift } from './check-schema.ts'
 import { sequences } from './check-sequences.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
+import { countStray } from '../stray-keys.ts'
 import { newClient } from '../server-address.ts'
 import { withConnectionIfThere, type Look, type Site } from './reach.ts'
 
@@ -31,6 +33,7 @@ export async function diagnose(
         ? [
             ['drift', whole.check(() => drift(look))],
             ['sequences', whole.only(() => sequences(look))],
+            ['keys', whole.only(async () => [strayDiagnostic(await countStray(query, site.sql))])],
           ]
         : []
     return runChecks(

@@ -1,14 +1,16 @@
 /** Runs all doctor checks of a file. */
 import { isJobmillError } from '../../job/errors.ts'
-import { type Check, runChecks } from '../../store/run-checks.ts'
+import { type Check, ifWhole, runChecks } from '../../store/run-checks.ts'
 import { broken, type Diagnostic, ok } from '../../store/admin.ts'
 import type { AppliedMigration } from '../../store/migrations.ts'
 import { schemaDiagnostic } from '../../store/schema-status.ts'
+import { strayDiagnostic } from '../../store/stray-keys.ts'
 import { isStatementError } from '../errors.ts'
-import type { SqliteHandle } from '../handle.ts'
+import { type SqliteHandle, statementsOf } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { appliedMigrations } from '../migrate.ts'
 import { MIGRATIONS } from '../migrations.ts'
+import { countStray } from '../stray-keys.ts'
 import { clock } from './check-clock.ts'
 import { freePages, integrity } from './check-file.ts'
 import { log } from './check-log.ts'
@@ -27,11 +29,20 @@ export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
     () =>
       lookInto(settings, look).then((found) => [found].flat())
   try {
+    const whole = ifWhole()
     const applied = await lookInto(settings, appliedMigrations)
     return await runChecks(
       [
         ['schema', () => [schemaDiagnostic(applied, MIGRATIONS)]],
-        ...(isComplete(applied) ? [['drift', looking(drift)] as const] : []),
+        ...(isComplete(applied)
+          ? [
+              ['drift', whole.check(looking(drift))] as const,
+              [
+                'keys',
+                whole.only(looking((handle) => strayDiagnostic(countStray(statementsOf(handle))))),
+              ] as const,
+            ]
+          : []),
         ['journal', looking(journal)],
         ['durability', () => [durability(settings)]],
         ['file system', () => [fileSystem(settings.path)]],
