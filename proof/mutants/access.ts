@@ -158,4 +158,11 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: "text.includes('PUBLIC KEY')",
     test: { file: `${TESTS}/http/redact.test.ts`, name: 'H6 S6 secrets in names and values' },
   },
+  {
+    name: 'a name with U+0000 is sent to the database',
+    file: 'job/names.ts',
+    find: "if (!name.includes('\\u0000')) return name",
+    replace: 'if (name.length >= 0) return name',
+    test: { file: `${TESTS}/http/nul.test.ts`, name: 'N20 every route with a name' },
+  },
 ]

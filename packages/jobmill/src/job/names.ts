@@ -41,6 +41,17 @@ export function checkString(value: unknown, field: string, fix = 'Pass a string'
   throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: quote(value), fix })
 }
 
+/** A name to look up. PostgreSQL cannot compare a text with U+0000, and no name contains it. */
+export function checkSoughtName(value: unknown, field: string): string {
+  const name = checkString(value, field)
+  if (!name.includes('\u0000')) return name
+  throw new JobmillError('NAME_INVALID', 'contains the character U+0000', {
+    field,
+    value: quote(name),
+    fix: 'Remove this character: no name contains it',
+  })
+}
+
 /** A dedupe key, an order key or a tag: any text on one line. */
 export function checkKey(value: unknown, field: string, mostChars: number = BOUNDS.keyChars): string {
   if (typeof value !== 'string' || value === '') {

@@ -1,11 +1,11 @@
-/** Releases order locks and dedupe keys whose job does not exist, in bounded passes. See store/stray-keys.ts. */
+/** Releases order locks and dedupe keys whose job does not exist. See store/stray-keys.ts. */
 import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../store/stray-keys.ts'
 import type { Sql } from './handle.ts'
 import type { Live } from './live.ts'
 import { orderQueueChanged } from './order-queue.ts'
 import type { Work } from './work.ts'
 
-// A job that holds its lock is not in the order queue. New jobs reuse primary keys, so the key must match too.
+// The holder is not in the order queue. New jobs reuse primary keys, so the order key must match too.
 const HOLDS_LOCK = `
   SELECT 1 FROM jobmill_job AS j
   WHERE j.pk = l.job_pk AND j.queue_id = l.queue_id AND j.order_key = l.order_key AND j.state < 3 AND j.in_order_queue = 0`

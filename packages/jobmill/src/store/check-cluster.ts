@@ -6,7 +6,7 @@ import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitParts } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
-import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
+import { checkId, checkKey, checkName, checkSoughtName } from '../job/names.ts'
 import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { MISSED, OVERLAPS, SCHEDULE_KEYS, type SchedulePatch } from '../job/schedule.ts'
 import { DURATION } from './check-requests.ts'
@@ -162,6 +162,7 @@ export function checkMetricQuery(query: MetricQuery): MetricQuery {
   checkOneOf(String(query.resolution), 'resolution', RESOLUTIONS.map(String))
   checkWhole(query.from, 'from', INSTANT)
   checkWhole(query.before, 'before', INSTANT)
+  query.scopes?.forEach((scope, at) => checkSoughtName(scope, `query.scopes[${at}]`))
   return query
 }
 
@@ -172,6 +173,7 @@ export function checkTimelineQuery(query: TimelineQuery): TimelineQuery {
   if (query.before !== undefined) checkWhole(query.before, 'before', INSTANT)
   if (query.beforeN !== undefined) checkWhole(query.beforeN, 'beforeN', COUNT)
   if (query.job !== undefined) checkId(query.job, 'job')
-  if (query.queue !== undefined) checkString(query.queue, 'queue')
+  if (query.queue !== undefined) checkSoughtName(query.queue, 'query.queue')
+  query.types?.forEach((type, at) => checkSoughtName(type, `query.types[${at}]`))
   return query
 }

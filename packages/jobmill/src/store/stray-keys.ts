@@ -10,7 +10,7 @@ export const STRAY_ROWS = 1_000
 export interface StrayCounts {
   readonly locks: number
   readonly keys: number
-  /** Permits; null where they cannot be told from permits of other holders. */
+  /** Null where permits of jobs look like those of other holders. */
   readonly permits: number | null
   /** Rows of waiting or running jobs without the row of the job; null where a job is a single row. */
   readonly states: number | null

@@ -7,7 +7,7 @@ import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitParts } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
-import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
+import { checkId, checkKey, checkName, checkSoughtName, checkString } from '../job/names.ts'
 import { checkOneOf, checkWhole } from '../job/numbers.ts'
 import { OVERRIDABLE } from '../job/overrides.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
@@ -90,8 +90,8 @@ export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
         named?.map((option, at) => checkOneOf(option, `named[${at}]`, SCHEDULE_KEYS)),
       ),
     changeSchedule: async (name, patch, by) =>
-      store.changeSchedule(checkString(name, 'name'), checkSchedule(patch, 'patch', false), checkBy(by)),
-    deleteSchedule: async (name, by) => store.deleteSchedule(checkString(name, 'name'), checkBy(by)),
+      store.changeSchedule(checkSoughtName(name, 'name'), checkSchedule(patch, 'patch', false), checkBy(by)),
+    deleteSchedule: async (name, by) => store.deleteSchedule(checkSoughtName(name, 'name'), checkBy(by)),
     tick: async (ticks) => store.tick(ticks.map(checkTick)),
     scheduleFailed: async (name, error) =>
       store.scheduleFailed(name, error === null ? null : storableText(error)),
@@ -108,7 +108,7 @@ export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
     resetOverrides: async (what, name, options) =>
       store.resetOverrides(
         checkOneOf(what, 'what', OVERRIDABLE),
-        what === 'limit' ? ofLimit(name) : name,
+        what === 'limit' ? ofLimit(name) : checkSoughtName(name, 'name'),
         options,
       ),
     deleteLimit: async (name) => !isOfKey(name) && store.deleteLimit(name),
@@ -119,7 +119,7 @@ export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
       return store.drain(ofLimit(name), forMs, key === undefined ? undefined : checkLimitKey(key, 'key'))
     },
     ticks: async (name, limit) =>
-      store.ticks(checkString(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
+      store.ticks(checkSoughtName(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
     metrics: async (query) => store.metrics(checkMetricQuery(query)),
     timeline: async (query) => store.timeline(checkTimelineQuery(query)),
     declareQueues: async (queues) => {
@@ -130,7 +130,7 @@ export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
       await store.declareQueues(queues)
     },
     changeQueue: async (name, patch, by) =>
-      store.changeQueue(checkString(name, 'name'), checkPatch(patch), checkBy(by)),
+      store.changeQueue(checkSoughtName(name, 'name'), checkPatch(patch), checkBy(by)),
     get: async (ids) => store.get(checkIds(ids)),
     results: async (ids) => store.results(checkIds(ids)),
     holders: async (keys) => {
@@ -158,7 +158,7 @@ function checkBy(by: string | undefined): string | undefined {
 }
 
 /** Stores name the budget of a key "limit key", with a space. Such a name is not the name of a limit. */
-const isOfKey = (name: string): boolean => checkString(name, 'name').includes(' ')
+const isOfKey = (name: string): boolean => checkSoughtName(name, 'name').includes(' ')
 
 function ofLimit(name: string): string {
   if (isOfKey(name)) throw limitUnknown(name)
