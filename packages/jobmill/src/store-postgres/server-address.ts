@@ -75,7 +75,7 @@ function fieldsOf(options: object | undefined, field: string): ConnectionSetting
 }
 
 /** The driver then ignores the field `password`. */
-export function hasPassword(url: unknown): boolean {
+function hasPassword(url: unknown): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false
   const { password, searchParams } = new URL(url)
   return password !== '' || searchParams.has('password')

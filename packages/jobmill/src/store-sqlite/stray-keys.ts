@@ -1,9 +1,10 @@
 /** Releases order locks and dedupe keys whose job does not exist. See store/stray-keys.ts. */
 import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../store/stray-keys.ts'
 import type { Sql } from './handle.ts'
-import type { Live } from './live.ts'
 import { orderQueueChanged } from './order-queue.ts'
+import type { Read } from './reader.ts'
 import type { Work } from './work.ts'
+import type { Writer } from './writer.ts'
 
 // The holder is not in the order queue. New jobs reuse primary keys, so the order key must match too.
 const HOLDS_LOCK = `
@@ -52,7 +53,11 @@ interface Stray {
 }
 
 /** Reads without the write lock, which it takes only for rows to release. */
-export async function releaseStray(live: Live): Promise<void> {
+export async function releaseStray(live: {
+  readonly read: Read
+  readonly writer: Writer
+  readonly stray: StrayCursor
+}): Promise<void> {
   const { locks, keys } = await live.read(({ sql }) => nextStray(sql, live.stray))
   if (locks.length + keys.length === 0) return
   await live.writer.write(locks.length + keys.length, (work) => release(work, { locks, keys }))

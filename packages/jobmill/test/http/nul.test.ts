@@ -1,4 +1,4 @@
-/** A name with U+0000 in a URL gets an answer for its caller, the same on both stores, and no stack in the log. */
+/** A name with U+0000 in a URL gets the same answer on both stores, and no stack in the log. */
 import { describe, expect, test } from 'vitest'
 import { documentOf, operationsOf } from './calls.ts'
 import { bench, subjects } from './mills.ts'
