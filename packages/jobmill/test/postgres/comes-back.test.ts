@@ -206,6 +206,8 @@ async function withPassword(): Promise<{ change: (password: string) => Promise<u
   return { change }
 }
 
+const at = (password: string): string => `postgres://app${password}@127.0.0.1:${server.port}/postgres`
+
 describe('postgres: connection settings', () => {
   test('N7 the settings of a pg.Pool are read, also by the tools, and none of its connections is used', async () => {
     await withPassword()
@@ -282,7 +284,6 @@ describe('postgres: connection settings', () => {
 
   test('N7 the password of a connection string wins over the field, as in pg, but not over the option', async () => {
     await withPassword()
-    const at = (password: string): string => `postgres://app${password}@127.0.0.1:${server.port}/postgres`
     const given: [string, string | undefined, boolean][] = [
       [':one', 'wrong', true],
       [':wrong', 'one', false],
