@@ -8,6 +8,7 @@ import { OUTCOMES } from './outcomes.ts'
 import { OVERRIDES } from './overrides.ts'
 import { PROCESSES } from './processes.ts'
 import { REPLACED } from './replaced.ts'
+import { RUNTIME } from './runtime.ts'
 import { USERS } from './users.ts'
 
 const TESTS = 'packages/jobmill/test'
@@ -22,6 +23,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...OVERRIDES,
   ...PROCESSES,
   ...REPLACED,
+  ...RUNTIME,
   ...USERS,
   {
     name: 'a lease is released although its job arrived during the comparison',

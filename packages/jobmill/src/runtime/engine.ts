@@ -7,7 +7,6 @@ import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import { trouble } from '../job/trouble.ts'
-import { within } from '../platform/within.ts'
 import type { Heartbeat } from '../store/instance.ts'
 import type { JobResult } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
@@ -19,7 +18,7 @@ import type { Handler } from '../work/handler.ts'
 import { listen } from '../work/listen.ts'
 import type { ContextTools } from '../work/make-context.ts'
 import { heartbeatService } from '../work/heartbeat.ts'
-import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
+import type { StopReport } from '../work/stop-in-stages.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
 import { claiming } from './claiming.ts'
@@ -303,7 +302,7 @@ export function engine(given: EngineOptions): Engine {
       refills.stop()
       const { failing } = trouble('stop', emit)
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
-        within(platform, LAST_MS, what, work).catch(failing)
+        grace.lastly(what, work).catch(failing)
       await lastly('stopping duties', Promise.all([upkeep.stop(), heartbeat.stop()]))
       await lastly('deregister', store.deregister(instance.id))
       return report

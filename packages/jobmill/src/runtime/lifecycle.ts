@@ -6,9 +6,9 @@ import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { within } from '../platform/within.ts'
 import type { Store } from '../store/store.ts'
-import { type Grace, grace as createGrace } from '../work/grace.ts'
+import { type Grace, grace as createGrace, LAST_MS } from '../work/grace.ts'
 import { isInsideHandler } from '../work/inside-handler.ts'
-import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
+import type { StopReport } from '../work/stop-in-stages.ts'
 import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
 import type { Resolved } from './options.ts'
@@ -117,13 +117,14 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     }
   }
 
-  /** Two mills may share a store. The last one closes it. */
-  async function letGo(): Promise<void> {
+  /** Two mills may share a store. The last one closes it, within what is left of the time of a stop. */
+  async function letGo(limits?: Grace): Promise<void> {
     const others = (users.get(store) ?? 1) - 1
     users.set(store, others)
     if (others > 0) return
     // The store aborts a hanging statement after a while. A stop does not wait for that.
-    const closing = within(platform, LAST_MS, 'the store', store.close())
+    const close = store.close()
+    const closing = limits?.lastly('the store', close) ?? within(platform, LAST_MS, 'the store', close)
     await closing.catch((error: unknown) => emit('store-failing', { part: 'close', error }))
   }
 
@@ -148,28 +149,29 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       // Undo as much as possible. A failure to undo must not hide the reason.
       const noGrace = createGrace(platform, 0)
       if (isOpen) await next.stop(noGrace).catch(() => {})
+      noGrace.end()
       await Promise.allSettled(services.map((service) => service.stop()))
       // Other callers that enqueue still need the store.
-      if (!isUsed || isClosing) await close()
+      if (!isUsed || isClosing) await close(noGrace)
       throw error
     }
   }
 
-  async function close(): Promise<void> {
+  async function close(limits: Grace): Promise<void> {
     observer.rest()
-    if (isOpen) await letGo()
+    if (isOpen) await letGo(limits)
     isOpen = false
     opening = null
   }
 
-  async function end(beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
+  async function end(limits: Grace, beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
     // Let a start in progress finish first, so that nothing of it is left behind. The grace period bounds
     // this wait; a start that is still waiting for the database undoes itself when the database answers.
     const begun = Promise.allSettled([starting, opening])
-    await Promise.race([begun, grace?.over])
+    await Promise.race([begun, limits.over])
     const beganAt = platform.monotonic()
-    const ended = grace !== null && engine !== null ? await engine.stop(grace) : NOTHING
-    grace?.cancel()
+    const ended = engine === null ? NOTHING : await engine.stop(limits)
+    limits.end()
     const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     await Promise.allSettled(services.map((service) => service.stop()))
     await beforeClose?.().catch((error: unknown) => emit('store-failing', { part: 'stop', error }))
@@ -179,10 +181,10 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     const report = { ...ended, tookMs: platform.monotonic() - beganAt }
     if (engine !== null) emit('mill-stopped', report)
     if (isOpen)
-      await within(platform, LAST_MS, 'the last metrics', observer.stop()).catch((error: unknown) =>
-        emit('store-failing', { part: 'flush', error }),
-      )
-    await close()
+      await limits
+        .lastly('the last metrics', observer.stop())
+        .catch((error: unknown) => emit('store-failing', { part: 'flush', error }))
+    await close(limits)
     await delivered()
     return { ...ended, tookMs: platform.monotonic() - beganAt }
   }
@@ -223,7 +225,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       if (stopping === null) {
         grace = createGrace(platform, graceMs)
         if (engine !== null) emit('mill-stopping', { running: engine.running, graceMs })
-        stopping = end(how.beforeClose)
+        stopping = end(grace, how.beforeClose)
       } else if (how.grace !== undefined) grace?.shorten(graceMs)
       return isInsideHandler() ? refusedInside() : stopping
     },

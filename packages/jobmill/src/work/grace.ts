@@ -1,31 +1,59 @@
-/** The grace period of running jobs at a stop. A second stop can only shorten it. */
+/**
+ * The time limits of a stop: the grace period of running jobs, and one limit for all of the last writes
+ * together. A second stop can only shorten them.
+ */
 import type { Platform, Timer } from '../platform/platform.ts'
+import { within } from '../platform/within.ts'
+
+/** For everything after the grace period: an unreachable database must not keep a process alive. */
+export const LAST_MS = 5_000
 
 export interface Grace {
   /** Resolves when the period is over. */
   readonly over: Promise<void>
-  /** Ends it at most this long from now. */
+  /** Ends the period at most this long from now. After it, 0 also skips what is left of the last writes. */
   shorten(ms: number): void
-  /** Cancels the timer. */
-  cancel(): void
+  /** Ends the period, and cancels its timer. */
+  end(): void
+  /** Waits for one of the last writes, within what is left for all of them. Rejects when it takes longer. */
+  lastly<T>(what: string, work: Promise<T>): Promise<T>
 }
 
 export function grace(platform: Platform, ms: number): Grace {
-  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const skipped = Promise.withResolvers<never>()
+  // Not every stop waits for it.
+  skipped.promise.catch(() => {})
   let isOver = false
+  let leftMs = LAST_MS
   let endsAt = platform.monotonic() + ms
-  let timer: Timer = platform.timer(ms, end)
+  let timer: Timer = platform.timer(ms, resolve)
+
+  function skip(): void {
+    leftMs = 0
+    skipped.reject(new Error('skipped by a second stop'))
+  }
+
   return {
     over,
     shorten(shorterMs) {
+      if (isOver && shorterMs === 0) skip()
       if (isOver || platform.monotonic() + shorterMs >= endsAt) return
       endsAt = platform.monotonic() + shorterMs
       timer.cancel()
-      timer = platform.timer(shorterMs, end)
+      timer = platform.timer(shorterMs, resolve)
     },
-    cancel() {
+    end() {
       isOver = true
       timer.cancel()
+    },
+    async lastly(what, work) {
+      const startedAt = platform.monotonic()
+      try {
+        return await within(platform, leftMs, what, Promise.race([work, skipped.promise]))
+      } finally {
+        leftMs = Math.max(0, leftMs - (platform.monotonic() - startedAt))
+      }
     },
   }
 }

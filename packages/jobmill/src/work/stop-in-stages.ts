@@ -5,7 +5,6 @@
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import { within } from '../platform/within.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import type { Attempts } from './attempts.ts'
@@ -36,32 +35,31 @@ export interface Stages {
 
 /** How long handlers may unwind after their signal fired. Other processes wait for their jobs. */
 const UNWIND_MS = 500
-/** The deadline of each of the last writes: an unreachable database must not keep a process alive. */
-export const LAST_MS = 5_000
 
 export async function stopInStages(stages: Stages): Promise<StopReport> {
   const { platform, attempts, grace } = stages
   const startedAt = platform.monotonic()
-  // A claim that hangs must not use up the grace period. Its leases are released when the instance
-  // deregisters.
-  const stopped = within(platform, LAST_MS, 'the last claim', stages.stopClaiming()).catch(() => {})
+  // Awaited with the last writes: a claim that hangs must not use up the grace period. Its leases are released
+  // when the instance deregisters.
+  const stopped = stages.stopClaiming().catch(() => {})
   const began = attempts.running()
   await Promise.race([attempts.idle(), grace.over])
-  grace.cancel()
+  grace.end()
 
   const late = [...attempts.live].filter((attempt) => !attempt.ended)
   for (const attempt of late) interrupt(attempt, 'shutdown', platform.monotonic())
   if (late.length > 0) {
     const unwound = new AbortController()
     const idle = attempts.idle().then(() => unwound.abort())
-    await Promise.race([idle, sleep(platform, UNWIND_MS, unwound.signal)])
+    const unwinding = Promise.race([idle, sleep(platform, UNWIND_MS, unwound.signal)])
+    await grace.lastly('the end of handlers', unwinding).catch(() => unwound.abort())
   }
   const stillRunning = late.filter(({ ended }) => !ended)
   if (late.length > 0)
     stages.emit('grace-expired', { jobs: late.map(({ ref, ended }) => ({ ...ref, isAbandoned: !ended })) })
   const last = Promise.all([stopped, ...stillRunning.map((attempt) => abandon(attempt, stages))])
   // Jobs whose outcome cannot be written now are released by the deregistration or by the reaper.
-  await within(platform, LAST_MS, 'the last outcomes', last.then(stages.written)).catch(stages.giveUp)
+  await grace.lastly('the last outcomes', last.then(stages.written)).catch(stages.giveUp)
   const interrupted = late.filter(isInterrupted).length
   return {
     finished: began - late.length,

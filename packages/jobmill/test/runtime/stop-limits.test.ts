@@ -1,0 +1,156 @@
+/** A stop takes at most the grace period plus 5 s, whatever the database does, on a fake clock. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import Database from 'better-sqlite3'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { defineJob, jobmill, type Store } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { places } from './places.ts'
+
+/** A handler that ends when the test says so. */
+function gated() {
+  const entered = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const job = defineJob({
+    kind: 'gated',
+    run() {
+      entered.resolve()
+      return gate.promise
+    },
+  })
+  return { job, entered: entered.promise, open: () => gate.resolve() }
+}
+
+/** Every write that a stop makes. */
+const LAST_WRITES = ['finish', 'deregister', 'record', 'close'] as const
+
+/** The last stop could not deregister the instance. The test does, so that it leaves nothing behind. */
+async function deregister(store: Store): Promise<void> {
+  await store.open()
+  for (const { id } of await store.instances()) await store.deregister(id)
+  await store.close()
+}
+
+describe.each(places)('the time limit of a stop on $name', ({ name, create }) => {
+  const test = inTurns(name, places)
+
+  async function hangingMill() {
+    const at = create()
+    const { job, entered, open } = gated()
+    const platform = testPlatform()
+    const store = faultyStore(at.store(platform))
+    const mill = jobmill({ store: platform.track(store), platform, jobs: [job], log: 'silent' })
+    onTestFinished(async () => {
+      store.clear()
+      await deregister(at.store(platform))
+    })
+    await mill.start()
+    await mill.enqueue(job, null)
+    await entered
+    await platform.settled()
+    for (const verb of LAST_WRITES) store.hold(verb)
+    const before = store.calls()
+    const calls = (): string[] => LAST_WRITES.filter((verb) => store.calls(verb) > before[verb])
+    return { mill, platform, open, calls }
+  }
+
+  test('P6 D9 all last writes together take at most 5 s, and each is tried', async () => {
+    const { mill, platform, calls } = await hangingMill()
+    const stopping = mill.stop({ grace: '2s' })
+    await platform.advance('1m')
+    // The handler never ends: 2 s of grace, then half a second to unwind and 4.5 s to write.
+    expect(await stopping).toMatchObject({ tookMs: 7_000, interrupted: 1 })
+    expect(calls()).toEqual(LAST_WRITES)
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test('P6 D9 a second stop skips what is left of the last writes', async () => {
+    const { mill, platform, open, calls } = await hangingMill()
+    open()
+    const stopping = mill.stop()
+    await platform.advance('1s')
+    void mill.stop({ grace: '1s' })
+    await platform.advance('1s')
+    expect(calls()).toEqual(['finish'])
+    void mill.stop({ grace: 0 })
+    expect((await stopping).tookMs).toBe(2_000)
+    expect(calls()).toEqual(LAST_WRITES)
+  })
+
+  test('P6 D9 time that beforeClose takes is not taken from the last writes', async () => {
+    const { mill, platform, open } = await hangingMill()
+    open()
+    const closed = Promise.withResolvers<void>()
+    const stopping = mill.stop({ beforeClose: () => closed.promise })
+    await platform.advance('1m')
+    closed.resolve()
+    expect((await stopping).tookMs).toBe(60_000)
+  })
+})
+
+/** A proxy that can go silent: connections stay open, and nothing arrives. */
+async function proxy(port: number) {
+  const sockets = new Set<Socket>()
+  let isSilent = false
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    const pass = (from: Socket, to: Socket): void => {
+      sockets.add(from)
+      from.on('error', () => to.destroy()).on('close', () => to.destroy())
+      from.on('data', (data) => void (isSilent || to.write(data)))
+    }
+    pass(client, upstream)
+    pass(upstream, client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return { port: (server.address() as AddressInfo).port, goSilent: () => void (isSilent = true) }
+}
+
+/** Stops a mill whose handler ends after the database stopped to answer. Returns how long the stop took. */
+async function tookMs(store: Store, platform: ReturnType<typeof testPlatform>, breakStore: () => void) {
+  const { job, entered, open } = gated()
+  const mill = jobmill({ store, platform, jobs: [job], log: 'silent' })
+  await mill.start()
+  await mill.enqueue(job, null)
+  await entered
+  breakStore()
+  open()
+  const stopping = mill.stop({ grace: '1s' })
+  await platform.advance('1m')
+  return (await stopping).tookMs
+}
+
+describe('a stop on a database that stopped to answer', () => {
+  test('P6 D9 takes at most 5 s on a silent PostgreSQL server', async () => {
+    const platform = testPlatform()
+    const url = new URL(inject('keptPostgresUrl'))
+    const schema = recycledSchema(String(url), 'runtime')
+    const { port, goSilent } = await proxy(Number(url.port))
+    url.port = String(port)
+    const store = postgres(String(url), { schema, clock: platform.now })
+    onTestFinished(() => deregister(postgres(inject('keptPostgresUrl'), { schema })))
+    expect(await tookMs(store, platform, goSilent)).toBe(5_000)
+  })
+
+  test('P6 D9 takes at most 5 s on a SQLite file that another process locks', async () => {
+    const platform = testPlatform()
+    const path = freshFile()
+    const lock = (): void => {
+      const other = new Database(path)
+      other.exec('BEGIN EXCLUSIVE')
+      onTestFinished(async () => {
+        other.close()
+        await deregister(sqlite(path))
+      })
+    }
+    expect(await tookMs(sqlite(path, { clock: platform.now }), platform, lock)).toBe(5_000)
+  })
+})

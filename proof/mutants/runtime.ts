@@ -1,0 +1,21 @@
+/** Faults in stopping a mill, in logging and in options. */
+import type { TestedMutant } from './mutant.ts'
+
+const TESTS = 'packages/jobmill/test'
+
+export const RUNTIME: readonly TestedMutant[] = [
+  {
+    name: 'each of the last writes of a stop has its own time limit',
+    file: 'work/grace.ts',
+    find: 'leftMs = Math.max(0, leftMs - (platform.monotonic() - startedAt))',
+    replace: 'leftMs = Math.max(0, leftMs)',
+    test: { file: `${TESTS}/runtime/stop-limits.test.ts`, name: 'D9 all last writes together' },
+  },
+  {
+    name: 'a second stop waits for the last writes',
+    file: 'work/grace.ts',
+    find: 'if (isOver && shorterMs === 0) skip()',
+    replace: 'if (isOver && shorterMs < 0) skip()',
+    test: { file: `${TESTS}/runtime/stop-limits.test.ts`, name: 'D9 a second stop skips' },
+  },
+]
