@@ -18,4 +18,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: 'if (isOver && shorterMs < 0) skip()',
     test: { file: `${TESTS}/runtime/stop-limits.test.ts`, name: 'D9 a second stop skips' },
   },
+  {
+    name: 'stop() takes a handler of another mill for its own',
+    file: 'work/inside-handler.ts',
+    find: 'return `runAttempt ${instance}`',
+    replace: "return instance === '' ? '' : 'runAttempt'",
+    test: { file: `${TESTS}/runtime/lifecycle.test.ts`, name: 'D a handler stops another mill' },
+  },
 ]

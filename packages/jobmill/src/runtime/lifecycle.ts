@@ -227,7 +227,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
         if (engine !== null) emit('mill-stopping', { running: engine.running, graceMs })
         stopping = end(grace, how.beforeClose)
       } else if (how.grace !== undefined) grace?.shorten(graceMs)
-      return isInsideHandler() ? refusedInside() : stopping
+      return isInsideHandler(given.instance.id) ? refusedInside() : stopping
     },
   }
 }

@@ -1,15 +1,33 @@
 /**
- * Detects whether the caller is a handler of this process or code that a handler awaits. V8 adds async
- * callers to the stack of an error, so this costs nothing until it is called. It misses handlers that are not
- * awaited all the way, and bundles that rename functions.
+ * Detects whether the caller is a handler of one mill, or code that such a handler awaits. V8 adds async
+ * callers to the stack of an error, so this costs nothing until it is called. The functions that await
+ * handlers have the id of their instance in their name, so that no function of the application and no other
+ * mill is mistaken for them. It misses handlers that are not awaited all the way.
  */
-const FRAME = /\bat (?:async )?runAttempt(?:Inside)? \(/
 const MOST_FRAMES = 200
 
-export function isInsideHandler(): boolean {
-  const { stackTraceLimit } = Error
+function frameOf(instance: string): string {
+  return `runAttempt ${instance}`
+}
+
+/** Gives a function the name that `isInsideHandler` looks for. */
+export function asHandlerOf<F extends (...args: never[]) => unknown>(instance: string, run: F): F {
+  return Object.defineProperty(run, 'name', { value: frameOf(instance) })
+}
+
+export function isInsideHandler(instance: string): boolean {
+  return functionsOnStack().includes(frameOf(instance))
+}
+
+/** The names that V8 knows, not a text that source maps or a tool of the application may rewrite. */
+function functionsOnStack(): readonly (string | null)[] {
+  const { stackTraceLimit, prepareStackTrace } = Error
+  let names: (string | null)[] = []
   Error.stackTraceLimit = MOST_FRAMES
-  const { stack } = new Error('who calls')
+  Error.prepareStackTrace = (_, frames) => (names = frames.map((frame) => frame.getFunctionName()))
+  // The stack is formatted when it is first read.
+  void new Error('who calls').stack
   Error.stackTraceLimit = stackTraceLimit
-  return typeof stack === 'string' && FRAME.test(stack)
+  Error.prepareStackTrace = prepareStackTrace
+  return names
 }

@@ -10,6 +10,7 @@ import { thrownOutcome } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import type { Handler, Middleware } from './handler.ts'
+import { asHandlerOf } from './inside-handler.ts'
 
 export interface RunTools {
   readonly platform: Platform
@@ -21,33 +22,43 @@ export interface RunTools {
  * Calls `end` once, in a later microtask; it must not throw. A callback instead of a promise, because this
  * runs for every job.
  */
-export async function runAttempt(
+export type RunAttempt = (
   attempt: Attempt,
   handler: Handler,
   tools: RunTools,
   end: (ended: Ended) => void,
-): Promise<void> {
-  const timer = timeoutFor(attempt, handler, tools.platform)
-  let how: Ended
-  try {
-    // Avoids needless awaits: most jobs have neither a schema nor middleware.
-    const stored: unknown = JSON.parse(attempt.lease.payload)
-    const payload = handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt)
-    const context = tools.contextFor(attempt, payload)
-    const { middleware } = tools
-    const returned: unknown = await (middleware.length === 0
-      ? handler.run(context)
-      : through(middleware, context, insideMiddleware(handler, context)))
-    const outcome = attempt.completedInTx ? rolledBack() : kept(returned, handler.result)
-    how = outcome instanceof Promise ? await outcome : outcome
-  } catch (error) {
-    how = ended(attempt, error)
-    // Defers even a handler that throws synchronously: the caller counts free workers and must finish before
-    // one becomes free.
-    await Promise.resolve()
-  }
-  timer?.cancel()
-  end(how)
+) => Promise<void>
+
+type RunHandler = (handler: Handler, context: JobContext) => Promise<unknown>
+
+/** Made once per instance, so that inside-handler.ts can recognize the handlers of that instance. */
+export function attemptRunner(instance: string): RunAttempt {
+  // Middleware promises hide the outer frames.
+  const inside: RunHandler = asHandlerOf(instance, async (handler, context) => await handler.run(context))
+  return asHandlerOf(instance, async (attempt, handler, tools, end) => {
+    const timer = timeoutFor(attempt, handler, tools.platform)
+    let how: Ended
+    try {
+      // Avoids needless awaits: most jobs have neither a schema nor middleware.
+      const stored: unknown = JSON.parse(attempt.lease.payload)
+      const payload =
+        handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt)
+      const context = tools.contextFor(attempt, payload)
+      const { middleware } = tools
+      const returned: unknown = await (middleware.length === 0
+        ? handler.run(context)
+        : through(middleware, context, () => inside(handler, context)))
+      const outcome = attempt.completedInTx ? rolledBack() : kept(returned, handler.result)
+      how = outcome instanceof Promise ? await outcome : outcome
+    } catch (error) {
+      how = ended(attempt, error)
+      // Defers even a handler that throws synchronously: the caller counts free workers and must finish before
+      // one becomes free.
+      await Promise.resolve()
+    }
+    timer?.cancel()
+    end(how)
+  })
 }
 
 /** The schema rejected the payload, and the handler did not run. */
@@ -86,16 +97,6 @@ function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
 /** Only handlers that run programs have timeouts in their payloads, so no other payload is parsed twice. */
 function kindTimeout({ lease }: Attempt, { timeoutMs, hasOwnTimeout }: Handler): number | undefined {
   return hasOwnTimeout?.(JSON.parse(lease.payload)) === true ? undefined : timeoutMs
-}
-
-/**
- * Awaits the handler under a name that inside-handler.ts looks for, because middleware promises hide the
- * outer frames.
- */
-function insideMiddleware(handler: Handler, context: JobContext): () => Promise<unknown> {
-  return async function runAttemptInside() {
-    return await handler.run(context)
-  }
 }
 
 function through(

@@ -11,12 +11,13 @@ import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
 import { decided, type DecideTools, finishOf, followUps } from './outcome-of.ts'
 import type { AsFailed } from './plainer.ts'
-import { type RunTools, runAttempt } from './run-attempt.ts'
+import type { RunAttempt, RunTools } from './run-attempt.ts'
 import { emitOutcome, type Told } from './emit-outcome.ts'
 import { finishTraced, runTraced, thrownIn } from './traced.ts'
 
 export interface RunJobTools extends RunTools, DecideTools {
   readonly attempts: Attempts
+  readonly runAttempt: RunAttempt
   readonly handler: (kind: string) => Handler
   /** The second is for outcomes that may have to wait for a transaction of the user. */
   readonly finish: Finisher['put']
@@ -46,7 +47,7 @@ export function runJob(lease: Lease, tools: RunJobTools, waitedMs: number, now: 
   tools.emit('started', startedEvent(attempt))
   const end = (ended: Ended): void =>
     handlerEnded({ attempt, handler, trace, ended, decision: null, ranMs: 0 }, tools)
-  if (trace === undefined) void runAttempt(attempt, handler, tools, end)
+  if (trace === undefined) void tools.runAttempt(attempt, handler, tools, end)
   else runTraced(trace, attempt, handler, tools, end)
 }
 

@@ -39,8 +39,8 @@ const UNWIND_MS = 500
 export async function stopInStages(stages: Stages): Promise<StopReport> {
   const { platform, attempts, grace } = stages
   const startedAt = platform.monotonic()
-  // Awaited with the last writes: a claim that hangs must not use up the grace period. Its leases are released
-  // when the instance deregisters.
+  // Awaited with the last writes: a claim that hangs must not use up the grace period. Its leases are
+  // released when the instance deregisters.
   const stopped = stages.stopClaiming().catch(() => {})
   const began = attempts.running()
   await Promise.race([attempts.idle(), grace.over])

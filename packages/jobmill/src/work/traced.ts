@@ -6,18 +6,18 @@ import type { Attempt } from './attempt.ts'
 import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
 import type { AsFailed } from './plainer.ts'
-import { type RunTools, runAttempt } from './run-attempt.ts'
+import type { RunAttempt, RunTools } from './run-attempt.ts'
 
 /** A tracer that throws must not cost the worker and the job. */
 export function runTraced(
   trace: AttemptTrace,
   attempt: Attempt,
   handler: Handler,
-  tools: RunTools,
+  tools: RunTools & { readonly runAttempt: RunAttempt },
   end: (ended: Ended) => void,
 ): void {
   const run = (): Promise<Ended> =>
-    trace.run(() => new Promise((resolve) => void runAttempt(attempt, handler, tools, resolve)))
+    trace.run(() => new Promise((resolve) => void tools.runAttempt(attempt, handler, tools, resolve)))
   void Promise.resolve()
     .then(run)
     .catch((error: unknown): Ended => ({ how: 'failed', error }))

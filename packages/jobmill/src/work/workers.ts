@@ -23,6 +23,7 @@ import type { Grace } from './grace.ts'
 import type { Handler, Middleware } from './handler.ts'
 import { type ContextTools, makeContext } from './make-context.ts'
 import { notes as createNotes } from './notes.ts'
+import { attemptRunner } from './run-attempt.ts'
 import { runJob, type RunJobTools } from './run-job.ts'
 import { type StopReport, stopInStages } from './stop-in-stages.ts'
 import { stuckWatch } from './stuck.ts'
@@ -94,6 +95,7 @@ export function workers(options: WorkersOptions): Workers {
     ...options,
     contextFor: (attempt, payload) => makeContext(attempt, payload, inside),
     attempts,
+    runAttempt: attemptRunner(options.instance.id),
     finish: finisher.put,
     finishAfterTx: afterTx.put,
     failing: trouble('run', emit).failing,

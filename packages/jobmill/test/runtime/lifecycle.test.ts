@@ -93,6 +93,55 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await mill.stop()).toMatchObject({ interrupted: 0 })
   })
 
+  test('P6 D a handler stops another mill, also after awaits, and its job is done', async () => {
+    const job = defineJob({
+      kind: 'hands-over',
+      maxAttempts: 1,
+      async run() {
+        const other = jobmill({ store: sqlite(':memory:'), jobs: [quick], log: 'silent' })
+        await other.start()
+        await other.stop()
+        return 'handed over'
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 'handed over' })
+  })
+
+  test('P6 D a handler behind middleware that awaits the stop of its own mill is refused', async () => {
+    const inner = { stop: (): Promise<unknown> => Promise.resolve() }
+    const job = defineJob({
+      kind: 'quits',
+      async run() {
+        await Promise.resolve()
+        return rejection(() => inner.stop())
+      },
+    })
+    const refused = Promise.withResolvers<unknown>()
+    const mill = await create({
+      jobs: [job],
+      middleware: [async (_, next) => void refused.resolve(await next())],
+    })
+    inner.stop = () => mill.stop()
+    await mill.enqueue(job, null)
+    expect(await refused.promise).toMatchObject({ code: 'HANDLER_INVALID', field: 'stop' })
+    await mill.stop()
+  })
+
+  test('P6 D functions of the application may be called runAttempt', async () => {
+    const mill = await create({ jobs: [quick] })
+    async function runAttempt(): Promise<unknown> {
+      await Promise.resolve()
+      return await mill.stop()
+    }
+    async function runAttemptInside(): Promise<unknown> {
+      return await runAttempt()
+    }
+    expect(await runAttemptInside()).toMatchObject({ interrupted: 0 })
+  })
+
   test('a mill that is not started enqueues and asks, and serves nothing', async () => {
     const mill = await create({ start: false })
     const { id } = await mill.enqueue('anything', { n: 1 })

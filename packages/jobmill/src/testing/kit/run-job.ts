@@ -18,7 +18,7 @@ import { type Attempt, interrupt, newAttempt } from '../../work/attempt.ts'
 import type { Handler } from '../../work/handler.ts'
 import { type LogLine, readLog } from '../../work/log-buffer.ts'
 import { makeContext } from '../../work/make-context.ts'
-import { kept, runAttempt } from '../../work/run-attempt.ts'
+import { attemptRunner, kept } from '../../work/run-attempt.ts'
 import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
 
 export interface RunJobOptions {
@@ -85,6 +85,7 @@ export async function runJob<Input, Result>(
   const stop = obey(options.signal, attempt)
   await definition.service?.start()
   const tools = { platform: systemPlatform, middleware: [], contextFor }
+  const runAttempt = attemptRunner(INSTANCE.id)
   const ran = await new Promise<Ended>((resolve) => void runAttempt(attempt, handler, tools, resolve))
   attempt.ended = true
   stop()
