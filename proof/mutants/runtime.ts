@@ -25,4 +25,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: "return instance === '' ? '' : 'runAttempt'",
     test: { file: `${TESTS}/runtime/lifecycle.test.ts`, name: 'D a handler stops another mill' },
   },
+  {
+    name: 'a rejected promise of a logger ends the process',
+    file: 'observe/logger.ts',
+    find: 'whenRejected(returned, () => {})',
+    replace: 'void returned',
+    test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'N2 a logger that rejects' },
+  },
 ]

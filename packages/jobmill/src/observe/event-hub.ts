@@ -8,6 +8,7 @@ import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkString } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
+import { whenRejected } from './rejections.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
 
@@ -20,7 +21,7 @@ export type Tap = <Type extends EventType>(type: Type, event: EventTable[Type]) 
 export interface EventCounts {
   /** Events dropped because too many were buffered. */
   readonly dropped: number
-  /** Errors that listeners threw. */
+  /** Errors that listeners threw, and promises of theirs that were rejected. */
   readonly errors: number
   /** How often each event type happened in this process, with or without listeners. */
   readonly emitted: Readonly<Partial<Record<EventType, number>>>
@@ -70,12 +71,13 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     for (const resolve of done) resolve()
   }
 
+  const failed = (): void => void (counts.errors += 1)
+
   function call(listener: Listener<never>, event: MillEvent): void {
     try {
-      const returned: unknown = listener(event as never)
-      if (returned instanceof Promise) returned.catch(() => (counts.errors += 1))
+      whenRejected(listener(event as never), failed)
     } catch {
-      counts.errors += 1
+      failed()
     }
   }
 

@@ -72,10 +72,11 @@ export function consoleLogger(least: LogLevel): Logger {
 }
 
 export function logEvents(hub: EventHub, logger: Logger): () => void {
-  const logEvent = (event: MillEvent): void => {
+  // A logger may return a promise. The hub handles its rejection.
+  const logEvent = (event: MillEvent): unknown => {
     const { type, at: _at, ...fields } = event
     const level = isRoutine(event) ? 'debug' : (LEVEL_OF[type] ?? 'debug')
-    if (isEnabled(logger, level)) logger[level](lineFor(event), rounded(fields))
+    return isEnabled(logger, level) ? logger[level](lineFor(event), rounded(fields)) : undefined
   }
   const { least = 'debug' } = logger
   if (least === 'debug') return hub.on('*', logEvent)

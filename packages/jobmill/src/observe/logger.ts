@@ -1,28 +1,29 @@
 /** The logger interface, and adapters for other loggers. */
 import type { LogLevel } from '../job/context.ts'
 import { safeLine } from '../job/safe-text.ts'
+import { whenRejected } from './rejections.ts'
 
 export interface Logger {
   /** The lowest level it writes. If omitted it receives everything, including per-job events. */
   readonly least?: LogLevel
   /** Asked before each line; false skips building it. For levels that change at run time. */
   isEnabled?(level: LogLevel): boolean
-  debug(message: string, fields: object): void
-  info(message: string, fields: object): void
-  warn(message: string, fields: object): void
-  error(message: string, fields: object): void
+  debug(message: string, fields: object): unknown
+  info(message: string, fields: object): unknown
+  warn(message: string, fields: object): unknown
+  error(message: string, fields: object): unknown
 }
 
 /** Takes the fields before the message, as pino and bunyan do. */
 export interface FieldsFirstLogger {
   isLevelEnabled?(level: string): boolean
-  debug(fields: object, message: string): void
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
+  debug(fields: object, message: string): unknown
+  info(fields: object, message: string): unknown
+  warn(fields: object, message: string): unknown
+  error(fields: object, message: string): unknown
 }
 
-export type LogFunction = (level: LogLevel, message: string, fields: object) => void
+export type LogFunction = (level: LogLevel, message: string, fields: object) => unknown
 
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
@@ -50,8 +51,26 @@ export function fromConsole(console: Console): Logger {
   return byLevel((level) => (message, fields) => console[level](safeLine(message), fields))
 }
 
-function byLevel(
-  write: (level: LogLevel) => (message: string, fields: object) => void,
-): Pick<Logger, LogLevel> {
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+/** A logger that takes the message first. */
+export function messageFirst(logger: Logger): Logger {
+  return {
+    ...byLevel((level) => (message, fields) => logger[level](message, fields)),
+    ...(logger.least !== undefined && { least: logger.least }),
+    isEnabled: (level) => logger.isEnabled?.(level) !== false,
+  }
+}
+
+type Write = (message: string, fields: object) => unknown
+
+/** Callers do not await a logger that returns promises, so a rejection must not end the process. */
+function byLevel(write: (level: LogLevel) => Write): Pick<Logger, LogLevel> {
+  const caught = (level: LogLevel): Write => {
+    const own = write(level)
+    return (message, fields) => {
+      const returned = own(message, fields)
+      whenRejected(returned, () => {})
+      return returned
+    }
+  }
+  return { debug: caught('debug'), info: caught('info'), warn: caught('warn'), error: caught('error') }
 }

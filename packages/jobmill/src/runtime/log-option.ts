@@ -10,6 +10,7 @@ import {
   LEVELS,
   type LogFunction,
   type Logger,
+  messageFirst,
 } from '../observe/logger.ts'
 
 /**
@@ -27,7 +28,7 @@ export function loggerFor(log: LogOption = 'warn'): Logger | null {
     if (log === globalThis.console) return fromConsole(globalThis.console)
     const wrapped: unknown = 'pino' in log && !hasLevels(log) ? log.pino : undefined
     if (hasLevels(wrapped)) return fieldsFirst(wrapped)
-    if (hasLevels(log)) return takesFieldsFirst(log) ? fieldsFirst(log) : log
+    if (hasLevels(log)) return takesFieldsFirst(log) ? fieldsFirst(log) : messageFirst(log)
   }
   throw new JobmillError('OPTION_INVALID', 'must be a level, a logger or a function', {
     field: 'log',

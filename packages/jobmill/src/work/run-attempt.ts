@@ -52,8 +52,8 @@ export function attemptRunner(instance: string): RunAttempt {
       how = outcome instanceof Promise ? await outcome : outcome
     } catch (error) {
       how = ended(attempt, error)
-      // Defers even a handler that throws synchronously: the caller counts free workers and must finish before
-      // one becomes free.
+      // Defers even a handler that throws synchronously: the caller counts free workers and must finish
+      // before one becomes free.
       await Promise.resolve()
     }
     timer?.cancel()
