@@ -32,4 +32,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: 'void returned',
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'N2 a logger that rejects' },
   },
+  {
+    name: 'an error in the fields of a log line loses its message',
+    file: 'job/plain-errors.ts',
+    find: 'if (isError(value)) return plainError(value, 0)',
+    replace: 'if (isError(value)) return value',
+    test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'N3 errors in the fields of a handler' },
+  },
 ]

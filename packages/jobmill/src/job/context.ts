@@ -33,7 +33,7 @@ export interface InstanceInfo {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Stored with the attempt, up to 64 KiB. Fields can be any JSON value. */
+/** Stored with the attempt, up to 64 KiB. Fields can be any JSON value, and errors. */
 export interface JobLog {
   (message: string, fields?: Readonly<Record<string, unknown>>): void
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void

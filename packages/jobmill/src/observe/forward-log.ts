@@ -1,13 +1,14 @@
 /** Forwards handler log lines to the logger of the application, with the attempt they belong to. */
 import type { LogLevel } from '../job/context.ts'
 import type { AttemptRef } from '../job/events.ts'
+import { errorIn, type LogFields, plainErrors } from '../job/plain-errors.ts'
 import { isEnabled, type Logger } from './logger.ts'
 
 export type ForwardLog = (
   attempt: { readonly ref: AttemptRef },
   level: LogLevel,
   message: string,
-  fields: Readonly<Record<string, unknown>> | undefined,
+  fields: LogFields | undefined,
 ) => void
 
 /** Distinguishes these lines from event lines. */
@@ -20,11 +21,17 @@ export const FROM_HANDLER = 'handler'
 export function forwardLog(logger: Logger): ForwardLog {
   return (attempt, level, message, fields) => {
     if (!isEnabled(logger, level)) return
-    const own = fields === undefined ? {} : { fields }
+    const own = fields === undefined ? {} : ownFields(fields)
     try {
       logger[level](message, { from: FROM_HANDLER, ...attempt.ref, ...own })
     } catch {
       // A logger that throws must not fail the job. The line is stored with the attempt anyway.
     }
   }
+}
+
+/** An error is passed on as it is too, for loggers that format errors on their own. */
+function ownFields(fields: LogFields): object {
+  const err = errorIn(fields)
+  return { fields: plainErrors(fields), ...(err !== undefined && { err }) }
 }

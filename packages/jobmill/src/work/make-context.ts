@@ -16,11 +16,11 @@ import type { Duration } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
 import { jsonText } from '../job/json-text.ts'
 import type { LimitInside } from '../job/limit-handle.ts'
+import { type LogFields, plainErrors } from '../job/plain-errors.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import type { Attempt } from './attempt.ts'
-import type { LogLine } from './log-buffer.ts'
 
 /** What an attempt can use. */
 export interface ContextTools {
@@ -29,7 +29,7 @@ export interface ContextTools {
   readonly changed: (attempt: Attempt) => void
   /** Forwards a log line to the logger of the application. Null without a logger. */
   readonly forwardLog:
-    | ((attempt: Attempt, level: LogLevel, message: string, fields: LogLine['fields']) => void)
+    | ((attempt: Attempt, level: LogLevel, message: string, fields: LogFields | undefined) => void)
     | null
   /** The public enqueue functions, bound to this attempt. */
   readonly enqueueFor: (attempt: Attempt) => {
@@ -151,11 +151,12 @@ function writeLog(
   tools: ContextTools,
   level: LogLevel,
   message: string,
-  fields: LogLine['fields'],
+  fields: LogFields | undefined,
 ): void {
   if (attempt.ended) return
   const at = tools.platform.now()
-  attempt.log.add(fields === undefined ? { at, level, message } : { at, level, message, fields })
+  const line = { at, level, message }
+  attempt.log.add(fields === undefined ? line : { ...line, fields: plainErrors(fields) })
   tools.changed(attempt)
   tools.forwardLog?.(attempt, level, message, fields)
 }

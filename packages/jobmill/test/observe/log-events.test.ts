@@ -288,6 +288,65 @@ test('N2 rejections of a logger are counted like those of listeners', async () =
   expect(hub.counts.errors).toBe(2)
 })
 
+/** What a logger gets from a handler that logs an error in each way, and what is stored of it. */
+async function errorsLogged(log: LogOption) {
+  const down = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' })
+  const error = new TypeError('not sent', { cause: down })
+  const job = defineJob({
+    kind: 'mail',
+    run({ log: say }) {
+      say('sending failed', { to: 'ada', err: down })
+      // Types refuse it, and plain JavaScript does not.
+      say.error('er', error as never)
+      say('nested', { list: [{ of: down }] })
+    },
+  })
+  const mill = jobmill({ store: sqlite(':memory:'), jobs: [job], log })
+  onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+  await mill.start()
+  const handle = await mill.enqueue(job, null)
+  await handle.result()
+  const [attempt] = await mill.history(handle.id)
+  await mill.stop()
+  return { down, error, stored: attempt?.log.map(({ fields }) => fields) }
+}
+
+const STACK: unknown = expect.stringContaining('log-events.test.ts')
+const DOWN = { name: 'Error', message: 'connection refused', code: 'ECONNREFUSED', stack: STACK }
+const LOGGED = [
+  { to: 'ada', err: DOWN },
+  { err: { name: 'TypeError', message: 'not sent', stack: STACK, cause: DOWN } },
+  { list: [{ of: DOWN }] },
+]
+
+test('N3 errors in the fields of a handler are kept: stored, for loggers as they are, and as plain data', async () => {
+  const all: Line[] = []
+  const hear = (_: string, message: string, fields: object): void => void all.push({ message, ...fields })
+  const { down, error, stored } = await errorsLogged(hear)
+  const lines = all.filter(({ from }) => from === 'handler')
+  expect(stored).toEqual(LOGGED)
+  expect(lines.map(({ fields }) => fields)).toEqual(LOGGED)
+  expect(lines.map(({ err }) => err)).toEqual([down, error, undefined])
+  expect(lines[0]?.['err']).toBe(down)
+})
+
+test('N3 pino and the text log write errors in the fields of a handler with message, code and stack', async () => {
+  const lines: Line[] = []
+  await errorsLogged(pino({}, { write: (line) => void lines.push(JSON.parse(line) as Line) }))
+  const own = lines.filter(({ from }) => from === 'handler')
+  expect(own.map(({ fields }) => fields)).toEqual(LOGGED)
+  expect(own[0]?.['err']).toMatchObject({ type: 'Error', message: 'connection refused', stack: STACK })
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    await errorsLogged('info')
+    const texts = written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('1 of '))
+    const json = texts.map((text) => JSON.parse(text.slice(text.indexOf('{'))) as unknown)
+    expect(json).toEqual(LOGGED)
+  } finally {
+    written.mockRestore()
+  }
+})
+
 test('N3 the text log has the lines of handlers and, below the error, where it was thrown', async () => {
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   try {
