@@ -39,4 +39,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: 'if (isError(value)) return value',
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'N3 errors in the fields of a handler' },
   },
+  {
+    name: 'SIGHUP ends a worker without a stop',
+    file: 'runtime/stop-on-signals.ts',
+    find: "'SIGTERM', 'SIGINT', 'SIGHUP'",
+    replace: "'SIGTERM', 'SIGINT'",
+    test: { file: `${TESTS}/cli/start.test.ts`, name: 'S5 P6 SIGHUP' },
+  },
 ]

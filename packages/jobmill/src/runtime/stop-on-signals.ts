@@ -1,6 +1,6 @@
 /**
- * SIGTERM and SIGINT stop a mill gracefully. A second signal cuts the grace period short and ends the
- * process.
+ * SIGTERM, SIGINT and SIGHUP (a closed terminal) stop a mill gracefully. A second signal cuts the grace
+ * period short and ends the process.
  */
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from './mill.ts'
@@ -11,7 +11,7 @@ type Signals = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 const ECHO_MS = 250
 /** How long a process may take to exit on its own after a second signal stopped the mill. */
 const END_MS = 100
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
  * Returns a function that removes the listeners. `stopped` runs after the mill has stopped and decides what

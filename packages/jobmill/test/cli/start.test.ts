@@ -112,6 +112,23 @@ describe('jobmill start on sqlite', () => {
     expect(child.output.err).toContain('1 finished, 0 returned to the queue, 0 interrupted')
   })
 
+  test('S5 P6 SIGHUP, as from a closed terminal, stops it gracefully with its jobs', async () => {
+    const { folder } = config(`export default { store, jobs: [defineJob({
+      kind: 'hold',
+      run: ({ signal }) => new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        console.log('holding')
+      }),
+    })], grace: 0 }`)
+    const child = run(folder, ['start', '--port', '0'])
+    const url = await started(child)
+    await enqueue(url, { kind: 'hold' })
+    await child.says('holding')
+    child.child.kill('SIGHUP')
+    expect(await child.ended).toBe(0)
+    expect(child.said.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
+  })
+
   test('only the API, on a database that is named, without a config', async () => {
     const { folder, file } = config(QUICK)
     const first = run(folder, ['enqueue-nothing'])

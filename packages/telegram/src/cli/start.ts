@@ -5,6 +5,8 @@ import { startGateway } from '../gateway.ts'
 import type { Command } from './command.ts'
 import { loadConfig } from './config.ts'
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 export const start: Command = {
   words: 'start',
   says: 'run the gateway until a signal stops it (a second signal stops it immediately)',
@@ -37,9 +39,9 @@ export const start: Command = {
     ]
     io.out(lines.join('\n'))
     const signals = new AbortController()
-    await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: signals.signal })))
+    await Promise.race(SIGNALS.map((name) => once(process, name, { signal: signals.signal })))
     io.out('stopping: waiting for running jobs to finish (press Ctrl+C again to stop immediately)')
-    for (const name of ['SIGINT', 'SIGTERM'] as const)
+    for (const name of SIGNALS)
       process.once(name, () => {
         io.out('stopping immediately: running jobs are interrupted and retried at the next start')
         gateway.hurry()

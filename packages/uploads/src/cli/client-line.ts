@@ -48,6 +48,8 @@ export function clientExitCode({ code, status }: ClientError): number {
   return EXIT.refused
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /**
  * Fires with the first Ctrl+C; the second one ends the process. `done` removes the signal handlers. `before`
  * runs before a line is printed.
@@ -66,9 +68,9 @@ export function stopSignal(
     err('stop    aborting transfers; press Ctrl+C again to exit immediately')
     stopping.abort()
   }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  for (const name of SIGNALS) process.on(name, onSignal)
   return {
     signal: stopping.signal,
-    done: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
+    done: () => SIGNALS.forEach((name) => void process.off(name, onSignal)),
   }
 }

@@ -24,7 +24,7 @@ import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 
 const BATCH = 500
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export const transferCommand: Command = {
   words: 'transfer',
