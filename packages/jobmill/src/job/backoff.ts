@@ -2,7 +2,7 @@
 import { BOUNDS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { JobmillError, quote } from './errors.ts'
-import { checkObjectKeys } from './known-keys.ts'
+import { checkObject, checkObjectKeys } from './known-keys.ts'
 import { checkOneOf } from './numbers.ts'
 import type { QueueSettings } from './queue-settings.ts'
 
@@ -39,6 +39,7 @@ export type BackoffPlan =
 
 export function backoffPlan(backoff: Backoff, field: string): BackoffPlan {
   if (typeof backoff === 'function') return backoff
+  checkObject(backoff, field, "{ fixed: '10s' }, { base: '10s', max: '5m' } or a function")
   if ('fixed' in backoff) {
     checkObjectKeys(backoff, field, ['fixed', 'jitter'])
     return {

@@ -15,6 +15,7 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { DeclaredLimit } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
+import { checkPlatform } from './platform-option.ts'
 import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
 import { checkQueueLimits, declaredLimits } from './limits.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
@@ -155,7 +156,8 @@ export function resolveOptions(given: MillOptions): Resolved {
   const options = found.keys(given, 'options', KEYS) ? given : ({} as MillOptions)
   checkNode(found)
   found.try('store', undefined, () => checkStore(options.store))
-  const { env = process.env, platform = systemPlatform } = options
+  const { env = process.env } = options
+  const platform = found.try('platform', systemPlatform, () => checkPlatform(options.platform))
   const jobs = checkJobs(options.jobs ?? [], found)
   const queueOf = router(options.route, jobs, found)
   const goesTo = routed(jobs, queueOf, found)

@@ -28,11 +28,13 @@ describe('the options of a mill', () => {
       crashesUntilDead: 0,
       log: 'loud',
       tracing: { enqueue() {} },
+      platform: 5,
       grac: 1,
     }
     expect(problemsOf(input)).toEqual([
       'error OPTION_UNKNOWN options.grac',
       'error OPTION_INVALID store',
+      'error OPTION_INVALID platform',
       'error KIND_REPEATED jobs[1]',
       'error OPTION_INVALID jobs[2]',
       'error NAME_INVALID route["x"]',
@@ -116,8 +118,10 @@ describe('defineJob', () => {
       'job a.backoff.jitter',
     ],
     [{ kind: 'a', run() {}, maxAttempt: 1 }, 'OPTION_UNKNOWN', 'job.maxAttempt'],
-  ])('refuses %j', (input, code, field) => {
-    expect(() => defineJob(input as never)).toThrow(expect.objectContaining({ code, field }) as Error)
+    [{ kind: 'n20', run() {}, backoff: '10s' }, 'OPTION_INVALID', 'job n20.backoff'],
+    [{ kind: 'n20', run() {}, backoff: null }, 'OPTION_INVALID', 'job n20.backoff'],
+  ])('refuses %j', (parsed, code, field) => {
+    expect(() => defineJob(parsed as never)).toThrow(expect.objectContaining({ code, field }) as Error)
   })
 })
 
