@@ -46,4 +46,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: "'SIGTERM', 'SIGINT'",
     test: { file: `${TESTS}/cli/start.test.ts`, name: 'S5 P6 SIGHUP' },
   },
+  {
+    name: 'enqueue ignores a kind in its options',
+    file: 'enqueue/client.ts',
+    find: "'kind' in options || 'payload' in options",
+    replace: "'kind' in options && 'payload' in options",
+    test: { file: `${TESTS}/runtime/context.test.ts`, name: 'N enqueue refuses a kind' },
+  },
 ]

@@ -139,6 +139,8 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     options: EnqueueOptions & { readonly tx?: Tx },
   ): Promise<EnqueuedJob<never>> {
     checkObject(options, 'options', "{ delay: '10m' }, or omit it")
+    // The parameters would overwrite these. All other unknown options are refused later.
+    if ('kind' in options || 'payload' in options) checkObjectKeys(options, 'job', ENQUEUE_OPTIONS)
     const { tx, ...own } = options
     return write(target, [{ ...own, payload }], tx, false, only)
   }

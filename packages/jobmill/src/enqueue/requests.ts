@@ -8,7 +8,8 @@ import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { jsonText } from '../job/json-text.ts'
-import type { JobRequest } from '../job/prepare-jobs.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { ITEM_OPTIONS, type JobRequest } from '../job/prepare-jobs.ts'
 import { applySchema, type Schema } from '../job/schema.ts'
 
 export interface RequestTools {
@@ -80,6 +81,7 @@ function requestFor(
       fix: 'Pass { payload, …options }; use null for an empty payload',
     })
   }
+  if ('kind' in item) checkObjectKeys(item, at, ITEM_OPTIONS)
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
   const queue = own.queue ?? definition?.queue ?? queueOf(kind)
   // Most kinds have no defaults, so one copy is enough.

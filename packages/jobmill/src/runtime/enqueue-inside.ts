@@ -8,7 +8,9 @@ import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/con
 import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { EnqueueItem, JobHandle } from '../job/handle.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
 import { bytesOf, type NewJob } from '../job/new-job.ts'
+import { ENQUEUE_OPTIONS } from '../job/prepare-jobs.ts'
 import type { Attempt } from '../work/attempt.ts'
 import { checkLive } from '../work/make-context.ts'
 
@@ -18,6 +20,8 @@ export interface Inside {
   readonly enqueue: EnqueueInside
   readonly enqueueMany: EnqueueManyInside
 }
+
+const OPTIONS_INSIDE: readonly string[] = [...ENQUEUE_OPTIONS, 'withCompletion']
 
 type MakeHandle = (id: string) => JobHandle<never>
 
@@ -51,6 +55,7 @@ export function enqueueInside(
 
   return {
     async enqueue(target: Target, payload: unknown, options: OptionsInside = {}) {
+      checkObjectKeys(options, 'job', OPTIONS_INSIDE)
       const { withCompletion: together, ...own } = options
       if (together !== true) return client.enqueue(target as string, payload, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()
@@ -64,6 +69,7 @@ export function enqueueInside(
       items: readonly EnqueueItem<unknown>[],
       options: { readonly tx?: unknown; readonly withCompletion?: boolean } = {},
     ) {
+      checkObjectKeys(options, 'options', ['tx', 'withCompletion'])
       const { withCompletion: together, ...own } = options
       if (together !== true) return client.enqueueMany(target as string, items, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()

@@ -264,6 +264,43 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(new Set(payloads)).toEqual(new Set(['at once', 'many 2', 'with completion 2']))
   })
 
+  test('N enqueue refuses a kind or payload in its options, and inside a handler it names withCompletion', async () => {
+    const refused: unknown[] = []
+    const wrong = [{ kind: 'other' }, { payload: 2 }, { delya: 1 }] as object[]
+    const job = defineJob({
+      kind: 'a',
+      async run({ enqueue, enqueueMany }: JobContext) {
+        for (const options of wrong) refused.push(await rejection(() => enqueue('b', 1, options)))
+        refused.push(
+          await rejection(() => enqueueMany('b', [{ payload: 1 }], { withCompletio: true } as object)),
+        )
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    await mill.enqueue(job, null)
+    await mill.drain()
+    const inside = (field: string): object => ({
+      code: 'OPTION_UNKNOWN',
+      field,
+      message: expect.stringContaining('withCompletion') as string,
+    })
+    expect(refused).toMatchObject([
+      inside('job.kind'),
+      inside('job.payload'),
+      { code: 'OPTION_UNKNOWN', field: 'job.delya' },
+      inside('options.withCompletio'),
+    ])
+    for (const [options, field] of [[wrong[0], 'job.kind'] as const, [wrong[1], 'job.payload'] as const])
+      expect(await rejection(() => mill.enqueue('b', 1, options))).toMatchObject({
+        code: 'OPTION_UNKNOWN',
+        field,
+      })
+    expect(
+      await rejection(() => mill.enqueueMany('b', [{ payload: 1, kind: 'other' } as { payload: number }])),
+    ).toMatchObject({ code: 'OPTION_UNKNOWN', field: 'items[0].kind' })
+    expect((await mill.list({ kind: 'b' })).jobs).toEqual([])
+  })
+
   test('where a handler threw stands in the log of the attempt, and its clock is the one of the mill', async () => {
     const times: number[] = []
     const job = defineJob({
