@@ -53,4 +53,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: "'kind' in options && 'payload' in options",
     test: { file: `${TESTS}/runtime/context.test.ts`, name: 'N enqueue refuses a kind' },
   },
+  {
+    name: 'the base of a backoff exceeds its max',
+    file: 'job/queue-sources.ts',
+    find: 'base <= max ? settings :',
+    replace: 'base <= max || max >= 0 ? settings :',
+    test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'N1 a base of the backoff' },
+  },
 ]

@@ -24,12 +24,26 @@ export interface QueueSources {
 export const UNDECLARED: QueueSources = Object.freeze({ code: null, overrides: NO_OVERRIDES })
 
 export function queueBase({ code }: Pick<QueueSources, 'code'>): QueueSettings {
-  return { ...DEFAULT_QUEUE_SETTINGS, ...code }
+  return fitting({ ...DEFAULT_QUEUE_SETTINGS, ...code })
 }
 
 /** The settings in effect. */
 export function effectiveQueue(sources: QueueSources): QueueSettings {
-  return { ...queueBase(sources), ...(overriddenValues(sources.overrides) as Partial<QueueSettings>) }
+  return fitting(combined(sources))
+}
+
+function combined({ code, overrides }: QueueSources): QueueSettings {
+  const overridden = overriddenValues(overrides) as Partial<QueueSettings>
+  return { ...DEFAULT_QUEUE_SETTINGS, ...code, ...overridden }
+}
+
+/**
+ * Code alone cannot set a base above its max. When one comes from code and the other from an override or a
+ * default, the max counts for both.
+ */
+function fitting(settings: QueueSettings): QueueSettings {
+  const { backoffBaseMs: base, backoffMaxMs: max } = settings
+  return base <= max ? settings : { ...settings, backoffBaseMs: max }
 }
 
 /** For older releases that keep the first declaration: whether there is anything they must not change. */
@@ -56,7 +70,7 @@ export function overrideQueue(
 ): QueueSources {
   const overrides = setOverrides(sources.overrides, settings, { base: queueBase(sources), stamp })
   const after = { code: sources.code, overrides }
-  checkBackoff(settings, effectiveQueue(after))
+  checkBackoff(settings, combined(after))
   return after
 }
 
@@ -90,11 +104,14 @@ export function isSameQueue(a: QueueSettings, b: QueueSettings): boolean {
 
 export function queueOverrides(name: string, sources: QueueSources): OverrideRecord[] {
   const base: Readonly<Record<string, unknown>> = { ...queueBase(sources) }
+  const { backoffBaseMs } = effectiveQueue(sources)
   return overrideEntries(sources.overrides).map(([option, override]) => ({
     what: 'queue',
     name,
     option,
     ...override,
+    // The value that applies.
+    ...(option === 'backoffBaseMs' && { value: backoffBaseMs }),
     code: base[option] ?? null,
     isInCode: sources.code !== null && option in sources.code,
   }))

@@ -97,7 +97,10 @@ function compare(
   return options
     .filter((option) => !isSameValue(valueOf(code, option), valueOf(stored, option)))
     .map((option) => {
-      const by = overrides.find((one) => one.what === what && one.name === name && one.option === option)
+      const own = overrides.filter((one) => one.what === what && one.name === name)
+      const of = (named: string): OverrideRecord | undefined => own.find((one) => one.option === named)
+      // An overridden max also lowers a base in code that is longer.
+      const by = of(option) ?? (option === 'backoffBaseMs' ? of('backoffMaxMs') : undefined)
       return {
         what,
         name,

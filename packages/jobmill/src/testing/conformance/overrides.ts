@@ -40,6 +40,34 @@ const release = (store: Store, settings: Partial<QueueSettings> | null): Promise
 
 export const overrideCases: readonly Case[] = [
   {
+    name: 'N1 a base of the backoff is never above its max, wherever each comes from',
+    async run({ store }) {
+      const backoff = async (): Promise<unknown> => {
+        const { backoffBaseMs, backoffMaxMs } = await mail(store)
+        return [backoffBaseMs, backoffMaxMs]
+      }
+      await release(store, { backoffMaxMs: 10_000 })
+      await store.changeQueue('mail', { settings: { backoffBaseMs: 9_000 }, coolMs: null }, 'ops')
+      await release(store, { backoffMaxMs: 2_000 })
+      assert.deepEqual(await backoff(), [2_000, 2_000])
+      assert.deepEqual(
+        (await store.overrides()).map(({ option, value }) => [option, value]),
+        [['backoffBaseMs', 2_000]],
+      )
+      await release(store, { backoffMaxMs: 20_000 })
+      assert.deepEqual(await backoff(), [9_000, 20_000])
+      await store.resetOverrides('queue', 'mail', null)
+      await store.changeQueue(
+        'mail',
+        { settings: { backoffBaseMs: 1, backoffMaxMs: 3_000 }, coolMs: null },
+        'ops',
+      )
+      await store.resetOverrides('queue', 'mail', ['backoffBaseMs'])
+      await release(store, { backoffBaseMs: 8_000, backoffMaxMs: 20_000 })
+      assert.deepEqual(await backoff(), [3_000, 3_000])
+    },
+  },
+  {
     name: 'N1 every option of a queue follows each release of the code, and an omitted one has its default',
     async run({ store, another }) {
       await store.declareLimits(NAMED_LIMITS)
