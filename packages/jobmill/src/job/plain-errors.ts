@@ -50,7 +50,8 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 function plainError(error: Error, depth: number): object {
-  const { name, message, stack, cause } = error
+  // Plain JavaScript may set them to anything.
+  const { name, message, stack, cause } = error as { [Key in keyof Error]: unknown }
   const code = 'code' in error ? error.code : undefined
   return {
     name: String(name),

@@ -21,7 +21,9 @@ export function isInsideHandler(instance: string): boolean {
 
 /** The names that V8 knows, not a text that source maps or a tool of the application may rewrite. */
 function functionsOnStack(): readonly (string | null)[] {
-  const { stackTraceLimit, prepareStackTrace } = Error
+  const { stackTraceLimit } = Error
+  // oxlint-disable-next-line typescript/unbound-method -- only stored, and put back
+  const { prepareStackTrace } = Error
   let names: (string | null)[] = []
   Error.stackTraceLimit = MOST_FRAMES
   Error.prepareStackTrace = (_, frames) => (names = frames.map((frame) => frame.getFunctionName()))

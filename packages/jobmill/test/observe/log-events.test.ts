@@ -254,25 +254,32 @@ test('N2 a logger with the message first, console and a function are told in the
   await logOfJob(throwing)
 })
 
+const rejects = async (): Promise<void> => {
+  await Promise.resolve()
+  throw new Error('log shipper is down')
+}
+// A promise of another library.
+// oxlint-disable-next-line unicorn/no-thenable -- the test is about them
+const thenable = (): PromiseLike<void> => ({ then: (...given) => rejects().then(...given) })
+const allLevels = (write: () => PromiseLike<void>) => ({
+  debug: write,
+  info: write,
+  warn: write,
+  error: write,
+})
+const isLevelEnabled = (): boolean => true
+
 test('N2 a logger that rejects, or whose promise is not native, ends no process and fails no job', async () => {
   const lost: unknown[] = []
   const onLost = (error: unknown): void => void lost.push(error)
   process.on('unhandledRejection', onLost)
   onTestFinished(() => void process.off('unhandledRejection', onLost))
-  const rejects = async (): Promise<void> => {
-    await Promise.resolve()
-    throw new Error('log shipper is down')
-  }
-  // A promise of another library.
-  const thenable = (): PromiseLike<void> => ({ then: (...given) => rejects().then(...given) })
-  const all = (write: () => PromiseLike<void>) => ({ debug: write, info: write, warn: write, error: write })
-  const isLevelEnabled = (): boolean => true
   await told(rejects)
   await told(thenable)
-  await told(all(rejects))
-  await told(all(thenable))
-  await told({ pino: { ...all(rejects), isLevelEnabled } })
-  loggerFor(all(rejects))?.error('of an application', {})
+  await told(allLevels(rejects))
+  await told(allLevels(thenable))
+  await told({ pino: { ...allLevels(rejects), isLevelEnabled } })
+  loggerFor(allLevels(rejects))?.error('of an application', {})
   await new Promise((resolve) => setImmediate(resolve))
   expect(lost).toEqual([])
 })
@@ -281,7 +288,7 @@ test('N2 rejections of a logger are counted like those of listeners', async () =
   const hub = eventHub(systemPlatform)
   const logger = loggerFor(async () => Promise.reject(new Error('log shipper is down')))
   if (logger !== null) logEvents(hub, logger)
-  hub.on('*', () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('listener')) }))
+  hub.on('*', thenable)
   hub.emit('queue-resumed', { queue: 'mail' })
   await hub.delivered()
   await new Promise((resolve) => setImmediate(resolve))

@@ -122,7 +122,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     const refused = Promise.withResolvers<unknown>()
     const mill = await create({
       jobs: [job],
-      middleware: [async (_, next) => void refused.resolve(await next())],
+      middleware: [async (_, next) => refused.resolve(await next())],
     })
     inner.stop = () => mill.stop()
     await mill.enqueue(job, null)

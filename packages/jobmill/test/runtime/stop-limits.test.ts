@@ -98,6 +98,7 @@ async function proxy(port: number) {
   let isSilent = false
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
+    // oxlint-disable-next-line unicorn/consistent-function-scoping -- short, and used here only
     const pass = (from: Socket, to: Socket): void => {
       sockets.add(from)
       from.on('error', () => to.destroy()).on('close', () => to.destroy())
