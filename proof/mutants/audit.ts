@@ -1,4 +1,4 @@
-/** Behavior that an audit found missing: each fault removes it again. One test must find each. */
+/** Faults that remove features which the audited systems have. One test must find each. */
 import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'

@@ -7,7 +7,7 @@ import { STATE_CODE } from '../job/state.ts'
 import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../store/stray-keys.ts'
 import type { Query } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN_CTE } from './fragments.ts'
 
 const { scheduled, ready, running } = STATE_CODE
 
@@ -37,7 +37,7 @@ const strayKeys = (from: string): string => `
   SELECT t.key, t.job_id FROM ${from} ${looks('t.job_id', ...KEY_TABLES)} WHERE t.expires_at IS NULL AND ${foundIn(...KEY_TABLES)}`
 
 const RELEASE = `
-WITH ${GIVEN}, lock AS MATERIALIZED (${strayLocks(sample('order_lock'))}
+WITH ${GIVEN_CTE}, lock AS MATERIALIZED (${strayLocks(sample('order_lock'))}
 ), lock_freed AS (
   DELETE FROM jobmill.order_lock AS t USING lock AS s
    WHERE t.queue_id = s.queue_id AND t.order_key = s.order_key AND t.job_id = s.job_id RETURNING t.queue_id, t.order_key
@@ -61,7 +61,7 @@ const entryGone = (table: string): string => `${table}_gone AS (
  * such an entry gets no job, and the entry returns to its queue.
  */
 const REMOVE = `
-WITH ${GIVEN}, front AS MATERIALIZED (
+WITH ${GIVEN_CTE}, front AS MATERIALIZED (
   SELECT r.id FROM jobmill.queue AS q CROSS JOIN LATERAL (
     SELECT t.id FROM jobmill.ready AS t WHERE t.queue_id = q.id ORDER BY t.priority, t.seq LIMIT 100) AS r
   UNION ALL (SELECT id FROM jobmill.later ORDER BY due_at, id LIMIT ${STRAY_ROWS})

@@ -71,8 +71,11 @@ function nextStray(sql: Sql, cursor: StrayCursor): Stray {
   const [lock, key] = [locks[STRAY_ROWS - 1], keys[STRAY_ROWS - 1]]
   cursor.lock = lock === undefined ? start.lock : [lock.queue_id, lock.order_key]
   cursor.key = key === undefined ? start.key : key.key
-  const isStray = ({ held }: { readonly held: number }): boolean => held === 0
   return { locks: locks.filter(isStray), keys: keys.filter(isStray) }
+}
+
+function isStray({ held }: { readonly held: number }): boolean {
+  return held === 0
 }
 
 function release(work: Work, { locks, keys }: Stray): void {

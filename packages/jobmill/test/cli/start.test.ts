@@ -126,7 +126,7 @@ describe('jobmill start on sqlite', () => {
     await child.says('holding')
     child.child.kill('SIGHUP')
     expect(await child.ended).toBe(0)
-    expect(child.said.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
+    expect(child.output.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
   })
 
   test('only the API, on a database that is named, without a config', async () => {

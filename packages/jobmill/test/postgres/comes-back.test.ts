@@ -292,8 +292,8 @@ describe('postgres: connection settings', () => {
     for (const [inString, password, isRight] of given) {
       const settings = { connectionString: at(inString), password }
       for (const where of [{ pool: new pg.Pool(settings) }, { connection: settings }]) {
-        const { schema } = postgres({ ...where, schema: 'precedence' }).tools
-        const outcome = await schema().then(
+        const { tools } = postgres({ ...where, schema: 'precedence' })
+        const outcome = await tools.schema().then(
           () => 'ok',
           (error: unknown) => (error as { code?: string }).code,
         )

@@ -87,13 +87,17 @@ describe('postgres', () => {
   test('D1 a limit of the server, or a taken key of ours, is no error of the data', () => {
     for (const [code, origin] of OWN) {
       const error = answer(code, 'ERROR', origin)
-      expect([code, origin, said(error).code]).toEqual([code, origin, 'STORE_UNAVAILABLE'])
-      expect(said(error).retryable).toBe(true)
+      expect([code, origin, errorFor(error).code]).toEqual([code, origin, 'STORE_UNAVAILABLE'])
+      expect(errorFor(error).retryable).toBe(true)
       expect(leavesConnectionUsable(error)).toBe(true)
-      expect(said(answer(code, 'FEHLER', origin)).code).toBe('OUTCOME_UNKNOWN')
+      expect(errorFor(answer(code, 'FEHLER', origin)).code).toBe('OUTCOME_UNKNOWN')
     }
     for (const [code, origin] of OF_VALUES)
-      expect([code, origin, said(answer(code, 'ERROR', origin)).code]).toEqual([code, origin, 'DATA_REFUSED'])
+      expect([code, origin, errorFor(answer(code, 'ERROR', origin)).code]).toEqual([
+        code,
+        origin,
+        'DATA_REFUSED',
+      ])
   })
 
   test('D1 the outcome is unknown when the session ends with the answer, or says its severity in another language', () => {
