@@ -7,6 +7,7 @@ import { Dead, Snooze, Throttled } from '../../src/job/thrown.ts'
 import { attempts } from '../../src/work/attempts.ts'
 import { interrupt } from '../../src/work/attempt.ts'
 import type { Finisher } from '../../src/work/finisher.ts'
+import { attemptRunner } from '../../src/work/run-attempt.ts'
 import { runJob, type RunJobTools } from '../../src/work/run-job.ts'
 import { aLease, microtasks } from '../work/leases.ts'
 import { aClock } from './bench.ts'
@@ -30,6 +31,7 @@ async function run(
     middleware: [],
     contextFor: () => ({}),
     attempts: live,
+    runAttempt: attemptRunner('me'),
     handler: () => ({
       kind: 'work',
       followsDeaths: false,
