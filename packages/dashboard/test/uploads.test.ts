@@ -80,7 +80,7 @@ mission(
       },
     )
 
-    test('shows the files of a mailbox by state, a page at a time, on a phone in the dark', async () => {
+    test.nightly('shows the files of a mailbox by state, a page at a time, on a phone in the dark', async () => {
       const box = await mailbox(made, { name: 'many' })
       const [first = ''] = await box.sent(...Array.from({ length: 51 }, (_, n) => `file ${n}`))
       const [acked = '', fetched = ''] = await box.sent('acked', 'fetched')
