@@ -1,13 +1,18 @@
 /**
  * Detects whether the caller is a handler of one mill, or code that such a handler awaits. V8 adds async
  * callers to the stack of an error, so this costs nothing until it is called. The functions that await
- * handlers have the id of their instance in their name, so that no function of the application and no other
+ * handlers have the number of their mill in their name, so that no function of the application and no other
  * mill is mistaken for them. It misses handlers that are not awaited all the way.
  */
 const MOST_FRAMES = 200
 
+/** Numbers of instances. They appear in the stacks of handlers, where an id would look like an error. */
+const numbers = new Map<string, number>()
+
 function frameOf(instance: string): string {
-  return `runAttempt ${instance}`
+  let number = numbers.get(instance)
+  if (number === undefined) numbers.set(instance, (number = numbers.size + 1))
+  return `runAttempt of mill ${number}`
 }
 
 /** Gives a function the name that `isInsideHandler` looks for. */
