@@ -151,7 +151,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(await mill.why('00000000-0000-7000-8000-000000000000')).toBeNull()
   })
 
-  test('it was running at two crashes, so it has to be alone', async () => {
+  test('it was running during two crashes, so it has to be alone', async () => {
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, '', { queue: 'other' })
     for (let crash = 0; crash < 2; crash += 1) {
