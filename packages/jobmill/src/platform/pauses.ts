@@ -1,4 +1,4 @@
-/** Pauses between retries: exponential, with jitter, ended early by a signal. */
+/** Exponential backoff with jitter; a signal ends a wait early. */
 import type { Platform } from './platform.ts'
 import { sleep } from './sleep.ts'
 

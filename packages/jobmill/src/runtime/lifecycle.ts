@@ -40,8 +40,8 @@ export interface StopOptions {
   /** How long running jobs may take to finish (default 25 s). */
   readonly grace?: Duration
   /**
-   * Called when no job is running any more, and awaited before the store closes. Use it to close a server
-   * that uses the mill.
+   * Called once no job is running, and awaited before the store closes. Use it to close a server that uses
+   * the mill.
    */
   readonly beforeClose?: () => Promise<unknown>
 }

@@ -36,7 +36,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
   let last = -1
   let pauseMs = FIRST_PAUSE_MS
 
-  /** Retries until the update is received; later updates of the same chat wait. */
+  /** Retries until the update is stored; later updates of the same chat wait. */
   async function take(update: RawUpdate): Promise<void> {
     const { chatId } = factsOf(update)
     await fault('poll.received', chatId)

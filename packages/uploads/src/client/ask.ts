@@ -14,7 +14,7 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>
   /** A stream calls `alive` to report progress. */
   readonly body?: string | ((alive: () => void) => ReadableStream<Uint8Array>)
-  /** The time until the response; after a call of `alive`, until the next progress. */
+  /** Maximum time to wait for the response. Each call of `alive` restarts it. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }

@@ -41,8 +41,8 @@ export interface PullOptions extends LineOptions {
   /** How often a file with a wrong hash is fetched again before it is left to the next list (default 5). */
   readonly hashAttempts?: number
   /**
-   * Called for each complete file, which `rewrite` then knows. The file is acknowledged after this returns;
-   * if it throws, the call is retried later. After a crash, it may be called twice for a file.
+   * Called for each complete file. From then on, `rewrite` can resolve it. The file is acknowledged after
+   * this returns; if it throws, the call is retried later. After a crash, it may be called twice for a file.
    */
   readonly onFile?: (file: PulledFile) => void | Promise<void>
   /** Called for each problem (default: prints to standard error). */

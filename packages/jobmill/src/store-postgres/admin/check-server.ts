@@ -27,8 +27,8 @@ export async function encoding({ query }: Look): Promise<Diagnostic[]> {
 }
 
 /**
- * The database decides everything that processes must agree on. Only an instant named by a user comes from
- * the local clock.
+ * Compares the server clock with the local one. Due times that the caller passes depend on the local clock;
+ * everything else uses the database clock.
  */
 export async function clock({ query, settings }: Look): Promise<Diagnostic[]> {
   const { platform } = settings
