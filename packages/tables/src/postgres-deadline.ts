@@ -65,7 +65,7 @@ function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): Pos
 
 function unanswered(deadlineMs: number, cause?: Error): JobmillError {
   return new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
-    fix: 'Try again, and check for an open transaction that holds a lock',
+    fix: 'Check whether the write was applied before you retry; look for an open transaction that holds a lock',
     ...(cause !== undefined && { cause }),
   })
 }

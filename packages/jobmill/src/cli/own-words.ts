@@ -11,8 +11,12 @@ const PHRASES: readonly (readonly [string, string])[] = [
     'declare it in the option limits, or create it with mill.limits.create',
     'create it with jobmill limits set',
   ],
+  [
+    'Declare it in the option limits, or create it with mill.limits.create',
+    'Create it with jobmill limits set',
+  ],
   ['Change it with mill.limits.change, or delete it first', 'Run the same command again'],
-  ["Pass one, such as { key: 'chat:42' }", 'Pass --key chat:42'],
+  ["Pass a key, such as { key: 'chat:42' }", 'Pass --key chat:42'],
   ['use another limit with perKey: true', 'create another limit with --per-key'],
   ['Use a name from schedules.list()', 'Run jobmill schedules list to see all schedules'],
   ["Pass { rate: 50, per: '1m' } or { concurrency: 5 }", 'Pass --rate 50 --per 1m, or --concurrency 5'],

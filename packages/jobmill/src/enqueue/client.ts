@@ -197,7 +197,9 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
 
 function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
   if (job === undefined)
-    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', { fix: 'Repeat the call' })
+    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
+      fix: 'Check whether the write was applied before you retry the call',
+    })
   return job as EnqueuedJob<never>
 }
 

@@ -11,17 +11,16 @@ const NAMED = /^(?:limit|queue)$/
 
 /** Phrases of the library, and their replacements. */
 const PHRASES: readonly (readonly [string, string])[] = [
-  [
-    'declare it in the option limits, or create it with mill.limits.create',
-    'declare it in the option limits, or create it with POST /api/limits',
-  ],
+  ['create it with mill.limits.create', 'create it with POST /api/limits'],
   ['mill.limits.change', 'PATCH /api/limits/{name}'],
   ["such as { key: 'chat:42' }", 'such as { "key": "chat:42" }'],
   ['Use a name from schedules.list()', 'Use GET /api/schedules to see all schedules'],
   ['Pass a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],
 ]
 
-/** In a URL, the fields of a filter are parameters. */
+/**
+ * Renames the field of an error to what the client sent: in a URL, filter fields are query parameters.
+ */
 export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
   const field = (path: string): string => {
     const sent = pathSent(path)

@@ -110,7 +110,7 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
     throw new JobmillError('OPTION_INVALID', 'must be an array', {
       field: 'jobs',
       value: quote(requests),
-      fix: 'Pass an array of jobs, also for a single job',
+      fix: 'Pass an array of jobs, even for a single job',
     })
   }
   checkJobsPerCall(requests)

@@ -26,7 +26,9 @@ export function batcher<Item, Reply>(
         const reply = replies[at]
         if (reply === undefined)
           reject(
-            new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', { fix: 'Repeat the call' }),
+            new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
+              fix: 'Check whether the write was applied before you retry the call',
+            }),
           )
         else resolve(reply)
       })

@@ -83,7 +83,7 @@ export function enqueueInside(
 function checkOpen(attempt: Attempt): void {
   checkLive(attempt)
   if (!attempt.completedInTx) return
-  throw new JobmillError('ATTEMPT_ENDED', 'has no effect after complete(tx)', {
+  throw new JobmillError('ATTEMPT_ENDED', 'cannot be used after complete(tx)', {
     field: 'withCompletion',
     value: 'true',
     fix: 'Call enqueue before complete(tx), or pass tx instead of withCompletion',

@@ -139,7 +139,9 @@ function cancelReason(options: CancelOptions | string): string {
 
 export function one<T>([answer]: readonly T[]): T {
   if (answer === undefined)
-    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', { fix: 'Repeat the call' })
+    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
+      fix: 'Check whether the write was applied before you retry the call',
+    })
   return answer
 }
 

@@ -222,7 +222,7 @@ function send<R>(
     const timer = platform.timer(deadlineMs, () => {
       reject(
         new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
-          fix: 'Send the same call again: ids and tokens make that safe',
+          fix: 'Check whether the write was applied before you retry, or retry with the same job ids',
         }),
       )
     })

@@ -104,8 +104,8 @@ export async function enqueueKeyed(
       open = await oneLook(context, query, open, { replies, counts })
     }
     if (open.length > 0)
-      throw new JobmillError('STORE_BUSY', 'the holder of a dedupe key changed too often to be read', {
-        fix: 'Repeat the call',
+      throw new JobmillError('STORE_BUSY', 'the holder of a dedupe key kept changing', {
+        fix: 'Retry the call',
       })
   }
   follow(leaders, followers, replies)

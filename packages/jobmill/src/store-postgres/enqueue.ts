@@ -161,7 +161,10 @@ export async function inUserTransaction<T>(
       if (!(error instanceof NamesChanged)) throw error
       // Earlier writes of the transaction cannot be repeated, so the verb must not be retried as a whole.
       if (tries === MOST_TRIES)
-        throw new JobmillError('STORE_BUSY', error.message, { fix: 'Roll back and try again', cause: error })
+        throw new JobmillError('STORE_BUSY', error.message, {
+          fix: 'Roll back, then retry the transaction',
+          cause: error,
+        })
       await context.names.reload(error.missing)
       names = await context.names.seenBy(query)
     }
@@ -205,7 +208,7 @@ async function enqueuePlain(
   // Only a user-supplied function that ran another statement can cause this. Never report such jobs as
   // enqueued.
   if (Number(row?.['jobs']) !== jobs.length) {
-    throw new JobmillError('TX_INVALID', 'did not run the statement of Jobmill', {
+    throw new JobmillError('TX_INVALID', "did not run Jobmill's statement", {
       field: 'tx',
       fix: 'Pass a function that runs exactly the given text and values, and returns the rows',
     })

@@ -18,7 +18,7 @@ import {
 /** Rolled back by the server. The same statement may succeed on a retry. */
 const TRANSIENT = new Set(['40001', '40P01', '55P03'])
 
-const SEND_AGAIN = 'Send the same call again: ids and tokens make that safe'
+const CHECK_FIRST = 'Check whether the write was applied before you retry, or retry with the same job ids'
 
 /** Errors raised by the driver itself, before or instead of the server. */
 const SAID: readonly (readonly [RegExp, string, string])[] = [
@@ -134,7 +134,7 @@ function unknownOutcome(cause: unknown, code: string, why: string): JobmillError
     ? 'the connection was lost before the database replied'
     : 'the reply of the database does not say whether the statement was committed'
   const said = severity === undefined ? '' : ` (${code}: ${why})`
-  return new JobmillError('OUTCOME_UNKNOWN', `${what}${said}`, { fix: SEND_AGAIN, cause })
+  return new JobmillError('OUTCOME_UNKNOWN', `${what}${said}`, { fix: CHECK_FIRST, cause })
 }
 
 /** Undefined if the error is not a reply of the server. */

@@ -83,7 +83,7 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
     // Some finishes are written and some are not. A repeated call finds out which.
     if (rest.length === items.length) throw error
     throw new JobmillError('OUTCOME_UNKNOWN', 'not all outcomes could be written', {
-      fix: 'Send the same call again: ids and tokens make that safe',
+      fix: 'Retry the call: ids and tokens make that safe',
       cause: error,
     })
   }

@@ -19,7 +19,7 @@ export class NamesChanged extends JobmillError {
 
   constructor(missing: MissingNames = { queues: [], kinds: [] }) {
     super('STORE_BUSY', 'the ids of queues and kinds keep changing, for example during a restore', {
-      fix: 'Try again once the database is restored',
+      fix: 'Retry the call once the database is restored',
     })
     this.missing = missing
   }

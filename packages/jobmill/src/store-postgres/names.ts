@@ -303,7 +303,7 @@ function warnRestored(restored: RestoredNames, names: readonly string[]): void {
 function otherHistory(): JobmillError {
   return new JobmillError('STORE_BUSY', 'sees a different database than the store', {
     field: 'tx',
-    fix: 'Roll back and try again. Connect the store and the transaction to the same database',
+    fix: 'Roll back, then retry the transaction. Connect the store and the transaction to the same database',
   })
 }
 

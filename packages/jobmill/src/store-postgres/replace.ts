@@ -69,8 +69,8 @@ export async function replaceHolders(
   // have started keeps its payload.
   for (let look = 0; open.length > 0; look += 1) {
     if (look === MOST_LOOKS)
-      throw new JobmillError('STORE_BUSY', 'a job changed its state too often to be replaced', {
-        fix: 'Repeat the call',
+      throw new JobmillError('STORE_BUSY', 'a job kept changing state while it was being replaced', {
+        fix: 'Retry the call',
       })
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
       replaced.add(String(row['id']))

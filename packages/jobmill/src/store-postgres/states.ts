@@ -84,8 +84,12 @@ async function untilSettled(
     open = open.filter((id) => !settled.has(id))
   }
   if (open.length > 0)
-    throw new JobmillError('STORE_BUSY', `job ${open[0] ?? ''} changed its state too often to be updated`, {
-      fix: 'Repeat the call',
-    })
+    throw new JobmillError(
+      'STORE_BUSY',
+      `job ${open[0] ?? ''} kept changing state while it was being updated`,
+      {
+        fix: 'Retry the call',
+      },
+    )
   return settled
 }

@@ -31,12 +31,12 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   SQLITE_PROTOCOL: {
     code: 'STORE_BUSY',
     what: 'too many connections opened the database at the same time',
-    fix: 'Retry',
+    fix: 'Retry the call',
   },
   SQLITE_LOCKED: {
     code: 'STORE_BUSY',
     what: 'a table is locked by another statement on the same handle',
-    fix: 'Retry after that statement has ended',
+    fix: 'Retry the call after that statement has ended',
   },
   SQLITE_FULL: {
     code: 'STORE_UNAVAILABLE',
@@ -166,7 +166,7 @@ export function commitError(error: unknown): unknown {
   if (isKnown) return storeError(error)
   const what = code === 'SQLITE_IOERR' ? 'the disk' : 'SQLite'
   return new JobmillError('OUTCOME_UNKNOWN', `${what} failed while a transaction was committed (${code})`, {
-    fix: 'Check the disk, then repeat the same call',
+    fix: 'Check the disk, and whether the write was applied, before you retry the call',
     cause: error,
   })
 }

@@ -22,7 +22,7 @@ export function limitUnknown(name: string): JobmillError {
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
     value: quote(name),
-    fix: 'Declare it in the limits of jobmill(), or create it with mill.limits.create',
+    fix: 'Declare it in the option limits, or create it with mill.limits.create',
   })
 }
 

@@ -114,7 +114,13 @@ function through(
 function once(next: () => Promise<unknown>): () => Promise<unknown> {
   let called = false
   return () => {
-    if (called) return Promise.reject(new JobmillError('HANDLER_INVALID', 'a middleware called next() twice'))
+    if (called) {
+      return Promise.reject(
+        new JobmillError('HANDLER_INVALID', 'a middleware called next() twice', {
+          fix: 'Call next() at most once in each middleware',
+        }),
+      )
+    }
     called = true
     const going = next()
     // A middleware that does not await it must not cause an unhandled rejection.

@@ -141,6 +141,9 @@ describe('queues on sqlite', () => {
     )
     expect(far.err).toContain('--retain-dead: must be a duration')
     expect(empty.err).toContain('no setting passed')
+    expect((await call(at, ['queues', 'set', 'default', '--limit', 'smpt'])).err).toContain(
+      'no limit has this name (got "smpt"). Create it with jobmill limits set.',
+    )
     expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
   })
 

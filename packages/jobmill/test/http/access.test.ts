@@ -432,6 +432,15 @@ describe('how much and how often', () => {
     expect(answer['detail']).not.toMatch(/^(?:job|items|limit|queue|change|options)\b/)
   })
 
+  test('an unknown limit of a queue is refused with the route that creates limits', async () => {
+    const { url } = await bench(memory(), { work: false })
+    const answer = await request(url, 'PATCH', '/api/queues/default', { body: { limit: 'smpt' } })
+    expect(answer.body).toMatchObject({
+      code: 'LIMIT_UNKNOWN',
+      fix: 'Declare it in the option limits, or create it with POST /api/limits',
+    })
+  })
+
   test('H5 a value of the wrong shape is refused with what was sent and what to pass', async () => {
     const { url } = await bench(memory(), { work: false })
     for (const [method, path, body, field, detail, fix] of WRONG_VALUES) {

@@ -212,7 +212,7 @@ test.each([undefined, null, {}, 'jobs', REQUEST])('%o in place of the array is r
   expect(error).toMatchObject({
     code: 'OPTION_INVALID',
     field: 'jobs',
-    fix: 'Pass an array of jobs, also for a single job',
+    fix: 'Pass an array of jobs, even for a single job',
   })
 })
 

@@ -167,7 +167,7 @@ function newMailbox(given: CommandInput): NewMailbox {
     throw new JobmillError('NUMBER_INVALID', 'must be a size', {
       field: `--${option}`,
       value: quote(value),
-      fix: 'Pass bytes, or a size such as 100MiB',
+      fix: 'Pass a number of bytes, or a size such as 100MiB',
     })
   }
   const quotaFiles = numberOf(given, 'quota-files')

@@ -16,7 +16,7 @@ export interface NewFile {
 export function incoming(files: readonly NewFile[], limits: MailboxLimits): AsyncIterable<Incoming> {
   const { maxFiles, maxRequestBytes } = limits
   if (!Array.isArray(files) || files.length === 0)
-    throw invalid('files', 'must have at least one file', files, 'Pass an array of { name, type, bytes }')
+    throw invalid('files', 'must contain at least one file', files, 'Pass an array of { name, type, bytes }')
   if (files.length > maxFiles)
     throw new Refusal('FILES_TOO_MANY', {
       field: 'files',
@@ -70,9 +70,9 @@ function checkFile(file: NewFile, field: string): Incoming {
     return { name, type, declared: null, bytes: whole as AsyncIterable<Uint8Array> }
   throw invalid(
     `${field}.bytes`,
-    'must have bytes',
+    'must be a Uint8Array, a string or a stream',
     bytes,
-    'Pass a Uint8Array, a string, or a stream of Uint8Array',
+    'Pass the content of the file',
   )
 }
 

@@ -18,7 +18,7 @@ export async function checkIdle(store: Store<never>): Promise<void> {
   const alive = (await store.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
   throw new JobmillError('TRANSFER_REFUSED', `${alive.map(nameOf).join(', ')} is running on ${store.name}`, {
-    fix: `Stop it first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
+    fix: `Stop all instances first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
   })
 }
 
@@ -36,7 +36,7 @@ export async function checkNoneStarted({ source }: Places, known: ReadonlySet<st
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
   throw new JobmillError('TRANSFER_REFUSED', `${names} ran on ${source.name} during the transfer`, {
-    fix: 'Stop it and run the same command again, which reports jobs that changed after they were transferred',
+    fix: 'Stop all instances, then run the same command again. It reports jobs that changed after the transfer',
   })
 }
 

@@ -8,7 +8,6 @@ import {
   nextInMs,
   afterSpending,
 } from '../../job/budget.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
 import { isPerKey, type LimitParts } from '../../job/limit.ts'
 import {
   createdLimit,
@@ -20,7 +19,15 @@ import {
   resetLimit,
 } from '../../job/limit-sources.ts'
 import { droppedOptions, NO_OVERRIDES } from '../../job/overrides.ts'
-import { limitExists, notInCode, perKeyFixed, perKeyOnQueue, wrongKey } from '../../store/cluster-errors.ts'
+import {
+  limitExists,
+  limitInUse,
+  limitUnknown,
+  notInCode,
+  perKeyFixed,
+  perKeyOnQueue,
+  wrongKey,
+} from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
 import { isAlive } from './liveness.ts'
 import { grantPermit, heldOf } from './permits.ts'
@@ -122,7 +129,7 @@ function rework(state: OracleState, now: number, limit: OracleLimit, sources: Li
 export function deleteLimit(state: OracleState, name: string): boolean {
   for (const [queue, { settings }] of state.queues) {
     if (settings.limit !== name) continue
-    throw new JobmillError('LIMIT_IN_USE', `is used by the queue ${queue}`, { value: quote(name) })
+    throw limitInUse(name, queue)
   }
   if (!state.limits.delete(name)) return false
   state.settingsVersion += 1
@@ -216,8 +223,7 @@ export function spend(state: OracleState, now: number, name: string, jobs: reado
 
 export function limitOf(state: OracleState, name: string): OracleLimit {
   const limit = state.limits.get(name)
-  if (limit === undefined)
-    throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', { value: quote(name) })
+  if (limit === undefined) throw limitUnknown(name)
   return limit
 }
 
