@@ -21,8 +21,8 @@ export const RUNTIME: readonly TestedMutant[] = [
   {
     name: 'stop() takes a handler of another mill for its own',
     file: 'work/inside-handler.ts',
-    find: 'return `runAttempt ${instance}`',
-    replace: "return instance === '' ? '' : 'runAttempt'",
+    find: 'return `runAttempt of mill ${number}`',
+    replace: "return number === 0 ? '' : 'runAttempt'",
     test: { file: `${TESTS}/runtime/lifecycle.test.ts`, name: 'D a handler stops another mill' },
   },
   {

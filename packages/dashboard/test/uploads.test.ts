@@ -80,49 +80,46 @@ mission(
       },
     )
 
-    test.nightly(
-      'shows the files of a mailbox by state, a page at a time, on a phone in the dark',
-      async () => {
-        const box = await mailbox(made, { name: 'many' })
-        const [first = ''] = await box.sent(...Array.from({ length: 51 }, (_, n) => `file ${n}`))
-        const [acked = '', fetched = ''] = await box.sent('acked', 'fetched')
-        await act(box, fetched, 'content')
-        await act(box, acked, 'ack')
-        await sentAgo(30, box, 'too late')
+    test('shows the files of a mailbox by state, a page at a time, on a phone in the dark', async () => {
+      const box = await mailbox(made, { name: 'many' })
+      const [first = ''] = await box.sent(...Array.from({ length: 51 }, (_, n) => `file ${n}`))
+      const [acked = '', fetched = ''] = await box.sent('acked', 'fetched')
+      await act(box, fetched, 'content')
+      await act(box, acked, 'ack')
+      await sentAgo(30, box, 'too late')
 
-        const page = await at.open(`/apps/uploads/${box.id}`, { as: 'viewer', width: 390, colours: 'dark' })
-        const files = page.getByRole('table', { name: 'Files, pending' }).getByRole('row')
-        await expect.poll(() => files.count()).toBe(51)
-        // The newest first.
-        await files.nth(1).getByText(fetched).waitFor()
-        await page.getByText('1×').waitFor()
-        await files
-          .nth(1)
-          .getByText(/^in 23 h 5\d min$/)
-          .waitFor()
-        await page.getByRole('button', { name: 'Next' }).click()
-        await expect.poll(() => files.count()).toBe(3)
-        await files.last().getByText(first).waitFor()
-        await page.getByRole('button', { name: 'Previous' }).click()
-        await expect.poll(() => files.count()).toBe(51)
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-        const facts = await page
-          .locator('dd')
-          .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth))
-        expect(facts).toEqual(facts.map(() => 0))
-        await at.expectAccessible(page)
+      const page = await at.open(`/apps/uploads/${box.id}`, { as: 'viewer', width: 390, colours: 'dark' })
+      const files = page.getByRole('table', { name: 'Files, pending' }).getByRole('row')
+      await expect.poll(() => files.count()).toBe(51)
+      // The newest first.
+      await files.nth(1).getByText(fetched).waitFor()
+      await page.getByText('1×').waitFor()
+      await files
+        .nth(1)
+        .getByText(/^in 23 h 5\d min$/)
+        .waitFor()
+      await page.getByRole('button', { name: 'Next' }).click()
+      await expect.poll(() => files.count()).toBe(3)
+      await files.last().getByText(first).waitFor()
+      await page.getByRole('button', { name: 'Previous' }).click()
+      await expect.poll(() => files.count()).toBe(51)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      const facts = await page
+        .locator('dd')
+        .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth))
+      expect(facts).toEqual(facts.map(() => 0))
+      await at.expectAccessible(page)
 
-        await page.getByRole('button', { name: 'expired 1' }).click()
-        await page
-          .getByRole('table', { name: 'Files, expired' })
-          .getByText('6 h ago', { exact: true })
-          .waitFor()
-        await page.getByRole('button', { name: 'acked 1' }).click()
-        await page.getByRole('table', { name: 'Files, acked' }).getByText(acked).waitFor()
-        await expect.poll(() => new URL(page.url()).searchParams.get('state')).toBe('acked')
-        await at.expectAccessible(page)
-      },
-    )
+      await page.getByRole('button', { name: 'expired 1' }).click()
+      await page
+        .getByRole('table', { name: 'Files, expired' })
+        .getByText('6 h ago', { exact: true })
+        .waitFor()
+      await page.getByRole('button', { name: 'acked 1' }).click()
+      await page.getByRole('table', { name: 'Files, acked' }).getByText(acked).waitFor()
+      await expect.poll(() => new URL(page.url()).searchParams.get('state')).toBe('acked')
+      await at.expectAccessible(page)
+    })
 
     test.nightly('has messages for an empty mailbox, an unknown one, and a failing server', async () => {
       const box = await mailbox(made, { name: 'new' })
