@@ -40,7 +40,7 @@ describe('jobmill on sqlite', () => {
       ['jobs', 'list', '--sate', 'dead'],
       '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
     ],
-  ])('N5 %j is told with what was meant', async (args, text) => {
+  ])('N5 %j gets an error that names what was meant', async (args, text) => {
     const { folder } = config('export default {}')
     const wrong = run(folder, args)
     expect(await wrong.ended).toBe(2)

@@ -27,7 +27,7 @@ describe('arguments', () => {
     [['jobs', 'list', '--json=yes'], '--json: takes no value (got "yes")'],
     [['jobs', 'show'], 'jobs show: missing argument. Run jobmill jobs show ID'],
     [['jobs', 'list', 'dead'], 'jobs list: unexpected argument "dead"'],
-  ])('%j is told with what was meant', (args, text) => {
+  ])('%j gets an error that names what was meant', (args, text) => {
     expect(refusal(() => parse(...args)).message).toContain(text)
   })
 

@@ -126,7 +126,7 @@ describe('P10 P13 sqlite: permits of a job that is finished in a transaction of 
 })
 
 describe('P10 sqlite: a transaction that has read what is outdated by now', () => {
-  test('D10 is told to begin again with BEGIN IMMEDIATE, and not to try again', async () => {
+  test('D10 gets an error that says to begin with BEGIN IMMEDIATE, and not to retry', async () => {
     db.exec('BEGIN')
     db.prepare('SELECT count(*) FROM jobmill_job').get()
     await store.enqueue([aJob()])
