@@ -5,9 +5,12 @@
 import Database from 'better-sqlite3'
 import { JobmillError, quote } from '../job/errors.ts'
 import { createFile } from './create-file.ts'
+import { filePaths } from './file-paths.ts'
 import { type SqliteHandle, statementsOf } from './handle.ts'
+import { userOfOldLogs } from './old-logs.ts'
 import { checkOneName } from './one-name.ts'
 import { definePayloadHas } from './payload-has.ts'
+import { oldLogsOpen } from './same-file.ts'
 import { versionProblem } from './sqlite-version.ts'
 
 export interface Connection extends SqliteHandle {
@@ -42,16 +45,25 @@ export function openConnection(
   }
   if (!fileMustExist) createFile(path)
   checkOneName(path)
+  checkOldLogs(path)
   const handle = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist })
   try {
     checkVersion(handle)
     configure(handle, path, durability)
+    // Again, because now every process that checks later finds this connection.
+    checkOldLogs(path)
     definePayloadHas(handle)
     return handle
   } catch (error) {
     handle.close()
     throw error
   }
+}
+
+/** Call it before anything opens the file, because SQLite creates the missing logs. */
+export function checkOldLogs(path: string): void {
+  const pid = path === ':memory:' ? null : userOfOldLogs(filePaths(path))
+  if (pid !== null) throw oldLogsOpen(path, pid)
 }
 
 function checkVersion(handle: SqliteHandle): void {

@@ -1,4 +1,5 @@
 /** The state of an open store: one connection, and everything that uses it. */
+import { isJobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { storeClosed } from '../store/lifecycle.ts'
@@ -96,8 +97,13 @@ export async function openMigrated({
         throw error
       }
     } catch (error) {
-      if (!isBusy(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error, path)
+      if (!mayPass(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error, path)
     }
     await sleep(platform, 1 + platform.random() * RETRY_MS)
   }
+}
+
+/** Another process has the file locked, or has deleted log files open. */
+function mayPass(error: unknown): boolean {
+  return isBusy(error) || (isJobmillError(error) && error.code === 'STORE_UNAVAILABLE')
 }

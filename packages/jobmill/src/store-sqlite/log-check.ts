@@ -6,7 +6,7 @@
  * The files are read through the descriptors that SQLite has open. Closing any other descriptor of the -shm
  * file would drop the POSIX locks of this process.
  */
-import { fstatSync, ftruncateSync, lstatSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, lstatSync, readdirSync, readSync, writeSync } from 'node:fs'
 import type { FilePaths } from './file-paths.ts'
 
 export interface LogCheck {
@@ -21,11 +21,6 @@ export interface LogCheck {
   readonly discardIndex: () => void
   /** Empties a deleted log, so that closing it copies nothing into the database file. */
   readonly discardLog: () => void
-  /**
-   * After this store closed its files: whether another connection still uses their index. A connection opened
-   * now would share it.
-   */
-  readonly isIndexHeld: () => boolean
 }
 
 /** For systems that do not list the descriptors of a process. */
@@ -34,7 +29,6 @@ const NO_CHECK: LogCheck = {
   isIndexCut: () => false,
   discardIndex: () => {},
   discardLog: () => {},
-  isIndexHeld: () => false,
 }
 
 // WalIndexHdr, stored twice: see walformat.html of SQLite.
@@ -114,9 +108,6 @@ export function logCheck(paths: FilePaths): LogCheck {
       if (log.isOpen()) ftruncateSync(log.fd, 0)
       discardIndex()
     },
-    // Another process can share it only by its path, and SQLite keeps a lock on it for that long.
-    isIndexHeld: () =>
-      openDescriptors().some((fd) => index.isSame(fd)) || (index.isAt(paths.index) && isLocked(index.inode)),
   }
 }
 
@@ -137,10 +128,6 @@ interface Descriptor {
   size(): number
   /** Whether the descriptor still refers to the same file. */
   isOpen(): boolean
-  /** Whether another descriptor refers to the same file. */
-  isSame(other: number): boolean
-  isAt(path: string): boolean
-  readonly inode: bigint
 }
 
 /**
@@ -171,25 +158,6 @@ function descriptorOf(path: string): Descriptor | null {
     },
     size: () => fstatSync(fd).size,
     isOpen: () => isFile(fd),
-    isSame: isFile,
-    // The inode number of a deleted file may be reused by a new one.
-    isAt(other) {
-      const found = lstatSync(other, { throwIfNoEntry: false, bigint: true })
-      return found?.ino === file.ino && found.birthtimeNs === file.birthtimeNs
-    },
-    inode: file.ino,
-  }
-}
-
-/**
- * By any process. Where the system does not list locks it counts as locked, because a shared index would
- * corrupt the database.
- */
-function isLocked(inode: bigint): boolean {
-  try {
-    return readFileSync('/proc/locks', 'utf8').includes(`:${inode} `)
-  } catch {
-    return true
   }
 }
 

@@ -6,12 +6,13 @@
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { JobmillError } from '../job/errors.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { checkOldLogs, type Connection, openConnection } from './connection.ts'
 import { storeError } from './errors.ts'
 import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
 import { type Live, liveOn, openMigrated, type StoreSettings } from './live.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
+import { listsLocks } from './old-logs.ts'
 import { checkOneName } from './one-name.ts'
 import { type FileChange, fileChanged, fileSize } from './same-file.ts'
 
@@ -27,8 +28,6 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const { path } = settings
   let live = liveOn(settings, await openMigrated(settings))
   let retiredFor: FileChange | null = null
-  /** The files are closed, and the -wal file was missing from its path. */
-  let isLogLost = false
 
   /** Tries on every call instead of a timer: a running mill calls at least once a second. */
   function use(): Live {
@@ -49,7 +48,6 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 
   function reopened(): Live {
     if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
-    if (isLogLost && live.files.isIndexHeld()) throw fileChanged(path, 'held')
     live = liveOn(settings, openAgain(settings))
     retiredFor = null
     return live
@@ -62,10 +60,11 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     if (change === 'replaced') clearLogs(path, live)
     // Closing copies the log into the file, and must not copy frames that are no longer in it.
     if (change === 'cut') live.files.discardIndex()
-    isLogLost = change !== 'replaced' && !live.files.logsInPlace().some(isLog)
     const close = (): void => live.close(() => fileChanged(path, change))
-    if (change === 'log' || change === 'overtaken') closeChangedLog(path, live, change, close)
-    else close()
+    if (change === 'log' || change === 'overtaken') {
+      if (!listsLocks(filePaths(path))) throw fileChanged(path, 'unsafe')
+      closeChangedLog(path, live, change, close)
+    } else close()
     retiredFor = change
   }
 
@@ -88,41 +87,35 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   }
 }
 
-const isLog = (name: string): boolean => name.endsWith('-wal')
-
-/**
- * Closing copies the log into the database file. It must copy all of it, and must not overwrite newer writes
- * of other processes.
- */
+/** Closing copies the log into the database file. It must not overwrite newer writes of other programs. */
 function closeChangedLog(
   path: string,
   { connection, files }: Live,
   change: 'log' | 'overtaken',
   close: () => void,
 ): void {
-  if (files.logsInPlace().some(isLog)) {
-    // The index is gone, so the log is read again from the start: other processes may have appended to it.
-    files.discardIndex()
+  const { log } = filePaths(path)
+  const isLogInPlace = files.logsInPlace().includes(log)
+  if (change === 'log') {
+    // The last connection copies it, but may be killed first.
+    if (!isLogInPlace) emptyLog(path, connection)
     return close()
   }
-  if (change === 'overtaken') files.discardLog()
-  // Closing would not copy it while another process has it open, and that process may be killed.
-  else copyLog(path, connection)
-  keepingLogAt(filePaths(path).log, close)
+  if (!isLogInPlace) files.discardLog()
+  // Another program may have appended to the log through its own index, so it is read again from the start.
+  else files.discardIndex()
+  keepingLogAt(log, close)
 }
 
 /**
- * Copies everything, or throws so that the next call retries: another process may be copying, or a reader may
- * still need earlier pages.
+ * Copies a log that is no longer at its path into the database file and empties it, so that it does no harm if
+ * it is moved back. Throws while other connections are reading or writing; the next call retries.
  */
-function copyLog(path: string, connection: Connection): void {
-  const { busy, log, checkpointed } = statementsOf(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
+function emptyLog(path: string, connection: Connection): void {
+  const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
     readonly busy: number
-    readonly log: number
-    readonly checkpointed: number
   }
-  // While another process is copying, both numbers are -1.
-  if (busy !== 0 || checkpointed < log) throw fileChanged(path, 'held')
+  if (busy !== 0) throw fileChanged(path, 'held')
 }
 
 /**
@@ -131,7 +124,7 @@ function copyLog(path: string, connection: Connection): void {
  */
 function keepingLogAt(log: string, close: () => void): void {
   if (fileSize(log) === undefined) return close()
-  const kept = `${log}.kept`
+  const kept = `${log}.${process.pid}`
   rmSync(kept, { force: true })
   linkSync(log, kept)
   try {
@@ -202,6 +195,7 @@ function markLoss(connection: Connection): void {
 /** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */
 function checkOurs(path: string): void {
   checkOneName(path)
+  checkOldLogs(path)
   const handle = new Database(path, { fileMustExist: true, timeout: 0 })
   try {
     handle.pragma('query_only = ON')

@@ -15,10 +15,11 @@ import { logCheck } from './log-check.ts'
  * - `shrunk`: the database file was truncated behind SQLite's back.
  * - `log`: the -wal or -shm file at the path is not the open one, or the -shm file was truncated.
  * - `overtaken`: as `log`, and another program has opened the database since.
- * - `held`: this store has closed the files, but another connection has them open.
+ * - `held`: as `log`, and another connection is reading or writing the old log.
+ * - `unsafe`: as `log`, and this system does not show whether another connection has the old files open.
  * - `cut`: the log lost transactions.
  */
-export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'overtaken' | 'held' | 'cut'
+export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'overtaken' | 'held' | 'unsafe' | 'cut'
 
 export interface OpenFiles {
   /** Null while the path leads to the open files. */
@@ -30,7 +31,6 @@ export interface OpenFiles {
   /** See log-check.ts: called before files with a changed log are closed. */
   readonly discardIndex: () => void
   readonly discardLog: () => void
-  readonly isIndexHeld: () => boolean
 }
 
 interface Seen {
@@ -45,7 +45,6 @@ const NO_FILES: OpenFiles = {
   logsInPlace: () => [],
   discardIndex: () => {},
   discardLog: () => {},
-  isIndexHeld: () => false,
 }
 
 /**
@@ -91,7 +90,6 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
     logsInPlace: () => logs.filter(({ name, id }) => lookAt(name)?.id === id).map(({ name }) => name),
     discardIndex: check.discardIndex,
     discardLog: check.discardLog,
-    isIndexHeld: check.isIndexHeld,
   }
 }
 
@@ -130,8 +128,12 @@ const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix
     fix: 'Retry the call: it opens the database again. Never change these files while a process uses the database',
   },
   held: {
-    what: 'the -wal or -shm file of the database was deleted or replaced, and another connection still has the old one open',
-    fix: 'Close all other connections to the database, in this process and in others, then retry',
+    what: 'the -wal file of the database was deleted or replaced, and another connection is reading or writing the old one',
+    fix: 'Retry. If it lasts, check for an open transaction in a program that uses the database',
+  },
+  unsafe: {
+    what: 'the -wal or -shm file of the database was deleted or replaced while it was open',
+    fix: 'Stop all processes that use the database, then start them again',
   },
   cut: {
     what: 'the -wal file of the database was truncated or overwritten while it was open, and transactions in it are lost',
@@ -141,6 +143,22 @@ const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix
     what: 'the file was truncated or overwritten while it was open',
     fix: 'Stop all processes, delete the -wal and -shm files, restore a backup, then start again',
   },
+}
+
+/** `pid` has files open that were deleted or replaced. */
+export function oldLogsOpen(path: string, pid: number): JobmillError {
+  const isThis = pid === process.pid
+  const what = 'the -wal or -shm file of the database was deleted or replaced, and'
+  return new JobmillError(
+    'STORE_UNAVAILABLE',
+    `${what} ${isThis ? 'another connection of this process' : `process ${pid}`} still has the old one open, so nothing was written`,
+    {
+      field: path,
+      fix: isThis
+        ? 'Close all other connections to the database, then retry'
+        : `Retry. If it lasts, stop process ${pid} or close its connections to the database`,
+    },
+  )
 }
 
 /** A write that was refused before its commit. */

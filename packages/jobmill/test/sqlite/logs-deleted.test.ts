@@ -2,12 +2,14 @@
  * The -wal and -shm files are deleted while real processes have them open. SQLite shares its index between
  * the connections of one process, so the effect shows only between processes.
  */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { aJob } from '../../src/testing/factories.ts'
 import { kill, startProcess } from '../processes/children.ts'
@@ -21,6 +23,7 @@ interface Enqueuer {
   readonly enqueued: () => Promise<string>
   readonly stop: () => Promise<void>
   readonly kill: () => Promise<void>
+  readonly pid: number | undefined
 }
 
 async function enqueuer(file: string): Promise<Enqueuer> {
@@ -50,6 +53,7 @@ async function enqueuer(file: string): Promise<Enqueuer> {
       await ended
     },
     kill: () => kill(started),
+    pid: started.child.pid,
   }
 }
 
@@ -63,6 +67,42 @@ function lostFrom(file: string, ids: readonly string[]): string[] {
   } finally {
     database.close()
   }
+}
+
+function people(file: string): unknown[] {
+  const database = new Database(file)
+  try {
+    return database.prepare('SELECT name FROM person').pluck().all()
+  } finally {
+    database.close()
+  }
+}
+
+/** Another program: executes this on the database in a process of its own, and keeps it open until `kill`. */
+async function program(file: string, sql: string): Promise<{ readonly kill: () => Promise<void> }> {
+  const script = `const database = new (require('better-sqlite3'))(process.argv[1])
+    database.exec(process.argv[2])
+    process.send('done')
+    process.on('message', () => {})`
+  const child = spawn(process.execPath, ['-e', script, file, sql], {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const closed = once(child, 'close')
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await closed
+  }
+  onTestFinished(kill)
+  await once(child, 'message')
+  return { kill }
+}
+
+/** Copies the log, including the tables, into the file. */
+function copyLog(file: string): void {
+  const database = new Database(file)
+  database.pragma('wal_checkpoint(TRUNCATE)')
+  database.close()
 }
 
 /** Copies the log into the file, and holds the lock for that until the open write transaction has ended. */
@@ -104,46 +144,112 @@ describe('D3 P1 logs that are deleted', () => {
     expect(lostFrom(file, [...before, ...after])).toEqual([])
   })
 
-  test.each(['stop', 'kill'] as const)(
-    'both, and a process comes and goes by %s before the first one calls again: what that process wrote stays',
-    async (end) => {
+  test.each(['-wal', '-shm', 'both'] as const)(
+    '%s, while another process is idle: refused with its id until it calls or is killed',
+    async (which) => {
       const file = freshFile()
-      const first = await enqueuer(file)
-      const onlyInLog = await twice(first.enqueued)
-      for (const log of LOGS.both) rmSync(`${file}${log}`)
-      const later = await enqueuer(file)
-      const theirs = await twice(later.enqueued)
-      await later[end]()
-      const after = await twice(first.enqueued)
-      await first.stop()
-      // Jobs that were only in the deleted log are gone, and the first call was refused with that.
-      expect(lostFrom(file, [...theirs, ...after])).toEqual([])
-      expect(lostFrom(file, onlyInLog)).toEqual(onlyInLog)
+      const [one, idle] = [await enqueuer(file), await enqueuer(file)]
+      const ids = [...(await twice(one.enqueued)), await idle.enqueued()]
+      for (const log of LOGS[which]) rmSync(`${file}${log}`)
+      expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+      expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+      await idle.kill()
+      ids.push(await one.enqueued())
+      await one.stop()
+      expect(lostFrom(file, ids)).toEqual([])
     },
   )
 
-  test('both, and a process comes and stays: what that process wrote stays, also when the first one only stops', async () => {
+  test.each(['-wal', '-shm', 'both'] as const)(
+    '%s, and a new process starts while an idle one has the old files: it waits, and nothing is lost',
+    async (which) => {
+      const file = freshFile()
+      const idle = await enqueuer(file)
+      const ids = await twice(idle.enqueued)
+      for (const log of LOGS[which]) rmSync(`${file}${log}`)
+      await expect(sqlite(file, { busyDeadline: 1 }).open()).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringContaining(`process ${idle.pid} still has the old one open`) as string,
+      })
+      const later = sqlite(file)
+      onTestFinished(() => later.close())
+      await Promise.all([later.open(), idle.enqueued()])
+      const job = aJob()
+      await later.enqueue([job])
+      ids.push(job.id, await idle.enqueued())
+      await idle.stop()
+      await later.close()
+      expect(lostFrom(file, ids)).toEqual([])
+    },
+  )
+
+  test.each(['stays', 'is killed'] as const)(
+    'both, and another program writes to the database before the next call, and %s: what it wrote stays',
+    async (end) => {
+      const file = freshFile()
+      const first = await enqueuer(file)
+      copyLog(file)
+      const onlyInLog = await twice(first.enqueued)
+      for (const log of LOGS.both) rmSync(`${file}${log}`)
+      const other = await program(file, `CREATE TABLE person (name TEXT); INSERT INTO person VALUES ('Ada')`)
+      if (end === 'is killed') await other.kill()
+      // The error names the loss.
+      expect(await first.enqueue()).toBe('STORE_UNAVAILABLE')
+      const after = await twice(first.enqueued)
+      await other.kill()
+      await first.stop()
+      expect(lostFrom(file, after)).toEqual([])
+      expect(lostFrom(file, onlyInLog)).toEqual(onlyInLog)
+      expect(people(file)).toEqual(['Ada'])
+    },
+  )
+
+  test('both, and another program has the database open when the process only stops: what that program wrote stays', async () => {
     const file = freshFile()
     const first = await enqueuer(file)
     await twice(first.enqueued)
     for (const log of LOGS.both) rmSync(`${file}${log}`)
-    const later = await enqueuer(file)
-    const theirs = await twice(later.enqueued)
+    const other = new Database(file)
+    other.exec(`CREATE TABLE person (name TEXT); INSERT INTO person VALUES ('Ada')`)
     await first.stop()
-    theirs.push(...(await twice(later.enqueued)))
-    await later.stop()
-    expect(lostFrom(file, theirs)).toEqual([])
+    other.exec(`INSERT INTO person VALUES ('Grace')`)
+    other.close()
+    expect(people(file)).toEqual(['Ada', 'Grace'])
   })
 
-  test('-wal, while another process is idle and then killed: nothing is lost, and it resumes', async () => {
+  test.each(inFull(['-wal', '-shm', 'both'] as const, ['-shm', 'both'] as const))(
+    '%s, again and again under three processes that enqueue: nothing is lost',
+    async (which) => {
+      const file = freshFile()
+      const three = [await enqueuer(file), await enqueuer(file), await enqueuer(file)]
+      const ids: string[] = []
+      for (let deletions = 0; deletions < inFull(100, 20); deletions += 1) {
+        const calls = three.map(async ({ enqueue }) => {
+          for (let call = 0; call < 1 + (deletions % 7); call += 1) {
+            const answer = await enqueue()
+            if (answer.includes('-')) ids.push(answer)
+          }
+        })
+        for (const log of LOGS[which]) rmSync(`${file}${log}`, { force: true })
+        await Promise.all(calls)
+      }
+      ids.push(...(await Promise.all(three.map(({ enqueued }) => enqueued()))))
+      for (const { stop } of three) await stop()
+      expect(lostFrom(file, ids)).toEqual([])
+    },
+  )
+
+  test('both, while another program is reading and then killed: nothing is lost', async () => {
     const file = freshFile()
-    const [one, idle] = [await enqueuer(file), await enqueuer(file)]
-    const ids = [...(await twice(one.enqueued)), await idle.enqueued()]
-    rmSync(`${file}-wal`)
+    const one = await enqueuer(file)
+    const ids = await twice(one.enqueued)
+    // What was written after this snapshot cannot be copied.
+    const reader = await program(file, 'BEGIN; SELECT count(*) FROM jobmill_job')
+    ids.push(await one.enqueued())
+    for (const log of LOGS.both) rmSync(`${file}${log}`)
     expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
-    // The idle process still uses the old index.
     expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
-    await idle.kill()
+    await reader.kill()
     ids.push(await one.enqueued())
     await one.stop()
     expect(lostFrom(file, ids)).toEqual([])
