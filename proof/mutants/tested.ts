@@ -52,7 +52,7 @@ export const TESTED: readonly TestedMutant[] = [
     find: 'return unfit(ended.error, circumstances)',
     replace:
       "return { outcome: 'failed-permanently', transition: { to: 'dead', refund: true }, error: errorText(ended.error) }",
-    test: { file: `${TESTS}/unit/decide.test.ts`, name: 'spends nothing while the job is young' },
+    test: { file: `${TESTS}/unit/decide.test.ts`, name: 'spends no attempt while the job is young' },
   },
   {
     name: 'a second completion with another result is ignored',

@@ -35,7 +35,7 @@ const payloads = (write: Write | undefined): unknown[] =>
   write?.jobs.map(({ payload }): unknown => JSON.parse(payload)) ?? []
 
 describe('plain jobs', () => {
-  test('a call on a free lane is sent at once, alone', async () => {
+  test('sends a call at once and alone while no write is in flight', async () => {
     const { store, writes } = slowStore()
     const answer = enqueuer(store, { platform: fakePlatform() }).enqueue([A])
     await settle()
@@ -44,7 +44,7 @@ describe('plain jobs', () => {
     expect(await answer).toHaveLength(1)
   })
 
-  test('calls of one turn share a write', async () => {
+  test('puts the calls of one event loop turn into one write', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers = [1, 2, 3].map((n) => enqueue([{ kind: 'a', payload: n }]))
@@ -54,7 +54,7 @@ describe('plain jobs', () => {
     expect((await Promise.all(answers)).flat()).toHaveLength(3)
   })
 
-  test('what arrives while two writes are on their way shares the next one, in order, each with its own answers', async () => {
+  test('puts the calls that arrive during two writes into the next one, in order, each with its own answers', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers: ReturnType<typeof enqueue>[] = []
@@ -80,7 +80,7 @@ describe('plain jobs', () => {
     expect(ids.flat()).toEqual(written)
   })
 
-  test('a write takes at most 1,000 jobs and 4 MiB, but a call is never split', async () => {
+  test('puts at most 1,000 jobs and 4 MiB into a write, but never splits a call', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const many = (count: number): JobRequest[] => Array.from({ length: count }, () => A)
@@ -107,7 +107,7 @@ describe('plain jobs', () => {
 })
 
 describe('a failing write', () => {
-  test('is not the fault of its neighbours: halves find the call that is at fault', async () => {
+  test('does not fail its neighbors: the batcher bisects the write to find the bad call', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers = Promise.allSettled([0, 0, 1, 2, 3, 4, 5].map((n) => enqueue([{ kind: 'a', payload: n }])))
@@ -133,7 +133,7 @@ describe('a failing write', () => {
     expect(results[4]).toMatchObject({ reason: bad })
   })
 
-  test('is told to all when it is the database that is in trouble', async () => {
+  test('fails every call if the database is the cause', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers = Promise.allSettled([1, 2, 3, 4].map((n) => enqueue([{ kind: 'a', payload: n }])))
@@ -154,8 +154,8 @@ describe('a failing write', () => {
   })
 })
 
-describe('lanes', () => {
-  test('a job with a dedupe key never shares a write with jobs without, nor waits for them', async () => {
+describe('separate batches', () => {
+  test('a job with a dedupe key never shares a write with jobs without one, nor waits for them', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     void Promise.allSettled([
@@ -172,7 +172,7 @@ describe('lanes', () => {
     ])
   })
 
-  test('nor does one with a given id: such a job without a key is not stopped by one that has one', async () => {
+  test('a job with its own id and no dedupe key does not share a write with jobs that have one', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     void Promise.allSettled([
@@ -184,7 +184,7 @@ describe('lanes', () => {
     expect(writes.map(({ jobs }) => jobs.map((job) => job.id))).toEqual([[id(1), id(3)], [id(2)]])
   })
 
-  test('the same key, and the same given id, stand once in a write', async () => {
+  test('a write holds each dedupe key and each given id at most once', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers = ['a', 'b', 'c', 'b', 'd'].map((key) => enqueue([keyed(key)]))
@@ -199,7 +199,7 @@ describe('lanes', () => {
     ])
   })
 
-  test('what waits is bounded: beyond it a call is refused, and may be made again', async () => {
+  test('a full buffer refuses further calls with a retryable error', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers = Array.from({ length: 10 }, () => enqueue(Array.from({ length: 10_000 }, () => A)))
@@ -215,7 +215,7 @@ describe('lanes', () => {
     expect(await again).toHaveLength(1)
   })
 
-  test('D7 a call that alone is above the bound can never be written: it is told to split, with and without a transaction', async () => {
+  test('D7 a call above the size limit on its own is refused with the advice to split it, with and without a transaction', async () => {
     const { store, writes } = slowStore()
     const { write } = enqueuer<Store<object>>(store, { platform: fakePlatform() })
     const payload = JSON.stringify('x'.repeat(1024 * 1024))

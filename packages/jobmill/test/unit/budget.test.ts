@@ -144,7 +144,7 @@ function history(limit: RateSettings, steps: readonly Step[]): Granted[] {
 const someSteps = fc.array(step, { minLength: 1, maxLength: 60 })
 
 describe('a rate', () => {
-  test('P13 in any window no more than burst + rate × time is granted, whatever is asked and when', () => {
+  test('P13 grants at most burst + rate × time in any window, for any requests', () => {
     fc.assert(
       fc.property(settings, someSteps, (limit, steps) => {
         expect(excess(limit, history(limit, steps))).toBeLessThan(HAIR)
@@ -153,7 +153,7 @@ describe('a rate', () => {
     )
   })
 
-  test('P13 nobody waits longer than it is ready to, and nothing is granted before the end of a drain', () => {
+  test('P13 never grants a longer wait than requested, and grants nothing before a drain ends', () => {
     fc.assert(
       fc.property(settings, someSteps, (limit, steps) => {
         const grants = history(limit, steps)
@@ -164,7 +164,7 @@ describe('a rate', () => {
     )
   })
 
-  test('P13 what it says is available can be taken, no more, and the next after the time that it tells', () => {
+  test('P13 grants exactly the reported number of free tokens, and the next one at the reported time', () => {
     fc.assert(
       fc.property(settings, fc.array(step, { maxLength: 30 }), (limit, steps) => {
         const one = budget(limit)
@@ -185,25 +185,25 @@ describe('a rate', () => {
     )
   })
 
-  test('more than can ever be had at once is never granted, and costs nothing', () => {
+  test('refuses an amount above the burst for good, without spending tokens', () => {
     const one = budget(rate(10, 1_000, 5))
     expect(one.take(NOW, 'a', { amount: 6, waitUpToMs: 10_000 })).toEqual({ outcome: 'never', most: 5 })
     expect(one.free(NOW)).toBe(5)
   })
 
-  test('the asks of one call are answered in their order', () => {
+  test('answers the requests of one call in order', () => {
     const { answers } = answer(rate(10, 1_000, 2), EMPTY_BUDGET, [ask(), ask({ amount: 2 }), ask()], BUSY)
     expect(answers.map(({ outcome }) => outcome)).toEqual(['granted', 'later', 'granted'])
   })
 
-  test('who is ready to wait gets the instant at which its token is there', () => {
+  test('grants a token in advance, with the time to wait for it, to a caller that can wait', () => {
     const one = budget(rate(10))
     const waits = [1, 2, 3, 4].map((n) => one.take(NOW, `h${n}`, { waitUpToMs: 250 }))
     expect(waits.slice(0, 3)).toEqual([0, 100, 200].map((waitMs) => ({ outcome: 'granted', waitMs })))
     expect(waits[3]?.outcome).toBe('later')
   })
 
-  test('who does not wait at all takes no place, and does not make the line longer for others', () => {
+  test('a caller that does not wait reserves no place and does not delay others', () => {
     const one = budget(rate(1, 1_000))
     one.take(NOW, 'first')
     for (let n = 0; n < 100; n += 1) {
@@ -212,7 +212,7 @@ describe('a rate', () => {
     expect(one.take(NOW, 'patient', { waitUpToMs: 1_000 })).toEqual({ outcome: 'granted', waitMs: 1_000 })
   })
 
-  test('nobody is told to come back earlier than it is ready to wait for', () => {
+  test('a caller is sent away until the token is near enough for its longest wait', () => {
     const one = budget(rate(1, 10_000))
     one.take(NOW, 'first')
     one.take(NOW, 'second', { waitUpToMs: 100 })
@@ -224,7 +224,7 @@ describe('a rate', () => {
     expect(one.take(NOW + 9_900, 'second', { waitUpToMs: 100 })).toEqual({ outcome: 'granted', waitMs: 100 })
   })
 
-  test('a line is not longer than a minute: who comes later asks again', () => {
+  test('reserves places for at most one minute: later callers must ask again', () => {
     const one = budget(rate(1, 10_000))
     const answers = Array.from({ length: 10 }, (_, n) => one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }))
     expect(answers.map((each) => 'takesPlace' in each && each.takesPlace)).toEqual([
@@ -284,7 +284,7 @@ describe('at saturation', () => {
     { what: 'enough jobs for the time', jobs: 600, lateUpToMs: 0 },
     { what: 'jobs that come back late', jobs: 600, lateUpToMs: 700 },
     { what: '1,000 jobs waiting', jobs: 1_000, lateUpToMs: 300 },
-  ])('P13 of 50 a minute at least 49 are used: $what', ({ jobs, lateUpToMs }) => {
+  ])('P13 uses at least 49 of 50 tokens per minute: $what', ({ jobs, lateUpToMs }) => {
     const grants = simulate(FIFTY, { jobs, lateUpToMs, forMs: TEN_MINUTES })
     expect(grants.length).toBeGreaterThanOrEqual(490)
     expect(
@@ -295,7 +295,7 @@ describe('at saturation', () => {
     ).toBeLessThan(HAIR)
   })
 
-  test('P13 a fast rate loses nothing either, with newcomers and those who come back late', () => {
+  test('P13 a fast rate wastes no token either, with new callers and callers that return late', () => {
     const limit = rate(50, 1_000, 50)
     const grants = simulate(limit, { jobs: 1_000, newcomerEveryMs: 25, lateUpToMs: 400, forMs: 20_000 })
     expect(grants.length).toBeGreaterThanOrEqual(50 + 980)
@@ -307,7 +307,7 @@ describe('at saturation', () => {
     ).toBeLessThan(HAIR)
   })
 
-  test('P13 whoever stands in line is served, although newcomers never stop', () => {
+  test('P13 serves every waiting caller, even if new ones never stop', () => {
     const grants = simulate(FIFTY, { jobs: 40, newcomerEveryMs: 300, lateUpToMs: 300, forMs: 150_000 })
     const served = grants.filter(({ holder }) => holder.startsWith('job'))
     expect(served.length).toBe(40)
@@ -315,7 +315,7 @@ describe('at saturation', () => {
     expect(Math.max(...served.map(({ at }) => at)) - NOW).toBeLessThan(120_000)
   })
 
-  test('P13 one who needs many tokens is not overtaken for ever by newcomers who need one', () => {
+  test('P13 new callers that need one token do not starve a caller that needs many', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 10 }),
@@ -338,7 +338,7 @@ describe('at saturation', () => {
     )
   })
 
-  test('P13 a holder that never comes back costs nobody a token', () => {
+  test('P13 a caller that never returns wastes no token', () => {
     const one = budget(rate(1, 1_000, 5))
     for (let n = 0; n < 30; n += 1) one.take(NOW, `gone ${n}`, { waitUpToMs: 1 })
     let granted = 0
@@ -349,14 +349,14 @@ describe('at saturation', () => {
 })
 
 describe('a drain', () => {
-  test('P13 lets one go when it is over, and the others at the rate', () => {
+  test('P13 grants one token when it ends, and the others at the rate', () => {
     const one = budget(rate(10, 1_000, 5))
     one.drain(NOW, 3_000)
     expect(one.next(NOW)).toBe(3_000)
     expect([2_999, 3_000, 3_099, 3_100, 3_200].map((ms) => one.free(NOW + ms))).toEqual([0, 1, 1, 2, 3])
   })
 
-  test('P13 is never shortened, and for no time it only takes what had gathered', () => {
+  test('P13 is never shortened, and without a time only removes the saved tokens', () => {
     const one = budget(rate(10, 1_000, 5))
     one.drain(NOW, 3_000)
     one.drain(NOW, 10)
@@ -366,7 +366,7 @@ describe('a drain', () => {
     expect([other.free(NOW), other.next(NOW), other.free(NOW + 100)]).toEqual([0, 100, 1])
   })
 
-  test('P13 holds permits back for its time', () => {
+  test('P13 withholds permits until it ends', () => {
     const one = budget({ type: 'concurrency', most: 2 })
     one.drain(NOW, 500)
     expect([one.free(NOW, 1), one.next(NOW, 1)]).toEqual([0, 500])
@@ -378,15 +378,15 @@ describe('a drain', () => {
   })
 })
 
-describe('a change', () => {
-  test('P13 what was granted is paid for at the new rate', () => {
+describe('a change of settings', () => {
+  test('P13 charges granted tokens at the new rate', () => {
     const one = budget(rate(1, 1_000, 4))
     one.claim(NOW, 4)
     one.change(NOW, rate(10, 1_000, 4))
     expect([0, 100, 200, 400].map((ms) => one.free(NOW + ms))).toEqual([0, 1, 2, 4])
   })
 
-  test('P13 a drain lasts as long as it was said, however the rate changes', () => {
+  test('P13 does not change the length of a drain', () => {
     for (const after of [rate(1, 60_000), rate(1_000), rate(7, 1_000, 5)]) {
       const one = budget(rate(1, 1_000))
       one.drain(NOW, 60_000)
@@ -397,7 +397,7 @@ describe('a change', () => {
     }
   })
 
-  test('P13 after it no more than the new burst is granted at once, also when it was drained as another sort of limit', () => {
+  test('P13 grants at most the new burst at once, even if the limit was drained as a concurrency limit', () => {
     const one = budget({ type: 'concurrency', most: 9 })
     one.drain(NOW, 400)
     const limit = rate(10, 1_000, 3)
@@ -409,7 +409,7 @@ describe('a change', () => {
     expect(excess(limit, grants)).toBeLessThan(HAIR)
   })
 
-  test('to permits and back nothing is owed', () => {
+  test('from a rate to concurrency and back leaves no debt', () => {
     const one = budget(rate(1, 60_000))
     one.claim(NOW, 1)
     one.change(NOW, { type: 'concurrency', most: 2 })
@@ -418,7 +418,7 @@ describe('a change', () => {
     expect(one.free(NOW)).toBe(3)
   })
 
-  test('the line is forgotten', () => {
+  test('drops the reserved places', () => {
     const one = budget(rate(1, 10_000))
     for (const holder of ['a', 'b', 'c']) one.take(NOW, holder, { waitUpToMs: 1_000 })
     one.change(NOW, rate(1, 1_000))
@@ -429,7 +429,7 @@ describe('a change', () => {
 describe('concurrency', () => {
   const limit: ConcurrencySettings = { type: 'concurrency', most: 5 }
 
-  test('P13 never more than the number are out, whatever is asked', () => {
+  test('P13 never grants more permits than the limit, for any requests', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ amount: fc.integer({ min: 1, max: 6 }), back: fc.boolean() })),
@@ -449,13 +449,13 @@ describe('concurrency', () => {
     )
   })
 
-  test('P13 the asks of one call count one after the other', () => {
+  test('P13 counts the requests of one call one after the other', () => {
     const asks = [ask({ amount: 3 }), ask({ amount: 3 }), ask({ amount: 2 }), ask({ amount: 6 })]
     const { answers } = answer(limit, EMPTY_BUDGET, asks, BUSY)
     expect(answers.map(({ outcome }) => outcome)).toEqual(['granted', 'later', 'granted', 'never'])
   })
 
-  test('who is sent away comes back one after the other, within a minute', () => {
+  test('gives each refused caller its own time to return, within a minute', () => {
     const one = budget(limit)
     const times = Array.from({ length: 2_000 }, (_, n) => {
       const reply = one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }, 5)
@@ -466,14 +466,14 @@ describe('concurrency', () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(60_000)
   })
 
-  test('who does not wait at all does not make the line longer for others', () => {
+  test('a caller that does not wait does not delay others', () => {
     const one = budget(limit)
     for (let n = 0; n < 1_000; n += 1) one.take(NOW, `try ${n}`, {}, 5)
     const reply = one.take(NOW, 'patient', { waitUpToMs: 1_000 }, 5)
     expect('inMs' in reply && reply.inMs).toBeLessThan(1_000)
   })
 
-  test('more holders than a lowered number leave nothing, and only a release can tell when', () => {
+  test('has no free permit and no next time while more are held than a lowered limit allows', () => {
     const one = budget(limit)
     expect([one.free(NOW, 7), one.next(NOW, 7), one.next(NOW, 4)]).toEqual([0, null, 0])
   })

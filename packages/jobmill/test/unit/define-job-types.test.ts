@@ -162,7 +162,7 @@ async function calls(mill: Mill): Promise<void> {
 }
 
 describe('the types of a job', () => {
-  it('flow from its definition', () => {
+  it('come from its definition', () => {
     expectTypeOf(calls).toBeFunction()
     expectTypeOf(refused).toBeFunction()
     expectTypeOf(typed).toBeFunction()

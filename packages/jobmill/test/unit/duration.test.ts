@@ -80,7 +80,7 @@ describe('a duration', () => {
     },
   )
 
-  test('is null when it is forever, where that is allowed', () => {
+  test('is null for "forever", where that is allowed', () => {
     expect(durationOrForever('forever', 'retain.dead')).toBeNull()
     expect(durationOrForever('7d', 'retain.dead')).toBe(604_800_000)
     expect(durationOrForever(0, 'retain.dead')).toBe(0)
@@ -138,7 +138,7 @@ describe('an instant', () => {
   })
 
   test.each(['2027-01-31T09:00:00', '2027-01-31T09:00', '2027-01-31T09:00:00.123'])(
-    'without a time zone is refused with what is missing: %s',
+    'without a time zone is refused with the missing part: %s',
     (input) => {
       expect(refusal(() => instantAt(input, 'runAt'))).toMatchObject({
         code: 'INSTANT_INVALID',

@@ -46,7 +46,7 @@ function enqueueJobs(
   return enqueuer(store, options).enqueue(requests, tx === undefined ? {} : { tx })
 }
 
-test('a call is sent once, and answers one entry per job', async () => {
+test('a call writes once and returns one entry per job', async () => {
   const { store, sends } = fakeStore()
   const platform = fakePlatform()
   const answer = await enqueueJobs(store, [REQUEST, REQUEST], { platform })
@@ -56,20 +56,20 @@ test('a call is sent once, and answers one entry per job', async () => {
   expect(platform.asked).toEqual([])
 })
 
-test('the real platform is used when none is given', async () => {
+test('an enqueuer without a platform uses the real one', async () => {
   const { store, sends } = fakeStore()
   await enqueueJobs(store, [REQUEST])
   expect(sends[0]?.ids[0]).toMatch(/^[0-9a-f-]{36}$/)
 })
 
-test('an id that the user gave may be there already, and the store is told', async () => {
+test('for an id from the user, the enqueuer tells the store that the job may exist', async () => {
   const { store, sends } = fakeStore()
   await enqueueJobs(store, [REQUEST, { ...REQUEST, id: ID }], { platform: fakePlatform() })
   expect(sends).toMatchObject([{ mayRepeat: true }])
 })
 
 describe('a write whose outcome is unknown', () => {
-  test('is sent again under the same ids, and the store is told that they may be there', async () => {
+  test('is sent again with the same ids, marked as possibly stored', async () => {
     const { store, sends } = fakeStore([error('OUTCOME_UNKNOWN'), error('OUTCOME_UNKNOWN')])
     const platform = fakePlatform({ eager: true })
     const answer = await enqueueJobs(store, [REQUEST, REQUEST], { platform })
@@ -79,7 +79,7 @@ describe('a write whose outcome is unknown', () => {
     expect(platform.asked).toEqual([0, 50])
   })
 
-  test('is sent again also when the store cannot be reached or is busy meanwhile', async () => {
+  test('is sent again while the store is unreachable or busy', async () => {
     const { store, sends } = fakeStore([
       error('OUTCOME_UNKNOWN'),
       error('STORE_UNAVAILABLE'),
@@ -89,7 +89,7 @@ describe('a write whose outcome is unknown', () => {
     expect(sends.map(({ mayRepeat }) => mayRepeat)).toEqual([false, true, true, true])
   })
 
-  test('is told as unknown after the last send, without a wait behind it', async () => {
+  test('is reported as unknown right after the last send', async () => {
     const { store, sends } = fakeStore(Array.from({ length: 100 }, () => error('OUTCOME_UNKNOWN')))
     const platform = fakePlatform({ eager: true })
     expect((await rejection(() => enqueueJobs(store, [REQUEST], { platform }))).code).toBe('OUTCOME_UNKNOWN')
@@ -97,7 +97,7 @@ describe('a write whose outcome is unknown', () => {
     expect(sends).toHaveLength(platform.asked.length + 1)
   })
 
-  test('is told as unknown when the store stays out of reach', async () => {
+  test('is reported as unknown if the store stays unreachable', async () => {
     const unknown = error('OUTCOME_UNKNOWN')
     const { store } = fakeStore([unknown, ...Array.from({ length: 100 }, () => error('STORE_UNAVAILABLE'))])
     const refusal = await rejection(() =>
@@ -108,7 +108,7 @@ describe('a write whose outcome is unknown', () => {
 
   // Any other code would mean that nothing was written.
   test.each([error('STORE_CLOSED'), new TypeError('a bug')])(
-    'is told as unknown when %s follows',
+    'is reported as unknown if %s follows',
     async (then) => {
       const unknown = error('OUTCOME_UNKNOWN')
       const { store, sends } = fakeStore([unknown, then])
@@ -130,8 +130,8 @@ test.each([error('STORE_UNAVAILABLE'), error('STORE_BUSY'), error('STORE_CLOSED'
   },
 )
 
-describe('in a transaction of the user', () => {
-  test('the jobs are written once, on it, as ones that may be there', async () => {
+describe('in a user transaction', () => {
+  test('jobs are written once, in the transaction, as possibly stored', async () => {
     const { store, sends } = fakeStore()
     const tx = { name: 'mine' }
     await enqueueJobs(store, [REQUEST], { tx, platform: fakePlatform() })
@@ -139,22 +139,22 @@ describe('in a transaction of the user', () => {
     expect(sends[0]?.tx).toBe(tx)
   })
 
-  test('an unknown outcome is not sent again: the transaction is gone', async () => {
+  test('a write with an unknown outcome is not repeated: the transaction is gone', async () => {
     const { store, sends } = fakeStore([error('OUTCOME_UNKNOWN')])
     const act = (): Promise<unknown> => enqueueJobs(store, [REQUEST], { tx: {}, platform: fakePlatform() })
     expect((await rejection(act)).code).toBe('OUTCOME_UNKNOWN')
     expect(sends).toHaveLength(1)
   })
 
-  test('one that is null is passed on to be refused, never taken for none', async () => {
+  test('tx: null is passed on and refused, not treated as no transaction', async () => {
     const { store, sends } = fakeStore()
     await enqueueJobs(store, [REQUEST], { tx: null, platform: fakePlatform() })
     expect(sends[0]?.tx).toBeNull()
   })
 })
 
-describe('nothing is sent', () => {
-  test('when one job of the call is bad, and the error names it', async () => {
+describe('the enqueuer writes nothing', () => {
+  test('if one job of the call is invalid; the error names it', async () => {
     const { store, sends } = fakeStore()
     const bad = { ...REQUEST, queue: 'a b' }
     const refusal = await rejection(() => enqueueJobs(store, [REQUEST, bad, REQUEST]))
@@ -162,7 +162,7 @@ describe('nothing is sent', () => {
     expect(sends).toEqual([])
   })
 
-  test('when a payload is over the limit that was set', async () => {
+  test('if a payload is over the configured limit', async () => {
     const { store, sends } = fakeStore()
     const act = (): Promise<unknown> =>
       enqueueJobs(store, [{ kind: 'a', payload: 'xxx' }], { payloadLimitBytes: 4 })
@@ -170,7 +170,7 @@ describe('nothing is sent', () => {
     expect(sends).toEqual([])
   })
 
-  test('when an option is unknown', async () => {
+  test('if an option is unknown', async () => {
     const { store, sends } = fakeStore()
     const options = { payloadLimitByte: 4 } as object
     const refusal = await rejection(async () => enqueueJobs(store, [REQUEST], options))

@@ -12,36 +12,36 @@ function chainOf(messages: readonly string[]): Error {
   return rest.length === 0 ? new Error(first) : new Error(first, { cause: chainOf(rest) })
 }
 
-describe('an error', () => {
-  test('is its name and message', () => {
+describe('the text of an error', () => {
+  test('has its name and message', () => {
     expect(errorText(new TypeError('no such thing'))).toBe('TypeError: no such thing')
   })
 
-  test('without a message is its name', () => {
+  test('without a message has its name', () => {
     expect(errorText(new RangeError())).toBe('RangeError')
   })
 
-  test('of another realm is an error too', () => {
+  test('from another realm has its name and message too', () => {
     expect(errorText(runInNewContext(`new TypeError('far', { cause: new Error('away') })`))).toBe(
       'TypeError: far\n  caused by: Error: away',
     )
   })
 
-  test('has its causes below it', () => {
+  test('has the causes below it', () => {
     expect(errorText(chainOf(['a', 'b', 'c']))).toBe('Error: a\n  caused by: Error: b\n  caused by: Error: c')
   })
 
-  test('can be caused by something that is no error', () => {
+  test('can have a cause that is not an Error', () => {
     expect(errorText(new Error('a', { cause: 'b' }))).toBe('Error: a\n  caused by: b')
     expect(errorText(new Error('a', { cause: { code: 5 } }))).toBe('Error: a\n  caused by: {"code":5}')
   })
 
-  test('with an empty cause has none', () => {
+  test('has no cause if the cause is empty', () => {
     expect(errorText(new Error('a', { cause: undefined }))).toBe('Error: a')
     expect(errorText(new Error('a', { cause: null }))).toBe('Error: a')
   })
 
-  test('that is its own cause, at any distance, is told once', () => {
+  test('shows an error that is its own cause, at any distance, only once', () => {
     const a = new Error('a')
     const b = new Error('b', { cause: a })
     a.cause = b
@@ -50,14 +50,14 @@ describe('an error', () => {
     expect(errorText(a)).toBe('Error: a')
   })
 
-  test('with a long chain keeps its root', () => {
+  test('keeps the root cause of a long chain', () => {
     const lines = errorText(chainOf(Array.from({ length: 30 }, (_, at) => `e${at}`))).split('\n')
     expect(lines).toHaveLength(11)
     expect(lines.slice(0, 2)).toEqual(['Error: e0', '  caused by: Error: e1'])
     expect(lines.slice(-3)).toEqual(['  caused by: Error: e8', '  … 20 more …', '  caused by: Error: e29'])
   })
 
-  test('whose causes never end is given up', () => {
+  test('ends although the causes never end', () => {
     class Endless extends Error {
       override get cause(): Error {
         return new Endless('again')
@@ -67,22 +67,22 @@ describe('an error', () => {
   })
 })
 
-describe('an AggregateError', () => {
-  test('tells what it gathers', () => {
+describe('the text of an AggregateError', () => {
+  test('lists its errors', () => {
     expect(errorText(new AggregateError([new Error('a'), 'b'], 'all failed'))).toBe(
       'AggregateError: all failed [Error: a; b]',
     )
     expect(errorText(new AggregateError([], 'none'))).toBe('AggregateError: none')
   })
 
-  test('that holds itself comes to an end', () => {
+  test('ends although the error contains itself', () => {
     const a = new AggregateError([], 'a')
     const b = new AggregateError([a, new Error('x')], 'b')
     a.errors.push(b, a)
     expect(errorText(a)).toBe('AggregateError: a [AggregateError: b […; Error: x]; …]')
   })
 
-  test('of many errors tells the first ten, and how many more there are', () => {
+  test('lists the first ten errors and the number of the others', () => {
     const errors = Array.from({ length: 100_000 }, (_, at) => `e${at}`)
     expect(errorText(new AggregateError(errors, 'all'))).toMatch(
       /^AggregateError: all \[e0; .*; e9; … 99990 more\]$/,
@@ -90,7 +90,7 @@ describe('an AggregateError', () => {
   })
 })
 
-describe('what is no error', () => {
+describe('the text of a thrown value that is not an Error', () => {
   test.each<[unknown, string]>([
     ['text', 'text'],
     ['', ''],
@@ -106,7 +106,7 @@ describe('what is no error', () => {
     expect(errorText(thrown)).toBe(text)
   })
 
-  test('and cannot be read, still gives a text', () => {
+  test('exists even if the value cannot be read', () => {
     const circle: { self?: unknown } = {}
     circle.self = circle
     const gone = Proxy.revocable({}, {})
@@ -116,7 +116,7 @@ describe('what is no error', () => {
     }
   })
 
-  test('an error with a broken message still gives a text', () => {
+  test('an error with a broken message still has a text', () => {
     const odd = Object.assign(new Error('x'), { message: Symbol('odd') })
     expect(errorText(odd)).toBe('Error: Symbol(odd)')
     const hostile = Object.defineProperty(new Error('x'), 'message', {
@@ -128,37 +128,37 @@ describe('what is no error', () => {
   })
 })
 
-test('what a database refuses in a text is replaced', () => {
+test('characters that a database refuses are replaced', () => {
   expect(errorText(new Error('a\u0000b\ud800c'))).toBe('Error: a\ufffdb\ufffdc')
 })
 
-describe('a cut', () => {
-  test('comes at 4,096 characters', () => {
+describe('a text that is cut', () => {
+  test('has 4,096 characters', () => {
     expect(DEFAULTS.errorLimitChars).toBe(4_096)
     expect(errorText('x'.repeat(4_096))).toBe('x'.repeat(4_096))
     expect(errorText('x'.repeat(4_097))).toBe(`${'x'.repeat(4_095)}…`)
   })
 
-  test('never parts a pair of surrogates', () => {
+  test('never splits a surrogate pair', () => {
     expect(errorText(`${'x'.repeat(8)}😀y`, 10)).toBe(`${'x'.repeat(8)}…`)
     expect(errorText(`${'x'.repeat(7)}😀yz`, 10)).toBe(`${'x'.repeat(7)}😀…`)
   })
 
-  test('keeps the first line and the root cause when the middle is long', () => {
+  test('keeps the first line and the root cause if the middle is long', () => {
     const text = errorText(chainOf(['first', 'm'.repeat(10_000), 'the root']))
     expect(text).toHaveLength(4_096)
     expect(text.startsWith('Error: first\n  caused by: Error: mmm')).toBe(true)
     expect(text.endsWith('mmm…\n  caused by: Error: the root')).toBe(true)
   })
 
-  test('gives the root what the others leave, and tells its beginning once', () => {
+  test('gives the root cause the space that is left, and shows its start once', () => {
     const text = errorText(chainOf(['first', `root ${'r'.repeat(10_000)}`]))
     expect(text).toHaveLength(4_096)
     expect(text.startsWith('Error: first\n  caused by: Error: root rrr')).toBe(true)
     expect(text.split('caused by')).toHaveLength(2)
   })
 
-  test('leaves half to each when both are long', () => {
+  test('gives half to each if both are long', () => {
     const text = errorText(chainOf(['a'.repeat(10_000), 'z'.repeat(10_000)]), 100)
     const [first = '', root = ''] = text.split('\n')
     expect(text).toHaveLength(100)
@@ -166,7 +166,7 @@ describe('a cut', () => {
     expect(root).toMatch(/^ {2}caused by: Error: z+…$/)
   })
 
-  test('is never longer than the limit, always well-formed, and free of NUL, for anything thrown', () => {
+  test('is never above the limit, always well-formed and without NUL, for any thrown value', () => {
     const thrown = fc.oneof(
       fc.anything(),
       fc

@@ -24,13 +24,13 @@ describe('a message', () => {
     expect(error.message).toBe('queue: has a space (got "a b"). Use a dash.')
   })
 
-  test('leaves out what is not known', () => {
+  test('leaves out unknown parts', () => {
     expect(new JobmillError('STORE_CLOSED', 'the store is not open').message).toBe('the store is not open.')
     expect(new JobmillError('STORE_CLOSED', 'is shut', { value: '1' }).message).toBe('is shut (got 1).')
     expect(new JobmillError('STORE_CLOSED', 'is shut', { field: 'a' }).message).toBe('a: is shut.')
   })
 
-  test('ends once, whatever its fix ends with', () => {
+  test('ends with one full stop, whatever its fix ends with', () => {
     expect(ending('Did you mean "queue"?')).toBe('is not an option. Did you mean "queue"?')
     expect(ending('Leave it out.')).toBe('is not an option. Leave it out.')
     expect(ending('Leave it out')).toBe('is not an option. Leave it out.')
@@ -62,7 +62,7 @@ test('an error without a cause has no such property', () => {
   expect('cause' in new JobmillError('ID_INVALID', 'x')).toBe(false)
 })
 
-test('an error has no property for a detail that it was not given, so none is printed as undefined', () => {
+test('an error has no property for a missing detail, so none is printed as undefined', () => {
   const error = new JobmillError('ID_INVALID', 'x', { field: 'id' })
   expect(Object.keys(error).toSorted()).toEqual(['code', 'field', 'name'])
   expect(inspect(error)).not.toContain('undefined')
@@ -71,20 +71,20 @@ test('an error has no property for a detail that it was not given, so none is pr
   expect(inspect(rephrased)).not.toContain('undefined')
 })
 
-test('exactly the troubles that may pass are retryable', () => {
+test('exactly the temporary errors are retryable', () => {
   const codes = Object.keys(ERRORS) as ErrorCode[]
   const retryable = codes.filter((code) => new JobmillError(code, 'x').retryable)
   expect(retryable).toEqual(['OUTCOME_UNKNOWN', 'OVERLOADED', 'STORE_BUSY', 'STORE_UNAVAILABLE'])
 })
 
-test('the codes are in the order of the alphabet, and each has a sentence without a full stop', () => {
+test('the codes are in alphabetical order, and each has a sentence without a full stop', () => {
   const codes = Object.keys(ERRORS)
   expect(codes).toEqual(codes.toSorted())
   for (const sentence of Object.values(ERRORS)) expect(sentence).toMatch(/^[A-Z].*[^.]$/)
 })
 
 describe('the brand', () => {
-  test('is known across two copies of the package', async () => {
+  test('is recognized across two copies of the package', async () => {
     vi.resetModules()
     const copy = await import('../../src/job/errors.ts')
     const foreign: unknown = new copy.JobmillError('STORE_BUSY', 'x')
@@ -93,7 +93,7 @@ describe('the brand', () => {
     expect(copy.isJobmillError(new JobmillError('STORE_BUSY', 'x'))).toBe(true)
   })
 
-  test('is not shown when an error is printed or written as JSON', () => {
+  test('does not appear in printed errors or JSON', () => {
     const error = new JobmillError('STORE_BUSY', 'x')
     expect(Object.getOwnPropertySymbols(error).some((key) => Object.keys(error).includes(String(key)))).toBe(
       false,
@@ -102,14 +102,14 @@ describe('the brand', () => {
   })
 
   test.each([null, undefined, 'STORE_BUSY', 1, {}, new Error('x'), { code: 'STORE_BUSY' }])(
-    'is not seen on %o',
+    'is not on %o',
     (value) => {
       expect(isJobmillError(value)).toBe(false)
     },
   )
 })
 
-describe('a value is shown', () => {
+describe('a message shows a value', () => {
   test.each<[unknown, string]>([
     ['a "b"', String.raw`"a \"b\""`],
     ['', '""'],
@@ -135,23 +135,23 @@ describe('a value is shown', () => {
     expect(quote(value)).toBe(text)
   })
 
-  test('whole up to 40 characters, and cut after them', () => {
+  test('whole up to 40 characters, and cut beyond', () => {
     expect(quote('x'.repeat(40))).toBe(`"${'x'.repeat(40)}"`)
     expect(quote('x'.repeat(41))).toBe(`"${'x'.repeat(40)}…"`)
     expect(quote('x'.repeat(1_000_000))).toBe(`"${'x'.repeat(40)}…"`)
   })
 
-  test('with a pair of surrogates counted as one character and never cut', () => {
+  test('with a surrogate pair counted as one character and never split', () => {
     expect(quote('😀'.repeat(40))).toBe(`"${'😀'.repeat(40)}"`)
     expect(quote('😀'.repeat(41))).toBe(`"${'😀'.repeat(40)}…"`)
     expect(quote(`a${'😀'.repeat(100)}`)).toBe(`"a${'😀'.repeat(39)}…"`)
   })
 
-  test('well-formed when the text is not', () => {
+  test('as well-formed text even if the value is not', () => {
     expect(quote('a\ud800b')).toBe('"a\ufffdb"')
   })
 
-  test('short when it is a huge BigInt, or has a long key or description', () => {
+  test('shortened if it is a huge BigInt, or has a long key or description', () => {
     expect(quote(10n ** 1_000n)).toBe(`1${'0'.repeat(39)}…`)
     expect(quote(Symbol('x'.repeat(1_000)))).toHaveLength(41)
     expect(quote({ ['k'.repeat(1_000)]: 1 })).toBe(`an object with the keys "${'k'.repeat(40)}…"`)

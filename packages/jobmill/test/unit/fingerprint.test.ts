@@ -33,7 +33,7 @@ describe('the shape of an error', () => {
     ['word '.repeat(60), `${'word '.repeat(40).slice(0, 199)}…`],
   ])('%j', (error, shape) => expect(shapeOf(error)).toBe(shape))
 
-  test('is that of itself, at most 200 characters, and its literal piece stands in the error', () => {
+  test('is its own shape, has at most 200 characters, and its literal part occurs in the error', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '"',
@@ -83,7 +83,7 @@ describe('the shape of an error', () => {
     )
   })
 
-  test('is the same with other numbers, ids, texts, addresses and paths', () => {
+  test('ignores numbers, ids, quoted texts, addresses and paths', () => {
     const hex = fc.string({
       unit: fc.constantFrom(...'0123456789abcdef'.split('')),
       minLength: 8,
@@ -115,7 +115,7 @@ describe('the shape of an error', () => {
     )
   })
 
-  test('another kind, or other words, is another error', () => {
+  test('differs for another kind and for other words', () => {
     const { fingerprint } = fingerprintOf('a', 'no 1')
     expect(fingerprintOf('a', 'no 2').fingerprint).toBe(fingerprint)
     expect(fingerprintOf('b', 'no 1').fingerprint).not.toBe(fingerprint)
@@ -123,7 +123,7 @@ describe('the shape of an error', () => {
     expect(fingerprintOf('a', null)).toEqual(fingerprintOf('a', ' \n'))
   })
 
-  test('takes no longer for a long line that was made to take long', () => {
+  test('is computed fast for a long line made to be slow', () => {
     const pieces = [
       "'a ",
       'a',

@@ -50,7 +50,7 @@ const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).t
 
 const idsOf = (jobs: readonly JobSummary[]): string[] => jobs.map(({ id }) => id)
 
-test('a page is full after one read when every row matches', async () => {
+test('fills a page with one read if every row matches', async () => {
   const { page, reads } = listOf(10)
   const { jobs, next, scanned, complete } = await page(3)
   expect(idsOf(jobs)).toEqual(['id-0', 'id-1', 'id-2'])
@@ -59,7 +59,7 @@ test('a page is full after one read when every row matches', async () => {
   expect(reads).toEqual([{ from: null, rows: 3 }])
 })
 
-test('the cursor goes on behind the last job of the page, not behind the last row that was read', async () => {
+test('the cursor continues after the last job of the page, not after the last row read', async () => {
   const { page, reads } = listOf(20, (at) => at % 2 === 0)
   const first = await page(3)
   expect(idsOf(first.jobs)).toEqual(['id-0', 'id-2', 'id-4'])
@@ -71,7 +71,7 @@ test('the cursor goes on behind the last job of the page, not behind the last ro
   expect(idsOf(second.jobs)).toEqual(['id-6', 'id-8', 'id-10'])
 })
 
-test('pages one after the other give every job once, in order', async () => {
+test('consecutive pages return every job once, in order', async () => {
   const { page } = listOf(1_000, (at) => at % 7 === 0)
   const ids: string[] = []
   let cursor: string | undefined
@@ -83,26 +83,26 @@ test('pages one after the other give every job once, in order', async () => {
   expect(ids).toEqual(Array.from({ length: 143 }, (_, at) => `id-${at * 7}`))
 })
 
-test('at the end there is no cursor, and the page is complete though not full', async () => {
+test('the last page has no cursor, and is complete although not full', async () => {
   expect(await listOf(2).page(3)).toMatchObject({ next: null, scanned: 2, complete: true })
   expect(await listOf(0).page(3)).toEqual({ jobs: [], next: null, scanned: 0, complete: true })
   expect(await listOf(5, () => false).page(3)).toEqual({ jobs: [], next: null, scanned: 5, complete: true })
 })
 
-test('a chunk in which there was nothing to look at ends the list', async () => {
+test('a read without rows ends the list', async () => {
   const empty: Chunk = { jobs: [], scanned: 0, last: null, end: false }
   const page = await listWithinBudget(fakePlatform(), {}, { limit: 1 }, () => Promise.resolve(empty))
   expect(page).toEqual({ jobs: [], next: null, scanned: 0, complete: true })
 })
 
-test('reads grow while nothing is found, up to a bound', async () => {
+test('reads grow up to a bound while no row matches', async () => {
   const { page, reads } = listOf(10_000, () => false)
   await page(500)
   expect(reads.map(({ rows }) => rows)).toEqual([500, 1_000, 2_000, 2_000, 2_000, 2_000, 2_000])
 })
 
 describe('the budget', () => {
-  test('in rows stops a scan exactly there, and the next page goes on behind it', async () => {
+  test('in rows stops a scan exactly there, and the next page continues after it', async () => {
     const needle = DEFAULTS.listScanRows + 5
     const { page, reads } = listOf(1_000_000, (at) => at === 7 || at === needle)
     const first = await page(2)
@@ -114,7 +114,7 @@ describe('the budget', () => {
     expect(idsOf(second.jobs)).toEqual([`id-${needle}`])
   })
 
-  test('in time stops a scan after the read that spent it', async () => {
+  test('in time stops a scan after the read that exceeded it', async () => {
     const platform = fakePlatform()
     const list = listOf(1_000_000, () => false)
     const slow = async (from: Position | null, rows: number): Promise<Chunk> => {
@@ -128,7 +128,7 @@ describe('the budget', () => {
     expect(list.reads).toHaveLength(2)
   })
 
-  test('does not take away a page that the last read filled', async () => {
+  test('does not remove a page that the last read filled', async () => {
     const platform = fakePlatform()
     const list = listOf(1_000)
     const slow = async (from: Position | null, rows: number): Promise<Chunk> => {
@@ -148,7 +148,7 @@ describe('a cursor', () => {
     [1_800_000_000_000, 'id'],
     [-5, 12, 'id'],
     [Number.MAX_SAFE_INTEGER, 'ä"\\'],
-  ])('brings back the position %j', async (...position) => {
+  ])('restores the position %j', async (...position) => {
     const chunk: Chunk = { jobs: [{ job: job(1), position }], scanned: 1, last: position, end: false }
     const froms: (Position | null)[] = []
     const read = (from: Position | null): Promise<Chunk> => {
@@ -161,7 +161,7 @@ describe('a cursor', () => {
     expect(next).toMatch(/^[\w-]+$/)
   })
 
-  test('of another listing is refused before anything is read', async () => {
+  test('of another listing is refused before any read', async () => {
     const { page, reads } = listOf(10)
     const { next } = await page(1, undefined, { state: 'ready' })
     reads.length = 0
@@ -187,7 +187,7 @@ describe('a cursor', () => {
     encoded(['all', [1]]),
     encoded(['all', { id: 1 }]),
     encoded(['all', true]),
-  ])('that is not ours is refused: %j', async (cursor) => {
+  ])('from elsewhere is refused: %j', async (cursor) => {
     const { page, reads } = listOf(10)
     const error = await rejection(() => page(1, cursor))
     expect(error.code).toBe('CURSOR_INVALID')

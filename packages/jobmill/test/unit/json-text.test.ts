@@ -20,7 +20,7 @@ function nested(levels: number): unknown {
   return value
 }
 
-describe('what JSON can keep is kept', () => {
+describe('values that JSON can represent are kept', () => {
   class Point {
     x = 1
     y = 2
@@ -60,12 +60,12 @@ describe('what JSON can keep is kept', () => {
     expect(text({ value })).toBe('{"value":{"a":1}}')
   })
 
-  test('a property that is undefined is dropped, as if it were absent', () => {
+  test('a property with the value undefined is dropped, as if absent', () => {
     expect(text({ a: undefined, b: { c: undefined }, d: 1 })).toBe('{"b":{},"d":1}')
   })
 })
 
-describe('what JSON would lose is refused by its path', () => {
+describe('values that JSON would lose are refused, with their path', () => {
   const cycle: { a: { b: unknown[] } } = { a: { b: [] } }
   cycle.a.b.push(1, cycle)
   // A search through all paths would never end.
@@ -163,7 +163,7 @@ describe('what JSON would lose is refused by its path', () => {
     expect(error.fix).toBeDefined()
   })
 
-  test('a getter or toJSON that throws, with what it threw as the cause', () => {
+  test('a getter or toJSON that throws, with the thrown value as the cause', () => {
     const cause = new Error('not now')
     const thrower = (): never => {
       throw cause
@@ -177,7 +177,7 @@ describe('what JSON would lose is refused by its path', () => {
     }
   })
 
-  test('depth is allowed up to the bound', () => {
+  test('nesting is allowed up to the bound', () => {
     expect(text(nested(BOUNDS.jsonDepth))).toHaveLength(2 * BOUNDS.jsonDepth + 1)
   })
 
@@ -189,7 +189,7 @@ describe('what JSON would lose is refused by its path', () => {
 })
 
 describe('the size limit', () => {
-  test('is in bytes of the text, not in characters', () => {
+  test('counts bytes of the text, not characters', () => {
     expect(jsonText('éé', 'payload', 6)).toBe('"éé"')
     const error = refusal(() => jsonText('éé', 'payload', 5))
     expect(error).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', field: 'payload', value: '6 bytes' })
@@ -199,7 +199,7 @@ describe('the size limit', () => {
     )
   })
 
-  test('counts what is written: escapes count, dropped properties do not', () => {
+  test('counts the written text: escapes count, dropped properties do not', () => {
     expect(jsonText({ a: undefined }, 'payload', 2)).toBe('{}')
     expect(refusal(() => jsonText('\n', 'payload', 3)).value).toBe('4 bytes')
   })
@@ -214,7 +214,7 @@ function attempt(value: unknown): { readonly written?: string; readonly code: st
 }
 
 describe('for any value', () => {
-  test('that is JSON, the text parses back to the same', () => {
+  test('that is JSON, the text parses back to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(!JSON.stringify(value).includes(String.raw`\u0000`))
@@ -223,7 +223,7 @@ describe('for any value', () => {
     )
   })
 
-  test('that is JSON with any characters that can be stored, the text is what JSON.stringify gives', () => {
+  test('that is JSON with any storable characters, the text equals JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
         const written = JSON.stringify(value)
@@ -234,7 +234,7 @@ describe('for any value', () => {
     )
   })
 
-  test('that is accepted, the text is what JSON.stringify gives, and nothing in it was lost', () => {
+  test('that is accepted, the text equals JSON.stringify and loses nothing', () => {
     const anything = fc.anything({
       withBigInt: true,
       withBoxedValues: true,

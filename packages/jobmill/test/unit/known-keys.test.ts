@@ -5,41 +5,41 @@ import { refusal } from './support.ts'
 
 const KNOWN = ['queue', 'priority', 'maxAttempts']
 
-test('known keys pass, and so does an object without any', () => {
+test('known keys pass, and so does an empty object', () => {
   expect(() => checkObjectKeys({ queue: 1, maxAttempts: undefined }, 'job', KNOWN)).not.toThrow()
   expect(() => checkObjectKeys({}, 'job', KNOWN)).not.toThrow()
 })
 
-test('a typo is refused with the name that was meant', () => {
+test('a typo is refused with the nearest name', () => {
   const error = refusal(() => checkObjectKeys({ pirority: 1 }, 'job', KNOWN))
   expect(error.code).toBe('OPTION_UNKNOWN')
   expect(error.message).toBe('job.pirority: is not an option (got "pirority"). Did you mean "priority"?')
 })
 
-test('a name that other libraries use is refused with ours, where there is one', () => {
+test('a name from other libraries is refused with our name for it', () => {
   expect(refusal(() => checkObjectKeys({ retries: 3 }, 'job', [...KNOWN, 'retryIf'])).message).toContain(
     'Did you mean "maxAttempts"?',
   )
   expect(refusal(() => checkObjectKeys({ retries: 3 }, 'job', ['retryIf'])).message).toContain('"retryIf"')
 })
 
-test('a name that is like no other is refused with all that exist', () => {
+test('a name unlike any other is refused with the list of all names', () => {
   expect(refusal(() => checkObjectKeys({ colour: 1 }, 'job', KNOWN)).message).toBe(
     'job.colour: is not an option (got "colour"). Use one of: queue, priority, maxAttempts.',
   )
 })
 
-test('an unknown option is refused also when it is undefined', () => {
+test('an unknown option is refused even if it is undefined', () => {
   expect(refusal(() => checkObjectKeys({ colour: undefined }, 'job', KNOWN)).code).toBe('OPTION_UNKNOWN')
 })
 
-test('what an unknown option holds is not shown, because it may be a secret', () => {
+test('the error does not show the value of an unknown option, which may be a secret', () => {
   expect(refusal(() => checkObjectKeys({ pasword: 'hunter2' }, '', ['password'])).message).not.toContain(
     'hunter2',
   )
 })
 
-test('at the top the path is the key alone, and a strange key is quoted and shortened', () => {
+test('at the top level the path is the key alone, and an odd key is quoted and shortened', () => {
   expect(refusal(() => checkObjectKeys({ colour: 1 }, '', KNOWN)).field).toBe('colour')
   expect(refusal(() => checkObjectKeys({ ' queue': 1 }, 'job', KNOWN)).field).toBe('job[" queue"]')
   expect(
@@ -74,7 +74,7 @@ describe('the nearest name', () => {
     expect(nearest(name, known)).toBe(best)
   })
 
-  test('is one that is near enough, even when a shorter one needs as few edits', () => {
+  test('is one within the distance, even if a shorter name needs as few edits', () => {
     expect(nearest('xyz', ['id', 'xyzabc'])).toBeUndefined()
     expect(nearest('xyza', ['kind', 'xyzabc'])).toBe('xyzabc')
     expect(nearest('ab', ['xy', 'abcd'])).toBe('abcd')

@@ -39,16 +39,16 @@ test.each<[object, LimitSettings]>([
     { rate: 1, perKey: false },
     { type: 'rate', amount: 1, perMs: 1_000, burst: 1 },
   ],
-])('%j is read', (options, settings) => {
+])('%j is accepted', (options, settings) => {
   expect(read(options)).toEqual(settings)
   expect(checkLimitParts(settings, 'settings')).toBe(settings)
 })
 
-test('a burst is one second of the rate, and at least one', () => {
+test('the default burst is one second of the rate, and at least one', () => {
   expect([defaultBurst(1, 3_600_000), defaultBurst(90, 60_000), defaultBurst(7, 500)]).toEqual([1, 1, 14])
 })
 
-test('what can be had at once is the burst, or the number', () => {
+test('the most that a caller can get at once is the burst, or the number', () => {
   expect(mostAtOnce({ type: 'rate', amount: 5, perMs: 1, burst: 3 })).toBe(3)
   expect(mostAtOnce({ type: 'concurrency', most: 4 })).toBe(4)
 })
@@ -76,7 +76,7 @@ test.each<[object, string, string]>([
   expect(error.fix).toBeDefined()
 })
 
-test.each([null, 5, 'fast'])('%j is no limit', (options) => {
+test.each([null, 5, 'fast'])('%j is not a limit', (options) => {
   expect(refusal(() => read(options as unknown as object)).code).toBe('OPTION_INVALID')
 })
 

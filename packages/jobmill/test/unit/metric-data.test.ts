@@ -53,7 +53,7 @@ test('merging is associative', () => {
   )
 })
 
-test('merging with nothing changes nothing, and neither of the two is changed by it', () => {
+test('merging with an empty record changes nothing, and merging modifies neither input', () => {
   fc.assert(
     fc.property(data, data, (a, b) => {
       const before = structuredClone([a, b])
@@ -65,7 +65,7 @@ test('merging with nothing changes nothing, and neither of the two is changed by
   )
 })
 
-test('counters add up, histograms by bucket, and of gauges the most is kept', () => {
+test('merging adds counters, adds histograms by bucket, and keeps the highest gauge', () => {
   const a = {
     counters: { x: 1 },
     histograms: { h: { '3': 1 } },
@@ -83,7 +83,7 @@ test('counters add up, histograms by bucket, and of gauges the most is kept', ()
   })
 })
 
-test('a histogram of merged values is the merged histogram, whatever way they were split', () => {
+test('a histogram of merged values equals the merged histograms, however the values were split', () => {
   fc.assert(
     fc.property(fc.array(ms), fc.array(ms), (some, others) => {
       const merged = mergeData(
@@ -96,7 +96,7 @@ test('a histogram of merged values is the merged histogram, whatever way they we
   )
 })
 
-test('a value is at most the bound of its bucket, and more than that of the one before', () => {
+test('a value is at most the bound of its bucket and above the bound of the previous one', () => {
   fc.assert(
     fc.property(ms, (value) => {
       const bucket = bucketOf(value)
@@ -108,11 +108,11 @@ test('a value is at most the bound of its bucket, and more than that of the one 
   )
 })
 
-test('the bound of a bucket is in that bucket, for every bucket up to years', () => {
+test('the bound of a bucket is in that bucket, for all buckets up to years', () => {
   for (let bucket = 0; bucket < 800; bucket += 1) expect(bucketOf(boundOf(bucket))).toBe(bucket)
 })
 
-test('a percentile is the bound of the bucket of the value of nearest rank', () => {
+test('a percentile is the bound of the bucket that holds the nearest-rank value', () => {
   fc.assert(
     fc.property(
       fc.array(ms, { minLength: 1, maxLength: 200 }),
@@ -126,7 +126,7 @@ test('a percentile is the bound of the bucket of the value of nearest rank', () 
   )
 })
 
-test('a percentile is told to within 4 %', () => {
+test('a percentile is within 4 % of the exact value', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 1, max: 1e7, noNaN: true }), { minLength: 1 }), (values) => {
       const median = values.toSorted((a, b) => a - b)[Math.ceil(values.length / 2) - 1] ?? 0
@@ -137,7 +137,7 @@ test('a percentile is told to within 4 %', () => {
   )
 })
 
-test('of nothing there is no percentile', () => {
+test('an empty histogram has no percentile', () => {
   expect(percentile({}, 0.5)).toBeNull()
   expect(countOf({})).toBe(0)
 })

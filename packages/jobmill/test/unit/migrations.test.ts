@@ -7,7 +7,7 @@ const ONE = migration(1, 'foundation', 'create table a ()')
 const TWO = migration(2, 'more', 'create table b ()')
 const KNOWN = [ONE, TWO]
 
-test('a checksum depends on the text alone, and is pinned: it is in the databases of users', () => {
+test('a checksum depends only on the text, and is pinned because databases of users store it', () => {
   expect(ONE).toEqual({
     number: 1,
     name: 'foundation',
@@ -18,15 +18,15 @@ test('a checksum depends on the text alone, and is pinned: it is in the database
   expect(TWO.checksum).not.toBe(ONE.checksum)
 })
 
-test('a new database, a current one and one that is behind are all understood', () => {
+test('accepts a new database, a current one and one that is behind', () => {
   for (const applied of [[], [ONE], KNOWN]) expect(() => checkApplied(applied, KNOWN)).not.toThrow()
 })
 
-test('a migration that was renamed but not changed is understood', () => {
+test('accepts a migration that was renamed but not changed', () => {
   expect(() => checkApplied([{ ...ONE, name: 'start' }], KNOWN)).not.toThrow()
 })
 
-test('a database of a newer release is refused', () => {
+test('refuses a database of a newer release', () => {
   const error = refusal(() => checkApplied([...KNOWN, { number: 3, name: 'later', checksum: 'x' }], KNOWN))
   expect(error.code).toBe('SCHEMA_NEWER')
   expect(error.message).toBe(
@@ -35,7 +35,7 @@ test('a database of a newer release is refused', () => {
   )
 })
 
-test('a migration that was applied with different contents is refused', () => {
+test('refuses a migration that was applied with different contents', () => {
   const error = refusal(() => checkApplied([ONE, { ...TWO, checksum: 'edited' }], KNOWN))
   expect(error.code).toBe('SCHEMA_CHANGED')
   expect(error.message).toBe(
@@ -44,7 +44,7 @@ test('a migration that was applied with different contents is refused', () => {
   )
 })
 
-test('newer is told before changed: upgrading comes first', () => {
+test('reports a newer release before a changed migration: upgrading comes first', () => {
   const applied = [
     { ...ONE, checksum: 'edited' },
     { number: 3, name: 'later', checksum: 'x' },
@@ -52,7 +52,7 @@ test('newer is told before changed: upgrading comes first', () => {
   expect(refusal(() => checkApplied(applied, KNOWN)).code).toBe('SCHEMA_NEWER')
 })
 
-test('what is pending is what was not applied, in order, also when one in the middle is missing', () => {
+test('pending migrations are the missing ones, in order, even one in the middle', () => {
   expect(pending([], KNOWN)).toEqual(KNOWN)
   expect(pending([ONE], KNOWN)).toEqual([TWO])
   expect(pending([TWO], KNOWN)).toEqual([ONE])

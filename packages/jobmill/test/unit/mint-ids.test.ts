@@ -16,7 +16,7 @@ const timeOf = (id: string | undefined): number =>
 
 describe('minted ids', () => {
   test.each([0, 1, 65_535, 65_536, 1_767_225_600_000, 2 ** 48 - 1])(
-    'are UUIDs of version 7 with the time in front: %i',
+    'are UUIDs of version 7 that start with the time: %i',
     (ms) => {
       for (const id of bench(ms).many(1_000)) {
         expect(id).toMatch(UUID)
@@ -26,7 +26,7 @@ describe('minted ids', () => {
     },
   )
 
-  test('rise within a millisecond and from one to the next, and none comes twice', () => {
+  test('rise within a millisecond and across milliseconds, without duplicates', () => {
     const { clock, many } = bench(1_000_000)
     const ids = Array.from({ length: 20 }, () => {
       clock.ms += 1
@@ -36,12 +36,12 @@ describe('minted ids', () => {
     expect(ids).toEqual(ids.toSorted())
   })
 
-  test('of two that mint at the same time are not the same', () => {
+  test('of two generators differ at the same time', () => {
     const [one, other] = [bench(1_000_000).many(5_000), bench(1_000_000).many(5_000)]
     expect(new Set([...one, ...other]).size).toBe(10_000)
   })
 
-  test('go on rising when the clock was set back a little, and follow it when it was more', () => {
+  test('keep rising if the clock goes back a little, and follow it if it goes back further', () => {
     const { clock, many } = bench(1_000_000)
     const before = many(100)
     clock.ms -= 10_000
@@ -52,7 +52,7 @@ describe('minted ids', () => {
     expect(timeOf(many(1)[0])).toBe(989_999)
   })
 
-  test('differ by chance, not only by counting', () => {
+  test('differ randomly, not only by a counter', () => {
     const ends = bench(1_000_000)
       .many(1_000)
       .map((id) => id.slice(28))

@@ -22,7 +22,7 @@ describe('a name', () => {
     expect(refusal(() => checkName(name, 'kind'))).toMatchObject({ code: 'NAME_INVALID', field: 'kind' })
   })
 
-  test('reads well when refused', () => {
+  test('has a readable error', () => {
     expect(refusal(() => checkName('', 'kind')).message).toBe(
       'kind: must be a non-empty string (got ""). Pass a string such as "email.send".',
     )
@@ -47,7 +47,7 @@ describe('a key', () => {
     },
   )
 
-  test('has the bound that is asked for', () => {
+  test('has the maximum length that the caller sets', () => {
     expect(checkKey('abc', 'tag', 3)).toBe('abc')
     expect(refusal(() => checkKey('abcd', 'tag', 3)).message).toBe(
       'tag: has 4 characters, more than 3 (got "abcd"). Shorten it, or use a hash of it.',
@@ -58,7 +58,7 @@ describe('a key', () => {
 describe('an id', () => {
   const id = '0190f5fe-7c00-7a00-8000-0123456789ab'
 
-  test('is a UUID in lower case, whichever case was given', () => {
+  test('is a UUID in lower case, even if given in upper case', () => {
     expect(checkId(id, 'id')).toBe(id)
     expect(checkId(id.toUpperCase(), 'id')).toBe(id)
   })
@@ -70,7 +70,7 @@ describe('an id', () => {
     },
   )
 
-  test('reads well when refused', () => {
+  test('has a readable error', () => {
     expect(refusal(() => checkId('42', 'id')).message).toBe(
       'id: must be a UUID (got "42"). Pass 32 hex digits as 8-4-4-4-12.',
     )

@@ -16,7 +16,7 @@ test.each([-3, 4, 1e300])('%d is refused as out of bounds', (value) => {
 })
 
 test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, '1', 1n, null, undefined, true, {}])(
-  '%o is refused as no whole number',
+  '%o is refused because it is not an integer',
   (value) => {
     const error = refusal(() => checkWhole(value, 'n', BOUNDS))
     expect(error).toMatchObject({
@@ -33,14 +33,14 @@ test('true and false are booleans', () => {
   expect(checkBoolean(false, 'b')).toBe(false)
 })
 
-test.each(['true', 0, 1, null, undefined])('%o is refused as no boolean', (value) => {
+test.each(['true', 0, 1, null, undefined])('%o is refused because it is not a boolean', (value) => {
   expect(refusal(() => checkBoolean(value, 'paused'))).toMatchObject({
     code: 'OPTION_INVALID',
     field: 'paused',
   })
 })
 
-test('the refusal of a boolean reads well', () => {
+test('the error for a boolean is readable', () => {
   expect(refusal(() => checkBoolean('true', 'paused')).message).toBe(
     'paused: must be true or false (got "true"). Pass true or false, without quotes.',
   )

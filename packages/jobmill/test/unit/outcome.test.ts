@@ -15,7 +15,7 @@ test('the codes of the outcomes never change', () => {
   })
 })
 
-test('a code leads back to its outcome', () => {
+test('each code maps back to its outcome', () => {
   expect(OUTCOMES.map((outcome) => outcomeOfCode(outcomeCode(outcome)))).toEqual([...OUTCOMES])
 })
 

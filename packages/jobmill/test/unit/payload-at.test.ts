@@ -31,7 +31,7 @@ test.each([
   expect(refused.fix).toMatch(/^\w/)
 })
 
-test('more than five are refused', () => {
+test('more than five paths are refused', () => {
   const five = Array.from({ length: 5 }, () => ({ path: ['a'], value: '1' }))
   expect(checkPayloadAt(five, 'x')).toEqual(five)
   expect(refusal(() => checkPayloadAt([...five, ...five], 'x'))).toMatchObject({ field: 'x' })

@@ -23,7 +23,7 @@ function one(changes: object): NewJob {
   return job
 }
 
-test('what is left out gets its default', () => {
+test('missing options get their defaults', () => {
   expect(prepare([REQUEST])).toEqual([
     {
       id: '00000000-0000-7000-8000-000000000001',
@@ -43,7 +43,7 @@ test('what is left out gets its default', () => {
   ])
 })
 
-test('an option that is undefined counts as left out', () => {
+test('an option with the value undefined counts as missing', () => {
   const keys = [
     'id',
     'queue',
@@ -60,7 +60,7 @@ test('an option that is undefined counts as left out', () => {
   expect(one(blank)).toEqual(one({}))
 })
 
-test('every option arrives in the job', () => {
+test('every option is copied to the job', () => {
   const job = one({
     id: ID.toUpperCase(),
     queue: 'mail',
@@ -90,12 +90,12 @@ test('every option arrives in the job', () => {
   })
 })
 
-test('an instant is kept as data, also when it lies in the past', () => {
+test('an instant is stored as given, even in the past', () => {
   expect(one({ runAt: 5 })).toMatchObject({ dueAt: 5, delayMs: 0 })
   expect(one({ runAt: new Date(7) })).toMatchObject({ dueAt: 7, delayMs: 0 })
 })
 
-test('a payload of null is one, and one that is left out is not', () => {
+test('a payload of null is a payload; a missing one is not', () => {
   expect(one({ payload: null }).payload).toBe('null')
   expect(refusal(() => prepare([{ kind: 'a' }]))).toMatchObject({
     code: 'PAYLOAD_NOT_JSON',
@@ -103,7 +103,7 @@ test('a payload of null is one, and one that is left out is not', () => {
   })
 })
 
-test('no jobs are no error', () => {
+test('an empty list is no error', () => {
   expect(prepare([])).toEqual([])
 })
 
@@ -196,7 +196,7 @@ describe('refused with the code, the field, the value, the fix and the index', (
     })
   })
 
-  test('an id that stands twice, however it is spelt', () => {
+  test('a duplicate id, in any spelling', () => {
     const error = refusal(() =>
       prepare([{ ...REQUEST, id: ID }, REQUEST, { ...REQUEST, id: ID.toUpperCase() }]),
     )
@@ -216,7 +216,7 @@ test.each([undefined, null, {}, 'jobs', REQUEST])('%o in place of the array is r
   })
 })
 
-test('too many jobs in one call are refused, and the most that fit are not', () => {
+test('one job above the maximum of a call is refused, and the maximum is not', () => {
   const jobs = Array.from({ length: BOUNDS.jobsPerCall }, () => REQUEST)
   expect(prepare(jobs)).toHaveLength(10_000)
   expect(refusal(() => prepare([...jobs, REQUEST])).message).toBe(
@@ -224,7 +224,7 @@ test('too many jobs in one call are refused, and the most that fit are not', () 
   )
 })
 
-test('the limit of the payload can be set, and is checked itself', () => {
+test('the payload limit is configurable, and is validated', () => {
   expect(prepare([{ kind: 'a', payload: 'xx' }], 4)[0]?.payload).toBe('"xx"')
   expect(refusal(() => prepare([{ kind: 'a', payload: 'xxx' }], 4)).code).toBe('PAYLOAD_TOO_LARGE')
   const big = 'x'.repeat(DEFAULTS.payloadLimitBytes)
@@ -237,12 +237,12 @@ test('the limit of the payload can be set, and is checked itself', () => {
   }
 })
 
-test('metadata that is too large is not told to raise a limit that cannot be raised', () => {
+test('the error for too large metadata does not suggest raising a fixed limit', () => {
   const error = refusal(() => prepare([{ ...REQUEST, metadata: { a: 'x'.repeat(BOUNDS.metadataBytes) } }]))
   expect(error.fix).toBe('Put it in the payload')
 })
 
-test('the most of everything fits', () => {
+test('a job with the maximum of every option is accepted', () => {
   const tags = Array.from({ length: BOUNDS.tags }, (_, at) => `${at}`.padEnd(BOUNDS.tagChars, 't'))
   const job = one({
     kind: 'k'.repeat(BOUNDS.nameChars),
@@ -268,7 +268,7 @@ const meaning = ({ scope, queue, kind, key }: HeldKey): string =>
   JSON.stringify([scope, scope === 'queue' ? queue : '', scope === 'kind' ? kind : '', key])
 
 describe('dedupe', () => {
-  test('is global, without a hold, and keeps the holder, unless something else is said', () => {
+  test('defaults to global scope, no hold, and keeping the holder', () => {
     expect(one({ dedupe: { key: 'hi' } }).dedupe).toEqual({
       key: 'global hi',
       holdMs: 0,
@@ -277,12 +277,12 @@ describe('dedupe', () => {
     })
   })
 
-  test('names its scope in the key that is kept', () => {
+  test('includes its scope in the stored key', () => {
     expect(one({ dedupe: { key: 'hi', scope: 'queue' } }).dedupe?.key).toBe('queue default hi')
     expect(one({ dedupe: { key: 'hi', scope: 'kind' } }).dedupe?.key).toBe('kind email.send hi')
   })
 
-  test('never takes two different scopes, names or keys for the same', () => {
+  test('maps different scopes, names and keys to different stored keys', () => {
     const name = fc.stringMatching(/^[a-z][a-z./:_-]{0,4}$/)
     // Keys that look like the text in front of them are the ones that could collide.
     const part = fc.oneof(

@@ -9,7 +9,7 @@ import { refusal } from './support.ts'
 
 const change = (value: object): ReturnType<typeof prepareQueueChange> => prepareQueueChange(value)
 
-test('the defaults of a new queue are these', () => {
+test('a new queue has these defaults', () => {
   expect(DEFAULT_QUEUE_SETTINGS).toEqual({
     workers: null,
     paused: false,
@@ -57,7 +57,7 @@ test.each<[object, object]>([
   expect(change(input)).toStrictEqual({ settings, coolMs: null })
 })
 
-test('a cool-down goes beside the settings, and 0 ends one', () => {
+test('a cool-down is separate from the settings, and 0 ends it', () => {
   expect(change({ coolFor: '30s' })).toStrictEqual({ settings: {}, coolMs: 30_000 })
   expect(change({ coolFor: 0 })).toStrictEqual({ settings: {}, coolMs: 0 })
 })
@@ -94,7 +94,7 @@ test.each<[object, string, string]>([
   expect(error.fix).toBeDefined()
 })
 
-test('the refusals read well', () => {
+test('the errors are readable', () => {
   expect(refusal(() => change({ pause: true })).message).toBe(
     'queue.pause: is not an option (got "pause"). Did you mean "paused"?',
   )
@@ -107,7 +107,7 @@ test('the caller can name the field', () => {
   expect(refusal(() => prepareQueueChange({ workers: -1 }, 'queues.mail')).field).toBe('queues.mail.workers')
 })
 
-test('settings as stores take them may be nothing, some or all', () => {
+test('a store accepts no settings, some or all', () => {
   for (const settings of [{}, { limit: 'api', keepDone: 0 }, { ...DEFAULT_QUEUE_SETTINGS }])
     expect(() => checkQueueSettings(settings, 'settings')).not.toThrow()
 })

@@ -55,7 +55,7 @@ describe('docs/reference/errors.md', () => {
     expect(rows.map(([code]) => plain(code))).toEqual(Object.keys(ERRORS))
   })
 
-  test.each(Object.entries(ERRORS))('says of %s what the code says', (code, sentence) => {
+  test.each(Object.entries(ERRORS))('describes %s as the code does', (code, sentence) => {
     const row = rows.find(([cell]) => plain(cell) === code) ?? []
     expect(row).toHaveLength(4)
     expect(row[1]).toBe(sentence)
@@ -64,7 +64,7 @@ describe('docs/reference/errors.md', () => {
   })
 })
 
-test('N18 errors have the status code that the HTTP API answers with, and docs/reference/errors.md lists those that are not 400', () => {
+test('N18 each error has the status code of the HTTP API, and docs/reference/errors.md lists those other than 400', () => {
   const rows = [...page('errors.md').matchAll(/^\| (\d{3}) \| (.*) \|$/gm)]
   const listed = rows.flatMap(([, status, codes = '']) =>
     [...codes.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, Number(status)] as const),
@@ -85,7 +85,7 @@ describe.each([
     expect(rows.map(([name]) => plain(name))).toEqual(Object.keys(values))
   })
 
-  test.each(Object.entries(values))('gives %s the figure of the code, and a reason', (name, value) => {
+  test.each(Object.entries(values))('gives %s the number of the code, and a reason', (name, value) => {
     const [, what, cell, why] = rows.find(([cell]) => plain(cell) === name) ?? []
     expect(figure(cell, name)).toEqual(value)
     expect(what).toMatch(/^.{5}/)

@@ -5,11 +5,11 @@ import { inRounds } from '../../src/store/rounds.ts'
 
 const first = (item: string): string => item.charAt(0)
 
-test('items with different keys go in one round, in their order', () => {
+test('puts items with different keys into one round, in order', () => {
   expect(inRounds(['b', 'a', 'c'], first)).toEqual([['b', 'a', 'c']])
 })
 
-test('each repeat of a key goes one round later', () => {
+test('puts each repetition of a key one round later', () => {
   expect(inRounds(['a1', 'b1', 'a2', 'a3', 'b2', 'c1'], first)).toEqual([
     ['a1', 'b1', 'c1'],
     ['a2', 'b2'],
@@ -17,11 +17,11 @@ test('each repeat of a key goes one round later', () => {
   ])
 })
 
-test('no items make no rounds', () => {
+test('makes no rounds of no items', () => {
   expect(inRounds([], first)).toEqual([])
 })
 
-test('for any items, nothing is lost, no round has a key twice, and a key keeps its order', () => {
+test('for any items, loses none, puts no key twice into a round, and keeps the order of each key', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'd')), (keys) => {
       const items = keys.map((key, at) => ({ key, at }))

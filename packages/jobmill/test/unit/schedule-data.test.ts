@@ -33,30 +33,33 @@ const OTHER: ScheduleDefinition = {
   tags: ['t'],
 }
 
-test('what counts is what code says, with the changes of the operator on top', () => {
+test('the effective schedule is the definition in code plus the changes of the operator', () => {
   expect(liveSchedule(aDefinition(), {})).toEqual(aDefinition())
   expect(liveSchedule(aDefinition(), { priority: 9, startAt: null })).toEqual(aDefinition({ priority: 9 }))
   expect(liveSchedule(null, OTHER)).toEqual(OTHER)
   expect(liveSchedule(aDefinition(), OTHER)).toEqual(OTHER)
 })
 
-test('the keys are all that a definition has', () => {
+test('SCHEDULE_KEYS lists all keys of a definition', () => {
   expect([...SCHEDULE_KEYS].toSorted()).toEqual(Object.keys(OTHER).toSorted())
 })
 
-test.each(SCHEDULE_KEYS.map((key) => [key]))('%s retimes only if it is about time', (key) => {
-  const isTiming = ['when', 'zone', 'startAt', 'endAt', 'paused'].includes(key)
-  expect(isRetimed(aDefinition(), { ...aDefinition(), [key]: OTHER[key] })).toBe(isTiming)
-})
+test.each(SCHEDULE_KEYS.map((key) => [key]))(
+  'a change of %s changes the next tick only if it affects timing',
+  (key) => {
+    const isTiming = ['when', 'zone', 'startAt', 'endAt', 'paused'].includes(key)
+    expect(isRetimed(aDefinition(), { ...aDefinition(), [key]: OTHER[key] })).toBe(isTiming)
+  },
+)
 
-test('the key of a schedule is no key that a user could give', () => {
+test('the dedupe key of a schedule differs from every key of a user', () => {
   const names = { queue: 'schedule', kind: 'schedule' }
   for (const scope of ['global', 'queue', 'kind'] as const)
     expect(scopedKey(scope, 'daily', names)).not.toBe(overlapKey('daily'))
   expect(overlapKey('daily').split(' ')[0]).toBe('schedule')
 })
 
-test('a complete definition passes as it is, and part of one as a change', () => {
+test('a complete definition is valid as it is, and a part of one is valid as a change', () => {
   for (const definition of [aDefinition(), OTHER])
     expect(checkSchedule(definition, 'definition', true)).toBe(definition)
   expect(checkSchedule({}, 'patch', false)).toEqual({})
@@ -87,7 +90,7 @@ test.each<[object, string, string]>([
   expect(refusal(() => checkSchedule(definition, 'definition', true))).toMatchObject({ code, field })
 })
 
-test('a tick is checked to the instants of its fires', () => {
+test('a tick is validated down to the instants of its jobs', () => {
   const fires = [{ at: 1, job: aJob() }]
   expect(checkTick(aTick('daily', { fires, from: 1, nextAt: 2 }), 0).fires).toBe(fires)
   const late = { fires: [...fires, { at: 7_258_118_400_001, job: aJob() }] }
@@ -97,7 +100,7 @@ test('a tick is checked to the instants of its fires', () => {
   })
 })
 
-test('N1 a deletion that an earlier release wrote, with the changes of before, is one override, and its reset ends all', () => {
+test('N1 a deletion by an earlier release, with older changes, is one override, and its reset removes all', () => {
   const sources = { code: aDefinition(), operator: { priority: 4 }, stamps: {}, deleted: true }
   expect(scheduleOverrides('daily', sources)).toMatchObject([
     { option: 'deleted', value: true, code: false, by: null, at: null },

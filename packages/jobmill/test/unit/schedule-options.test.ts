@@ -41,7 +41,7 @@ const change = (changes: ScheduleChange, live: ScheduleDefinition = define()) =>
   prepareScheduleChange(changes, live, tools)
 
 describe('a schedule', () => {
-  test('is complete with a name, a job and when', () => {
+  test('needs only a name, a job and when', () => {
     expect(prepare()).toEqual({
       name: 'nightly',
       version: 1,
@@ -68,7 +68,7 @@ describe('a schedule', () => {
     })
   })
 
-  test('takes everything that it is given', () => {
+  test('accepts all options', () => {
     const options: ScheduleOptions = {
       name: 'weekly:report',
       job: 'plain',
@@ -114,7 +114,7 @@ describe('a schedule', () => {
     })
   })
 
-  test('has what its kind says unless it says otherwise, by definition or by name', () => {
+  test('takes defaults from its kind, given by definition or by name', () => {
     const payload = { to: 'ada@example.com' }
     const expected = { kind: 'strict', queue: 'mail', priority: 3, maxAttempts: 7, timeoutMs: null }
     expect(define({ job: strict, payload })).toMatchObject(expected)
@@ -126,7 +126,7 @@ describe('a schedule', () => {
     expect(define({ job: 'foreign' })).toMatchObject({ kind: 'foreign', queue: 'routed-foreign' })
   })
 
-  test.each(['skip', 'last', 'all'] as const)('can say missed: %s', (missed) => {
+  test.each(['skip', 'last', 'all'] as const)('accepts missed: %s', (missed) => {
     expect(define({ missed })).toMatchObject({ missed, missedWithinMs: 86_400_000 })
   })
 
@@ -179,22 +179,22 @@ describe('a schedule', () => {
     expect(refusal(() => prepareSchedule({ ...nightly, ...options }, tools))).toMatchObject({ code, field })
   })
 
-  test('refuses what is no object', () => {
+  test('refuses a value that is not an object', () => {
     expect(refusal(() => prepareSchedule('@daily' as never, tools)).code).toBe('OPTION_INVALID')
   })
 
-  test('names the nearest option, and the place that it is told', () => {
+  test('names the nearest option, and the path that the caller gave', () => {
     const error = refusal(() =>
       prepareSchedule({ ...nightly, whne: '@daily' } as never, tools, 'schedules[2]'),
     )
     expect(error).toMatchObject({ field: 'schedules[2].whne', fix: 'Did you mean "when"?' })
   })
 
-  test('that has ended is fine: code outlives its schedules', () => {
+  test('can have ended already: code outlives its schedules', () => {
     expect(define({ end: '2001-01-01T00:00:00Z' }).endAt).toBe(Date.parse('2001-01-01T00:00:00Z'))
   })
 
-  test('whose schema takes its time says so, and is refused then', async () => {
+  test('with an async schema is validated later, and refused then', async () => {
     const good = prepare({ job: late, payload: { n: 1 } })
     await expect(good.fits).resolves.toEqual({ n: 1 })
     const bad = prepare({ job: 'late', payload: { n: -1 } })
@@ -206,7 +206,7 @@ describe('a schedule', () => {
 })
 
 describe('a change', () => {
-  test('is what is said, and nothing else', () => {
+  test('contains the given options and no others', () => {
     expect(change({ when: 'every 5m' }).patch).toEqual({ when: 'every 5m' })
     expect(change({}).patch).toEqual({})
     expect(change({ paused: true, jitter: 0, missed: 'all' }).patch).toEqual({
@@ -217,7 +217,7 @@ describe('a change', () => {
     })
   })
 
-  test('can take away what was there', () => {
+  test('can remove options', () => {
     expect(change({ start: null, end: null, timeout: null }).patch).toEqual({
       startAt: null,
       endAt: null,
@@ -225,7 +225,7 @@ describe('a change', () => {
     })
   })
 
-  test('of the payload is held against the kind', () => {
+  test('of the payload is validated against the schema of the kind', () => {
     const live = define({ job: strict, payload: { to: 'ada@example.com' } })
     expect(change({ payload: { to: 'bob@example.com' } }, live).patch).toEqual({
       payload: '{"to":"bob@example.com"}',
@@ -236,21 +236,21 @@ describe('a change', () => {
     })
   })
 
-  test('is looked at together with what stays', () => {
+  test('is validated together with the unchanged options', () => {
     const live = define({ start: '2027-06-01T00:00:00Z' })
     expect(refusal(() => change({ end: '2027-01-01T00:00:00Z' }, live))).toMatchObject({
       field: 'change.end',
     })
   })
 
-  test.each(['name', 'job', 'version'])('cannot be of the %s', (key) => {
+  test.each(['name', 'job', 'version'])('cannot set the %s', (key) => {
     expect(refusal(() => change({ [key]: 'x' }))).toMatchObject({
       code: 'OPTION_UNKNOWN',
       field: `change.${key}`,
     })
   })
 
-  test('refuses what a schedule refuses', () => {
+  test('refuses the same values as a schedule', () => {
     expect(refusal(() => change({ when: '* * *' }))).toMatchObject({
       code: 'SCHEDULE_INVALID',
       field: 'change.when',
@@ -258,7 +258,7 @@ describe('a change', () => {
   })
 })
 
-test('when alone is checked as in a schedule', () => {
+test('when on its own is validated as in a schedule', () => {
   expect(timingOf({ when: '@daily', start: 1e12 })).toMatchObject({
     when: '@daily',
     zone: 'UTC',

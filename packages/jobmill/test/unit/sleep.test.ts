@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { sleep } from '../../src/platform/sleep.ts'
 import { fakePlatform } from './support.ts'
 
-test('sleep ends after its time, and not before', async () => {
+test('sleep ends after its time and not earlier', async () => {
   const platform = fakePlatform()
   const woke = vi.fn<() => void>()
   const slept = sleep(platform, 100).then(woke)
@@ -16,7 +16,7 @@ test('sleep ends after its time, and not before', async () => {
   expect(woke).toHaveBeenCalledOnce()
 })
 
-test('a signal ends it early, without a rejection and without a timer left', async () => {
+test('a signal ends sleep early, without a rejection or a remaining timer', async () => {
   const platform = fakePlatform()
   const stop = new AbortController()
   const slept = sleep(platform, 100, stop.signal)
@@ -25,13 +25,13 @@ test('a signal ends it early, without a rejection and without a timer left', asy
   expect(platform.pending).toEqual([])
 })
 
-test('a signal that has fired already means no sleep at all', async () => {
+test('a signal that has already fired skips the sleep', async () => {
   const platform = fakePlatform()
   await expect(sleep(platform, 100, AbortSignal.abort())).resolves.toBeUndefined()
   expect(platform.asked).toEqual([])
 })
 
-test('a signal that outlives the sleep keeps no listener', async () => {
+test('a signal that outlives the sleep has no listener left', async () => {
   const platform = fakePlatform()
   const stop = new AbortController()
   const added = vi.spyOn(stop.signal, 'addEventListener')

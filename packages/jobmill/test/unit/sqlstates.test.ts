@@ -78,13 +78,13 @@ const ROLLED_BACK = ['40001', '53100', '53200', '58030', '42P01']
 const RETRYABLE = new Set(['STORE_BUSY', 'STORE_UNAVAILABLE', 'OUTCOME_UNKNOWN'])
 
 describe('postgres', () => {
-  test('D1 every answer is one of ours: retryable unless the data or the rights are at fault', () => {
+  test('D1 every SQLSTATE maps to one of our errors: retryable unless caused by data or permissions', () => {
     expect(TABLE.map(([code]) => [code, errorFor(answer(code)).code])).toEqual(TABLE)
     for (const [code, fate] of TABLE)
       expect([code, errorFor(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
   })
 
-  test('D1 a limit of the server, or a taken key of ours, is no error of the data', () => {
+  test('D1 a server limit, or a conflict on a key of ours, is not a data error', () => {
     for (const [code, origin] of OWN) {
       const error = answer(code, 'ERROR', origin)
       expect([code, origin, errorFor(error).code]).toEqual([code, origin, 'STORE_UNAVAILABLE'])
@@ -100,7 +100,7 @@ describe('postgres', () => {
       ])
   })
 
-  test('D1 the outcome is unknown when the session ends with the answer, or says its severity in another language', () => {
+  test('D1 the outcome is unknown if the error ends the session, or has a localized severity', () => {
     for (const severity of ['FATAL', 'PANIC', 'FEHLER', '']) {
       expect(new Set(ROLLED_BACK.map((code) => errorFor(answer(code, severity)).code))).toEqual(
         new Set(['OUTCOME_UNKNOWN']),
@@ -112,7 +112,7 @@ describe('postgres', () => {
     }
   })
 
-  test('D1 what is no answer leaves the outcome unknown, and nothing is written before a connection is there', () => {
+  test('D1 an error that is not from the server leaves the outcome unknown, except before a connection exists', () => {
     const broken = [
       Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
       Object.assign(new Error(''), { code: 'EPIPE' }),
@@ -129,12 +129,12 @@ describe('postgres', () => {
     expect(errorFor(new RangeError('Invalid string length')).code).toBe('DATA_REFUSED')
   })
 
-  test('D1 a defect of our own passes through as it is', () => {
+  test('D1 a bug of our own is passed on unchanged', () => {
     const defect = new TypeError('undefined is not a function')
     expect(toJobmillError(defect, { sent: true })).toBe(defect)
   })
 
-  test('D1 a connection is used again only after an answer that leaves it as it was', () => {
+  test('D1 a connection is reused only after an error that leaves it usable', () => {
     const kept = TABLE.filter(([code]) => leavesConnectionUsable(answer(code))).map(([code]) => code)
     const expected = TABLE.filter(([code, fate]) => fate !== 'OUTCOME_UNKNOWN' && !code.startsWith('25'))
     expect(kept).toEqual(expected.map(([code]) => code))
@@ -157,12 +157,12 @@ describe('sqlite', () => {
     codes.split(' ').map((code) => [`SQLITE_${code}`, fate] as const),
   )
 
-  test('D1 every code is one of ours, and what nobody listed is retryable', () => {
+  test('D1 every code maps to one of our errors, and an unlisted code is retryable', () => {
     expect(table.map(([code]) => [code, codeOf(storeError(fail(code)))])).toEqual(table)
     expect(codeOf(storeError(new RangeError('The bound string is too big')))).toBe('DATA_REFUSED')
   })
 
-  test('D1 a commit that fails in a way that nobody listed may have happened', () => {
+  test('D1 a commit that fails with an unlisted code has an unknown outcome', () => {
     const unknown = ['SQLITE_IOERR', 'SQLITE_INTERNAL', 'SQLITE_MADEUP'].map((code) =>
       codeOf(commitError(fail(code))),
     )

@@ -6,7 +6,7 @@ test('the codes of the states never change', () => {
   expect(STATE_CODE).toEqual({ scheduled: 0, ready: 1, running: 2, done: 3, dead: 4, cancelled: 5 })
 })
 
-test('a code leads back to its state', () => {
+test('each code maps back to its state', () => {
   expect(JOB_STATES.map((state) => stateOfCode(STATE_CODE[state]))).toEqual([...JOB_STATES])
   expect(Object.keys(STATE_CODE)).toEqual([...JOB_STATES])
 })

@@ -6,7 +6,7 @@ import { type Enqueuer, enqueuer, type Store } from '../../src/index.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
 
-test('the store can be chosen at run time, and an enqueuer takes the transactions of either', () => {
+test('the store can be chosen at run time, and an enqueuer accepts the transactions of either', () => {
   const stores = [sqlite('types.db'), postgres('postgres://localhost/app')] as const
   const store = stores[process.argv.length % 2] ?? stores[0]
   const either: Enqueuer<SqliteTx | Tx> = enqueuer(store)
@@ -15,7 +15,7 @@ test('the store can be chosen at run time, and an enqueuer takes the transaction
   expect([either, one, any]).toHaveLength(3)
 })
 
-test('D10 a handle of better-sqlite3 is a transaction of the SQLite store, one of node:sqlite is not', () => {
+test('D10 a handle of better-sqlite3 is a transaction of the SQLite store; one of node:sqlite is not', () => {
   const better = new Database(':memory:')
   const builtIn = new DatabaseSync(':memory:')
   // @ts-expect-error node:sqlite is another copy of SQLite

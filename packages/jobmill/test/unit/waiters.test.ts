@@ -10,7 +10,7 @@ function wakeUp(queue: string, jobs: number | null = 1): WakeUp {
   return { queue, jobs, seed: 7, skip: 0, passes: true }
 }
 
-test('a waiter is woken by one of its queues, and by no other', async () => {
+test('a notification wakes the waiters of its queue and no others', async () => {
   const platform = fakePlatform()
   const room = waiters(platform)
   const onWake = vi.fn<(by: readonly WakeUp[]) => void>()
@@ -25,7 +25,7 @@ test('a waiter is woken by one of its queues, and by no other', async () => {
   expect(platform.pending).toEqual([])
 })
 
-test('who waits for the same queue is woken together, and others wait on', async () => {
+test('a notification wakes all waiters of its queue together, and others keep waiting', async () => {
   const room = waiters(fakePlatform())
   const first = room.wait({ queues: ['a'], timeoutMs: 1_000 })
   const second = room.wait({ queues: ['a', 'b'], timeoutMs: 1_000 })
@@ -35,14 +35,14 @@ test('who waits for the same queue is woken together, and others wait on', async
   expect(room.size).toBe(1)
 })
 
-test('one that waits for several queues hears of all that rang', async () => {
+test('a waiter for several queues receives all that were notified', async () => {
   const room = waiters(fakePlatform())
   const waited = room.wait({ queues: ['a', 'b', 'c'], timeoutMs: 1_000 })
   room.wake([wakeUp('b', null), wakeUp('x'), wakeUp('a', 2)])
   expect(await waited).toEqual([wakeUp('b', null), wakeUp('a', 2)])
 })
 
-test('all are woken when the queues are not known, also one that names none', async () => {
+test('a notification without queues wakes all waiters, even one that names no queue', async () => {
   const room = waiters(fakePlatform())
   const waited = [['a'], ['a', 'b'], []].map((queues) => room.wait({ queues, timeoutMs: 1_000 }))
   room.wake('all')
@@ -50,7 +50,7 @@ test('all are woken when the queues are not known, also one that names none', as
   expect(room.size).toBe(0)
 })
 
-test('a waiter gives up when its time is over', async () => {
+test('a waiter stops at its timeout', async () => {
   const platform = fakePlatform()
   const room = waiters(platform)
   const waited = room.wait({ queues: ['a'], timeoutMs: 1_000 })
@@ -61,7 +61,7 @@ test('a waiter gives up when its time is over', async () => {
   expect(room.size).toBe(0)
 })
 
-test('a waiter gives up when its signal fires, and leaves neither a timer nor a listener', async () => {
+test('a waiter stops when its signal fires, and leaves neither a timer nor a listener', async () => {
   const platform = fakePlatform()
   const room = waiters(platform)
   const stop = new AbortController()
@@ -85,7 +85,7 @@ test('a signal that fires after the wake-up changes nothing', async () => {
   expect(changed.mock.calls).toEqual([[1], [0]])
 })
 
-test('a signal that has fired already ends the wait at once, without anybody being told', async () => {
+test('a signal that has already fired ends the wait at once, without a call to the store', async () => {
   const platform = fakePlatform()
   const changed = vi.fn<(waiting: number) => void>()
   const room = waiters(platform, changed)
@@ -94,7 +94,7 @@ test('a signal that has fired already ends the wait at once, without anybody bei
   expect(platform.asked).toEqual([])
 })
 
-test('the store is told how many wait whenever that changes', async () => {
+test('the store is notified of each change in the number of waiters', async () => {
   const changed = vi.fn<(waiting: number) => void>()
   const room = waiters(fakePlatform(), changed)
   const waited = [room.wait({ queues: ['a'], timeoutMs: 1 }), room.wait({ queues: ['b'], timeoutMs: 1 })]
@@ -104,14 +104,14 @@ test('the store is told how many wait whenever that changes', async () => {
   expect(changed.mock.calls).toEqual([[1], [2], [1], [0]])
 })
 
-test('a notification without a waiter is not remembered', () => {
+test('a notification without a waiter is not stored', () => {
   const room = waiters(fakePlatform())
   room.wake([wakeUp('a')])
   void room.wait({ queues: ['a'], timeoutMs: 1 })
   expect(room.size).toBe(1)
 })
 
-test('the end of the store ends every wait, with nothing', async () => {
+test('closing the store ends every wait, without queues', async () => {
   const platform = fakePlatform()
   const room = waiters(platform)
   const waited = [['a'], []].map((queues) => room.wait({ queues, timeoutMs: 1_000 }))

@@ -21,7 +21,7 @@ function total(all: readonly Candidate[]): number {
   return all.reduce((sum, { workers }) => sum + workers, 0)
 }
 
-test('exactly as many workers as there are jobs are chosen, or all when there are more jobs', () => {
+test('a notification selects as many workers as there are jobs, or all if there are more jobs', () => {
   fc.assert(
     fc.property(crowd, seed, fc.integer({ min: 1, max: 60 }), (all, which, jobs) => {
       const mine = all.map(({ instance }) => shareOf(wakeUp(jobs, which), all, instance).jobs)
@@ -31,7 +31,7 @@ test('exactly as many workers as there are jobs are chosen, or all when there ar
   )
 })
 
-test('all who hear a ring agree, in whichever order they know each other', () => {
+test('all instances compute the same shares, in whatever order they list each other', () => {
   fc.assert(
     fc.property(crowd, seed, fc.integer({ min: 1, max: 60 }), (all, which, jobs) => {
       const known = [all, all.toReversed(), all.toSorted((a, b) => a.workers - b.workers)]
@@ -43,7 +43,7 @@ test('all who hear a ring agree, in whichever order they know each other', () =>
   )
 })
 
-test('the order goes on where the last ones ended, until everybody was asked, each once', () => {
+test('the order continues after the previous instances until each was selected once', () => {
   fc.assert(
     fc.property(crowd, seed, fc.integer({ min: 1, max: 4 }), (all, which, jobs) => {
       const asked: string[] = []
@@ -67,16 +67,16 @@ test('the order goes on where the last ones ended, until everybody was asked, ea
   )
 })
 
-test('who is not among those who serve the queue gets nothing, and nobody does when nobody is', () => {
+test('an instance that does not serve the queue gets no jobs, and with no candidates none does', () => {
   expect(shareOf(wakeUp(3, 1), [{ instance: 'a', workers: 2 }], 'b')).toEqual({ jobs: 0, skip: null })
   expect(shareOf(wakeUp(3, 1), [], 'b')).toEqual({ jobs: 0, skip: null })
 })
 
-test('the last one of the order may get fewer jobs than it has workers', () => {
+test('the last instance in the order can get fewer jobs than it has workers', () => {
   expect(shareOf(wakeUp(2, 1), [{ instance: 'a', workers: 5 }], 'a')).toEqual({ jobs: 2, skip: null })
 })
 
-test('over many rings everybody is first about as often', () => {
+test('over many notifications each instance is first about equally often', () => {
   const all = Array.from({ length: 8 }, (_, n) => ({
     instance: `01a1de30-651e-7249-b059-6ee5d7464bd${n}`,
     workers: 1,

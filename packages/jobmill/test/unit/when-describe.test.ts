@@ -73,11 +73,11 @@ describe('in English', () => {
     ['* * * * MON', 'Europe/Paris', 'every minute on Monday, Europe/Paris time'],
     ['*/5 * * * *', 'Europe/Paris', 'every 5 minutes'],
     ['every 1h', 'Europe/Paris', 'every hour'],
-  ])('%s in %s says the zone where it makes a difference', (when, zone, text) =>
+  ])('%s in %s names the zone if it makes a difference', (when, zone, text) =>
     expect(describeWhen(when, zone)).toBe(text),
   )
 
-  test('what cannot be read is refused', () => {
+  test('an invalid expression is refused', () => {
     expect(refusal(() => describeWhen('0 25 * * *')).code).toBe('SCHEDULE_INVALID')
   })
 })

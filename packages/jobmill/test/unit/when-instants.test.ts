@@ -48,13 +48,13 @@ describe('days', () => {
     expect(runs(timing(when), from, expected.length)).toEqual(expected)
   })
 
-  test('an instant is not after itself, and the part of a second before it counts', () => {
+  test('an instant is not after itself, and fractions of a second before it count', () => {
     expect(runs(timing('0 0 * * *'), '2026-02-01T00:00:00.000Z', 1)).toEqual(['2026-02-02T00:00:00Z'])
     expect(runs(timing('0 0 * * *'), '2026-01-31T23:59:59.999Z', 1)).toEqual(['2026-02-01T00:00:00Z'])
     expect(runs(timing('0 0 * * *'), '2026-02-01T00:00:00.001Z', 1)).toEqual(['2026-02-02T00:00:00Z'])
   })
 
-  test('are those of the zone', () => {
+  test('follow the time zone', () => {
     expect(runs(timing('0 9 * * *', 'Asia/Kolkata'), '2026-02-01T00:00:00Z', 1)).toEqual([
       '2026-02-01T03:30:00Z',
     ])
@@ -152,12 +152,12 @@ const CHANGES: readonly (readonly [string, string, string, readonly string[]])[]
   ['30 23 * * SAT', 'America/Nuuk', '2026-03-27T22:00:00Z', ['29 00:00 -01:00', '4 23:30 -01:00']],
 ]
 
-describe('changes of the clock', () => {
+describe('clock changes', () => {
   test.each(CHANGES)('%s in %s after %s', (when, zone, from, expected) => {
     expect(local(timing(when, zone), from, expected.length)).toEqual(expected)
   })
 
-  test('a day that was left out is made up for once', () => {
+  test('a skipped day is made up for once', () => {
     // Samoa skipped from 29 to 31 December 2011.
     expect(runs(timing('0 9 * * *', 'Pacific/Apia'), '2011-12-29T00:00:00Z', 3)).toEqual([
       '2011-12-29T19:00:00Z',
@@ -166,7 +166,7 @@ describe('changes of the clock', () => {
     ])
   })
 
-  test('intervals go on by elapsed time', () => {
+  test('intervals follow elapsed time', () => {
     const every = { ...timing('every 30m', 'Europe/Paris'), startAt: at('2026-10-25T00:15:00Z') }
     expect(runs(every, '2026-10-25T00:15:00Z', 3)).toEqual([
       '2026-10-25T00:45:00Z',
@@ -177,7 +177,7 @@ describe('changes of the clock', () => {
 })
 
 describe('intervals', () => {
-  test('are counted from when the schedule came into being, the first after one', () => {
+  test('count from the creation of the schedule; the first tick is one interval later', () => {
     expect(runs(timing('every 10m'), '2026-01-01T00:00:00Z', 2, '2026-01-01T00:03:00Z')).toEqual([
       '2026-01-01T00:13:00Z',
       '2026-01-01T00:23:00Z',
@@ -187,7 +187,7 @@ describe('intervals', () => {
     ])
   })
 
-  test('with a start begin with it', () => {
+  test('with a start begin at it', () => {
     const started = timing('every 10m', 'UTC', { start: '2026-02-01T00:00:00Z' })
     expect(runs(started, '2026-01-01T00:00:00Z', 2)).toEqual(['2026-02-01T00:00:00Z', '2026-02-01T00:10:00Z'])
     expect(runs(started, '2026-03-01T00:04:00Z', 1)).toEqual(['2026-03-01T00:10:00Z'])
@@ -197,7 +197,7 @@ describe('intervals', () => {
 describe('start and end', () => {
   const between = { start: '2026-02-01T09:00:00Z', end: '2026-02-02T09:00:00Z' }
 
-  test('belong to what is between them', () => {
+  test('are inclusive', () => {
     expect(runs(timing('0 9 * * *', 'UTC', between), '2026-01-01T00:00:00Z', 9)).toEqual([
       '2026-02-01T09:00:00Z',
       '2026-02-02T09:00:00Z',
@@ -205,19 +205,19 @@ describe('start and end', () => {
     expect(runs(timing('every 12h', 'UTC', between), '2026-01-01T00:00:00Z', 9)).toHaveLength(3)
   })
 
-  test('nothing comes after the end', () => {
+  test('there is no tick after the end', () => {
     expect(runs(timing('0 9 * * *', 'UTC', between), '2026-02-02T09:00:00Z', 9)).toEqual([])
   })
 
-  test('nothing is planned after 2199, where no job can be due', () => {
+  test('there is no tick after 2199, the last year in which a job can be due', () => {
     expect(runs(timing('@yearly'), '2199-06-01T00:00:00Z', 9)).toEqual(['2200-01-01T00:00:00Z'])
     expect(runs(timing('every 3650d'), '2199-12-01T00:00:00Z', 9)).toEqual([])
   })
 })
 
-describe('looking back', () => {
+describe('previous ticks', () => {
   test.each(['0 9 * * MON-FRI', '*/5 1-3 * * *', 'every 7m', '30 2 * * *', '0 0 1 1 *'])(
-    '%s: the last one before is the one that a walk finds, and so is the number',
+    '%s: lastBefore and count agree with a linear search',
     (when) => {
       const instants = instantsOf(timing(when, 'Europe/Paris'), at('2025-01-01T00:00:00Z'))
       const from = instants.after(at('2025-03-25T00:00:00Z')) ?? 0
@@ -234,7 +234,7 @@ describe('looking back', () => {
     },
   )
 
-  test('a calendar is counted up to 10,000, an interval to its end', () => {
+  test('of a calendar are counted up to 10,000, of an interval without a bound', () => {
     const [from, before] = [at('2020-01-01T00:00:00Z'), at('2026-01-01T00:00:00Z')]
     expect(instantsOf(timing('* * * * * *'), 0).count(from, before)).toBe(10_000)
     expect(instantsOf(timing('every 1s'), from - 1_000).count(from, before)).toBe((before - from) / 1_000)
@@ -242,7 +242,7 @@ describe('looking back', () => {
     expect(instantsOf(ended, 0).count(from, before)).toBe(10)
   })
 
-  test('the last of many millions is found without walking', () => {
+  test('are found without iterating over many millions', () => {
     const [from, before] = [at('1990-01-01T00:00:00Z'), at('2026-06-01T00:00:00.5Z')]
     expect(instantsOf(timing('* * * * * *', 'Europe/Paris'), 0).lastBefore(before, from)).toBe(
       at('2026-06-01T00:00:00Z'),

@@ -14,7 +14,7 @@ function calendar(text: string): Calendar {
 const refused = (text: string): string => refusal(() => parseWhen(text)).message
 
 describe('fields', () => {
-  test('are five, or six with seconds in front', () => {
+  test('number five, or six with seconds first', () => {
     expect(calendar('5 4 3 2 1')).toMatchObject({
       second: { values: [0] },
       minute: { values: [5] },
@@ -69,7 +69,7 @@ describe('fields', () => {
     expect(refused('0 0 9 * * MON 2027')).toContain('has a seventh field')
   })
 
-  test('A a year is refused by its name, with what to do instead', () => {
+  test('A a year is refused by name, with an alternative', () => {
     expect(refused('0 0 9 * * MON *')).toContain(
       'has a seventh field, the year, which is not supported, at character 15',
     )
@@ -82,7 +82,7 @@ describe('fields', () => {
     expect(calendar('0 0 1,15,l * *').day).toMatchObject({ last: true, values: [1, 15] })
   })
 
-  test('either day counts when both are restricted, and * with a step does not restrict', () => {
+  test('a day matches either day field if both are restricted, and * with a step does not restrict', () => {
     expect(calendar('0 0 13 * FRI').eitherDay).toBe(true)
     expect(calendar('0 0 L * FRI').eitherDay).toBe(true)
     expect(calendar('0 0 */2 * FRI').eitherDay).toBe(false)
@@ -95,7 +95,7 @@ describe('fields', () => {
     ['0 */2 * * *', 'steps'],
     ['0 0-23/2 * * *', 'named'],
     ['0 2 * * *', 'named'],
-  ])('%s goes through the hours: %s', (text, hours) => expect(calendar(text).hours).toBe(hours))
+  ])('the hours of %s are classified as %s', (text, hours) => expect(calendar(text).hours).toBe(hours))
 })
 
 describe('nicknames and intervals', () => {
@@ -177,9 +177,11 @@ describe('refused', () => {
     ['a number', 5],
     ['nothing', undefined],
     ['what is far too long', '1,'.repeat(300)],
-  ])('%s is no expression', (_, text) => expect(refusal(() => parseWhen(text)).code).toBe('SCHEDULE_INVALID'))
+  ])('%s is not an expression', (_, text) =>
+    expect(refusal(() => parseWhen(text)).code).toBe('SCHEDULE_INVALID'),
+  )
 
-  test('a day that only leap years have is none of them', () => {
+  test('29 February is accepted, and so is 31 February with a weekday', () => {
     expect(calendar('0 0 29 2 *').day.values).toEqual([29])
     expect(calendar('0 0 31 2 MON').eitherDay).toBe(true)
   })
@@ -197,7 +199,7 @@ describe('a time zone', () => {
     ['Middle/Earth-of-nowhere', 'Pass a name such as "Europe/Paris", or "UTC"'],
     ['', 'Pass a name such as "Europe/Paris", or "UTC"'],
     [7, 'Pass a name such as "Europe/Paris", or "UTC"'],
-  ])('is not %j', (zone, fix) => {
+  ])('cannot be %j', (zone, fix) => {
     const error = refusal(() => checkZone(zone, 'schedule.zone'))
     expect(error).toMatchObject({ code: 'SCHEDULE_INVALID', field: 'schedule.zone', fix })
   })

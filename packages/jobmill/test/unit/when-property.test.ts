@@ -138,8 +138,8 @@ const iso = (instants: readonly number[]): string[] => instants.map((at) => new 
 /** Instants within the two days, in milliseconds. */
 const points = fc.array(fc.integer({ min: 0, max: 2 * DAY - 1 }), { minLength: 20, maxLength: 20 })
 
-describe('planned instants', () => {
-  test('are those that a walk over every minute finds, from wherever one looks', { timeout: 60_000 }, () => {
+describe('ticks', () => {
+  test('equal those that a search over every minute finds, from any instant', { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(expression, place, points, ({ when, entry }, { zone, from }, offsets) => {
         const until = from + 2 * DAY
