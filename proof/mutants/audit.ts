@@ -130,7 +130,7 @@ export const AUDIT: readonly TestedMutant[] = [
     file: 'work/handlers/pool-messages.ts',
     find: "(typeof seconds === 'number' ?",
     replace: "(typeof seconds === 'bigint' ?",
-    test: { file: `${TESTS}/work/handlers/worker-pool.test.ts`, name: 'throttled a throttle' },
+    test: { file: `${TESTS}/work/handlers/worker-pool.test.ts`, name: 'throttled throws Throttled' },
   },
   {
     name: 'the error for a cron expression with a year does not name the year',

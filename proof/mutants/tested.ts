@@ -30,7 +30,10 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'work/compare.ts',
     find: ' && !after.has(keyOf(lease))',
     replace: '',
-    test: { file: `${TESTS}/work/compare.test.ts`, name: 'what becomes known while the database is asked' },
+    test: {
+      file: `${TESTS}/work/compare.test.ts`,
+      name: 'keeps a lease that starts or ends during the comparison',
+    },
   },
   {
     name: 'postgres: a crash is not reverted when its process reconnects',
@@ -230,7 +233,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'work/notes.ts',
     find: 'if (!isDataError(error)) return due.forEach(keep)',
     replace: 'if (Boolean(error)) return due.forEach(keep)',
-    test: { file: `${TESTS}/work/notes.test.ts`, name: 'stops no other' },
+    test: { file: `${TESTS}/work/notes.test.ts`, name: 'block no other' },
   },
   {
     name: "postgres: a commit of the user's transaction sends no notification",
@@ -272,7 +275,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'work/handlers/child-options.ts',
     find: 'timeout = DEFAULTS.childTimeoutMs,',
     replace: "timeout = DEFAULTS.childTimeoutMs > 0 ? 'none' : '1m',",
-    test: { file: `${TESTS}/work/handlers/command.test.ts`, name: 'A the policy is that of the job' },
+    test: { file: `${TESTS}/work/handlers/command.test.ts`, name: 'A the policy comes from the job' },
   },
   {
     name: 'the payload of a command cannot override the default timeout',

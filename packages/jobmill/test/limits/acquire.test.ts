@@ -12,7 +12,7 @@ const TWO = { db: { concurrency: 2 } } as const
 const sentAway = (error: unknown): number => (error instanceof Snooze ? error.forMs : Number.NaN)
 
 describe('a rate', () => {
-  test('what is there is granted at once, and what comes within a second is waited for', async () => {
+  test('grants available tokens at once, and waits for tokens within a second', async () => {
     const it = await scene(HALF_SECONDLY)
     const limit = insideOf(it.first, aLease(it.platform))
     await limit.acquire('api', 2)
@@ -23,7 +23,7 @@ describe('a rate', () => {
     expect(await third).toMatchObject({ limit: 'api', amount: 1 })
   })
 
-  test('what comes later than that is a snooze until then, and the job goes before newcomers', async () => {
+  test('throws Snooze for a later token, and the job is served before new callers', async () => {
     const it = await scene(MINUTELY)
     await insideOf(it.first, aLease(it.platform)).acquire('smtp')
     const limit = insideOf(it.first, aLease(it.platform))
@@ -37,7 +37,7 @@ describe('a rate', () => {
     expect(await again).toMatchObject({ limit: 'smtp' })
   })
 
-  test('the signal ends a wait with its reason', async () => {
+  test('stops waiting when the signal fires, with its reason', async () => {
     const it = await scene(HALF_SECONDLY)
     const stop = new AbortController()
     const limit = insideOf(it.first, aLease(it.platform), stop.signal)
@@ -51,7 +51,7 @@ describe('a rate', () => {
     expect(it.platform.pendingTimers).toBe(0)
   })
 
-  test('the signal ends a question that the database does not answer', async () => {
+  test('stops waiting for a database that does not answer when the signal fires', async () => {
     const it = await scene(HALF_SECONDLY)
     const stop = new AbortController()
     const hung = it.first.store.hold('acquire')
@@ -63,7 +63,7 @@ describe('a rate', () => {
     hung.release()
   })
 
-  test('P13: whoever wakes too late for its instant asks again, so that two late ones never come together', async () => {
+  test('P13: a caller that wakes too late asks again, so that two late callers never use tokens together', async () => {
     const it = await scene(HALF_SECONDLY)
     const { platform, first } = it
     // A blocked event loop: timers fire late.
@@ -88,7 +88,7 @@ describe('a rate', () => {
     expect((await first.store.limits())[0]?.available).toBe(1)
   })
 
-  test('a process that is late again and again sends its job away rather than spoil tokens for ever', async () => {
+  test('snoozes the job of a process that is late repeatedly, so that it wastes no more tokens', async () => {
     const { platform, first } = await scene({ fast: { rate: 100, burst: 1 } })
     await insideOf(first, aLease(platform)).acquire('fast')
     // Timers fire at once, and each reading of the clock finds that the process was blocked.
@@ -103,7 +103,7 @@ describe('a rate', () => {
     expect(first.store.calls('acquire')).toBe(1 + 3)
   })
 
-  test('release gives nothing back, and asks nothing of the store that gives back permits', async () => {
+  test('release returns no token and does not call the store', async () => {
     const it = await scene(HALF_SECONDLY)
     const permit = await insideOf(it.first, aLease(it.platform)).acquire('api', 2)
     await permit.release()
@@ -120,8 +120,8 @@ describe('a rate', () => {
   })
 })
 
-describe('what cannot be granted', () => {
-  test('more than there ever is at once names both numbers', async () => {
+describe('a request that cannot be granted', () => {
+  test('above the maximum names both numbers', async () => {
     const it = await scene({ ...MINUTELY, ...TWO })
     const [lease] = await running(it.first, 1)
     const limit = insideOf(it.first, lease ?? aLease(it.platform))
@@ -133,7 +133,7 @@ describe('what cannot be granted', () => {
     expect(await failure(limit.tryAcquire('db', 3))).toMatchObject({ code: 'OPTION_INVALID' })
   })
 
-  test('an unknown name is an error with the nearest that there is', async () => {
+  test('for an unknown limit names the nearest one', async () => {
     const it = await scene(MINUTELY)
     const limit = insideOf(it.first, aLease(it.platform))
     for (const work of [limit.acquire('smpt'), limit.tryAcquire('smpt'), limit.drain('smpt')])
@@ -161,14 +161,14 @@ describe('what cannot be granted', () => {
     },
   )
 
-  test('a permit for an attempt that lost its lease is refused', async () => {
+  test('from an attempt that lost its lease is refused', async () => {
     const it = await scene(ONE)
     expect(await failure(insideOf(it.first, aLease(it.platform)).acquire('db'))).toMatchObject({
       code: 'LEASE_LOST',
     })
   })
 
-  test('trouble with the database is told as it is', async () => {
+  test('fails with the error of the database', async () => {
     const it = await scene(MINUTELY)
     it.first.store.fail('acquire')
     expect(await failure(insideOf(it.first, aLease(it.platform)).acquire('smtp'))).toMatchObject({

@@ -20,7 +20,7 @@ function statements() {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const named = ({ items }: Sent): string[] => items.map((item) => `reply ${item}`)
 
-test('a call is sent at once, and those that come meanwhile share the next statement, in their order', async () => {
+test('sends a call at once, and puts the calls that arrive during it into the next statement, in order', async () => {
   const { call, sent } = statements()
   const replies = [1, 2, 3, 4].map(call)
   expect(sent.map(({ items }) => items)).toEqual([[1]])
@@ -35,7 +35,7 @@ test('a call is sent at once, and those that come meanwhile share the next state
   expect(await Promise.all([...replies, last])).toEqual([1, 2, 3, 4, 5].map((n) => `reply ${n}`))
 })
 
-test('at most 500 items stand in one statement', async () => {
+test('puts at most 500 items into one statement', async () => {
   const { call, sent } = statements()
   const replies = Array.from({ length: 1_002 }, (_, n) => call(n))
   for (let at = 0; at < 4; at += 1) {
@@ -47,7 +47,7 @@ test('at most 500 items stand in one statement', async () => {
   expect(await Promise.all(replies)).toHaveLength(1_002)
 })
 
-test('an error is for those alone that were in the statement', async () => {
+test('an error fails only the calls in its statement', async () => {
   const { call, sent } = statements()
   const first = call(1)
   const others = [2, 3].map(call)
@@ -64,7 +64,7 @@ test('an error is for those alone that were in the statement', async () => {
   expect(await Promise.all([first, later])).toEqual(['reply 1', 'reply 4'])
 })
 
-test('an item that got no answer is told so, and its neighbours all the same', async () => {
+test('an item without a reply fails, and its neighbors do not', async () => {
   const { call, sent } = statements()
   const first = call(1)
   const others = [2, 3].map(call)

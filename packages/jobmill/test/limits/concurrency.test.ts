@@ -110,7 +110,7 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
 }
 
 describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, ({ name, database }) => {
-  test('many holders in three processes, and deaths among them, never have more than there is', async () => {
+  test('many holders in three processes, some of which crash, never hold more permits than the limit', async () => {
     const it = await scene({ db: { concurrency: MOST } }, { database, processes: 3 })
     const { platform } = it
     const usage: Usage = { now: 0, most: 0, done: 0 }

@@ -12,7 +12,7 @@ const HALF_SECONDLY = { api: { rate: 2 } } as const
 const ONE = { db: { concurrency: 1 } } as const
 
 describe('P13: a lost reply', () => {
-  test('of a rate grants nothing: the tokens may be lost, and it is asked again', async () => {
+  test('of a rate grants nothing: the tokens may be lost, and the limit is asked again', async () => {
     const it = await scene({ api: { rate: 1, burst: 3 } })
     const limit = insideOf(it.first, aLease(it.platform))
     it.first.store.loseReply('acquire')
@@ -22,7 +22,7 @@ describe('P13: a lost reply', () => {
     expect((await it.first.store.limits())[0]?.available).toBe(1)
   })
 
-  test('of a concurrency limit does not stand in the way of the one who asks again', async () => {
+  test('of a concurrency limit does not block the retry', async () => {
     const it = await scene(ONE)
     const [a] = await running(it.first, 1)
     it.first.store.loseReply('acquire')
@@ -32,7 +32,7 @@ describe('P13: a lost reply', () => {
     expect(await held(it)).toBe(0)
   })
 
-  test('is told after many of them, never taken for a grant', async () => {
+  test('is reported after many of them, and never counts as a grant', async () => {
     const it = await scene({ api: { rate: 1_000 } })
     it.first.store.loseReply('acquire', { times: Number.POSITIVE_INFINITY })
     const asking = failure(insideOf(it.first, aLease(it.platform)).acquire('api'))
@@ -42,7 +42,7 @@ describe('P13: a lost reply', () => {
 })
 
 describe('drain', () => {
-  test('nothing is granted for exactly so long, and then one at a time', async () => {
+  test('grants nothing for exactly that long, and then one token at a time', async () => {
     const it = await scene({ api: { rate: 10, burst: 5 } })
     const limit = insideOf(it.first, aLease(it.platform))
     await limit.drain('api', { retryAfter: '30s' })
@@ -55,7 +55,7 @@ describe('drain', () => {
     expect(await limit.tryAcquire('api')).not.toBeNull()
   })
 
-  test('who waits here for an instant that was granted before does not use it', async () => {
+  test('revokes a token that a waiting caller was granted before', async () => {
     const it = await scene(HALF_SECONDLY)
     const limit = insideOf(it.first, aLease(it.platform))
     await limit.acquire('api', 2)
@@ -69,7 +69,7 @@ describe('drain', () => {
   test.each([
     ['another key', 'b', 'nothing was thrown'],
     ['this key', 'a', expect.any(Snooze)],
-  ])('who waits for a key when %s is drained', async (_, key, outcome) => {
+  ])('while a caller waits for a key and %s is drained', async (_, key, outcome) => {
     const it = await scene({ api: { ...HALF_SECONDLY.api, perKey: true } })
     const limit = insideOf(it.first, aLease(it.platform))
     await limit.acquire('api', { key: 'a', amount: 2 })
@@ -80,7 +80,7 @@ describe('drain', () => {
     expect(await waiting).toEqual(outcome)
   })
 
-  test('drains of any number of keys are remembered for as long as somebody may wait, and not for ever', async () => {
+  test('of any number of keys is remembered while a caller may wait, but not without bound', async () => {
     const known = drains(
       { opened: async () => store, platform: testPlatform(), emit: () => {} },
       knownLimits(() => store.limits(), testPlatform()),
@@ -99,7 +99,7 @@ describe('drain', () => {
     expect(values.size).toBe(3)
   })
 
-  test('a lost reply does not make it longer', async () => {
+  test('is not made longer by a lost reply', async () => {
     const it = await scene({ api: { rate: 10 } })
     const limit = insideOf(it.first, aLease(it.platform))
     it.first.store.fail('drain', { error: new JobmillError('OUTCOME_UNKNOWN', 'nobody knows') })
@@ -112,7 +112,7 @@ describe('drain', () => {
     expect(await limit.tryAcquire('api')).not.toBeNull()
   })
 
-  test('without a time what had gathered is gone; a concurrency limit needs one', async () => {
+  test('without a time removes the saved tokens; a concurrency limit needs a time', async () => {
     const it = await scene({ api: { rate: 10, burst: 5 }, ...ONE })
     const limit = insideOf(it.first, aLease(it.platform))
     await limit.drain('api')

@@ -20,7 +20,7 @@ const instant = ({ platform }: Scene, work: Promise<unknown>): Promise<number> =
   work.then(() => platform.monotonic())
 
 describe('a rate', () => {
-  test('is waited for as long as it takes, by all who wait, also without a started mill', async () => {
+  test('waits as long as it takes, for every caller, even without a started mill', async () => {
     const it = await scene({ smtp: { rate: 50, per: '1m' } })
     const limit = it.first.limits.outside('smtp')
     const instants = Array.from({ length: 5 }, () => instant(it, limit.acquire()))
@@ -31,7 +31,7 @@ describe('a rate', () => {
     expect(it.platform.pendingTimers).toBe(0)
   })
 
-  test('is the budget of handlers too', async () => {
+  test('shares its budget with handlers', async () => {
     const it = await scene(API)
     await insideOf(it.first, aLease(it.platform)).acquire('api', 2)
     expect(await it.first.limits.outside('api').tryAcquire()).toBeNull()
@@ -40,7 +40,7 @@ describe('a rate', () => {
     expect(await insideOf(it.first, aLease(it.platform)).tryAcquire('api')).toBeNull()
   })
 
-  test('the wait ends with the signal, the timeout, or the mill', async () => {
+  test('stops waiting at the signal, the timeout, or the stop of the mill', async () => {
     const it = await scene(API)
     const limit = it.first.limits.outside('api')
     await limit.acquire({ amount: 2 })
@@ -64,7 +64,7 @@ describe('a rate', () => {
     expect(it.platform.pendingTimers).toBe(0)
   })
 
-  test('what cannot be granted, or read, is an error', async () => {
+  test('refuses invalid and impossible requests', async () => {
     const it = await scene(API)
     const { outside } = it.first.limits
     expect(await failure(outside('api').acquire({ amount: 3 }))).toMatchObject({ code: 'OPTION_INVALID' })
@@ -81,7 +81,7 @@ describe('a rate', () => {
 })
 
 describe('a concurrency limit', () => {
-  test('those who wait get it one after the other, in their order, and only the first of them asks', async () => {
+  test('serves waiting callers one after the other, in order, and only the first asks the store', async () => {
     const it = await started(ONE)
     const limit = it.first.limits.outside('db')
     const order: number[] = []
@@ -105,7 +105,7 @@ describe('a concurrency limit', () => {
     expect(await it.first.store.limits()).toMatchObject([{ held: 0 }])
   })
 
-  test('the signal ends the wait of any of them', async () => {
+  test('any caller stops waiting when its signal fires', async () => {
     const it = await started(ONE)
     const limit = it.first.limits.outside('db')
     const first = await limit.acquire()
@@ -119,7 +119,7 @@ describe('a concurrency limit', () => {
     expect(await last).toMatchObject({ limit: 'db' })
   })
 
-  test('what is granted after nobody waits any more goes back', async () => {
+  test('releases a permit that is granted after its caller stopped waiting', async () => {
     const it = await started(ONE)
     const limit = it.first.limits.outside('db')
     const answer = it.first.store.holdReply('acquire')
@@ -134,7 +134,7 @@ describe('a concurrency limit', () => {
     expect(await it.first.store.limits()).toMatchObject([{ held: 0 }])
   })
 
-  test('P13: a lost reply does not let it stand in its own way, nor hold what nobody knows of', async () => {
+  test('P13: a lost reply neither blocks the retry nor leaks a permit', async () => {
     const it = await started(ONE)
     it.first.store.loseReply('acquire')
     const waiting = it.first.limits.outside('db').acquire()
@@ -143,14 +143,14 @@ describe('a concurrency limit', () => {
     expect(await it.first.store.limits()).toMatchObject([{ held: 0 }])
   })
 
-  test('needs a started mill, and says so', async () => {
+  test('needs a started mill, and the error says so', async () => {
     const it = await scene(ONE)
     const limit = it.first.limits.outside('db')
     for (const work of [limit.acquire(), limit.tryAcquire()])
       expect(await failure(work)).toMatchObject({ message: 'a permit of limit "db" needs a started mill' })
   })
 
-  test('waits for a start that is on its way', async () => {
+  test('waits for a start in progress', async () => {
     const { first, platform } = await scene(ONE)
     const { instance, store } = first
     const own = limits({

@@ -8,7 +8,7 @@ const ONE = { db: { concurrency: 1 } } as const
 const TWO = { db: { concurrency: 2 } } as const
 
 describe('a concurrency limit', () => {
-  test('one waits in place, and is woken at once by a release in this process; the others are sent away', async () => {
+  test('one job waits in place, and a release in this process wakes it at once; others are snoozed', async () => {
     const it = await scene(ONE)
     const [a, b, c] = await running(it.first, 3)
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were claimed')
@@ -23,7 +23,7 @@ describe('a concurrency limit', () => {
     expect(await held(it)).toBe(1)
   })
 
-  test('it is woken when a job with a permit ends here, also one whose queue draws on the limit', async () => {
+  test('a job with a permit that ends here wakes it, even if the permit came from the limit of its queue', async () => {
     for (const queueLimit of [null, 'db']) {
       const it = await scene(ONE)
       const [a, b] = await running(it.first, 2)
@@ -43,7 +43,7 @@ describe('a concurrency limit', () => {
     }
   })
 
-  test('otherwise it asks every 200 ms, and is sent away after a second', async () => {
+  test('a waiting job asks every 200 ms, and is snoozed after a second', async () => {
     const it = await scene(ONE, { processes: 2 })
     const [a, b, c] = await running(it.first, 3)
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were claimed')
@@ -67,7 +67,7 @@ describe('a concurrency limit', () => {
     expect(it.platform.pendingTimers).toBe(0)
   })
 
-  test('the signal ends the wait, and the next one can wait in place', async () => {
+  test('a job stops waiting when the signal fires, and the next one can wait in place', async () => {
     const it = await scene(ONE)
     const [a, b, c] = await running(it.first, 3)
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were claimed')
@@ -83,7 +83,7 @@ describe('a concurrency limit', () => {
     expect(await next).toMatchObject({ limit: 'db' })
   })
 
-  test('a block gives its permit back, twice is once', async () => {
+  test('the end of a block releases its permit, and a second release does nothing', async () => {
     const it = await scene(TWO)
     const [a] = await running(it.first, 1)
     const limit = insideOf(it.first, a ?? aLease(it.platform))
@@ -101,7 +101,7 @@ describe('a concurrency limit', () => {
     expect(await held(it)).toBe(0)
   })
 
-  test('P13: of several permits of one job none goes back before the last, because they go back together', async () => {
+  test('P13: several permits of one job are released together, with the last one', async () => {
     const it = await scene(TWO)
     const [a] = await running(it.first, 1)
     const limit = insideOf(it.first, a ?? aLease(it.platform))
@@ -119,7 +119,7 @@ describe('a concurrency limit', () => {
     expect(await held(it)).toBe(0)
   })
 
-  test('a limit that the queue of the job draws on cannot be drawn on again: it would wait for itself', async () => {
+  test('a job cannot acquire the limit of its own queue: it would wait for itself', async () => {
     const it = await scene(TWO)
     const [a] = await running(it.first, 1)
     if (a === undefined) throw new Error('one was claimed')
@@ -131,7 +131,7 @@ describe('a concurrency limit', () => {
     expect(await held(it)).toBe(0)
   })
 
-  test('a release that the database does not answer is sent again, and never throws', async () => {
+  test('a release without an answer is sent again, and never throws', async () => {
     const it = await scene(ONE)
     const [a, b] = await running(it.first, 2)
     if (a === undefined || b === undefined) throw new Error('two were claimed')
@@ -150,7 +150,7 @@ describe('a concurrency limit', () => {
   })
 })
 
-test('what is asked for while a give-back is on its way waits for it', async () => {
+test('a request during a release waits for it', async () => {
   const order: string[] = []
   const back = Promise.withResolvers<void>()
   const mine = holding(

@@ -71,7 +71,7 @@ const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 10), post
 describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
   const minutes = MINUTES[name] ?? 60
   test(
-    `bar 8: a queue limited to 50/min sustains that within 5 % for ${minutes} minutes, with other kinds unaffected`,
+    `target 8: a queue limited to 50/min sustains that within 5 % for ${minutes} minutes, with other kinds unaffected`,
     { timeout: 180_000 },
     async () => {
       const it = await atWork(database)
@@ -107,7 +107,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
     },
   )
 
-  test('bar 8: a 429 with Retry-After pauses the queue exactly that long, and nobody else', async () => {
+  test('target 8: a 429 with Retry-After pauses the queue exactly that long, and no other queue', async () => {
     const it = await atWork(database)
     const { platform, first } = it
     await enqueue(first, 'mail', 10)

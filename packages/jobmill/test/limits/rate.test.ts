@@ -129,7 +129,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
     expect(uses.reduce((sum, use) => sum + use.amount, 0)).toBeGreaterThanOrEqual(0.95 * 20 * seconds)
   })
 
-  test('replies that get lost let nothing more through', async () => {
+  test('lost replies let no extra job through', async () => {
     const api = { rate: 5 } as const
     const it = await scene({ api }, { database, processes: 3 })
     const losing = new AbortController()
@@ -147,7 +147,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
     expect(uses.length).toBeGreaterThan(1.5 * seconds)
   })
 
-  test('a drain pauses for exactly as long as it says, in every process, and other work is not held up', async () => {
+  test('a drain pauses for exactly its time in every process, without delaying other work', async () => {
     const it = await scene(
       { smtp: { rate: 50, per: '1m' }, other: { rate: 50, per: '1m' } },
       { database, processes: 3 },

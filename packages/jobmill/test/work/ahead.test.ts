@@ -31,8 +31,8 @@ const some = (count: number, overrides: Partial<Lease> = {}): Lease[] =>
   Array.from({ length: count }, () => aLease(overrides))
 const ids = (leases: readonly Lease[]): string[] => leases.map(({ id }) => id)
 
-describe('what was claimed ahead', () => {
-  test('begins as far as there are workers, and the rest in its order as they become free', () => {
+describe('prefetched leases', () => {
+  test('start on free workers, and the others in order as workers become free', () => {
     const { ahead, running, end } = bench()
     const leases = some(4)
     ahead.take(leases)
@@ -46,7 +46,7 @@ describe('what was claimed ahead', () => {
     expect(ids(running)).toEqual(ids(leases.slice(2)))
   })
 
-  test('lets a better priority that came later go first', () => {
+  test('with a better priority start first, even if they came later', () => {
     const { ahead, running, end } = bench({ default: 1 })
     const [first, usual, urgent] = [aLease(), aLease(), aLease({ priority: -5 })]
     ahead.take([first, usual])
@@ -55,7 +55,7 @@ describe('what was claimed ahead', () => {
     expect(ids(running)).toEqual([urgent.id])
   })
 
-  test('counts what it waited here as waited', async () => {
+  test('count the time in the prefetch buffer as waiting time', async () => {
     const { platform, ahead, running, end } = bench({ default: 1 })
     ahead.take([aLease(), aLease({ waitedMs: 7 })])
     await platform.advance(100)
@@ -63,7 +63,7 @@ describe('what was claimed ahead', () => {
     expect(running[0]?.waitedMs).toBe(107)
   })
 
-  test('goes back after a quarter of a second, and nothing is claimed ahead until a job has ended again', async () => {
+  test('are released after 250 ms, and nothing is prefetched until another job ends', async () => {
     const { platform, ahead, paces, released } = bench()
     paces.ran('default', 1)
     const leases = some(5)
@@ -83,7 +83,7 @@ describe('what was claimed ahead', () => {
     expect(ahead.most('default')).toBeGreaterThan(0)
   })
 
-  test('goes back instead of beginning when the process stood still, and its timers with it', async () => {
+  test('are released instead of started if the process was paused, and its timers with it', async () => {
     const platform = testPlatform()
     const still = { ...platform, timer: () => ({ cancel() {} }) }
     const { ahead, running, released, end } = bench({ default: 1 }, still)
@@ -95,7 +95,7 @@ describe('what was claimed ahead', () => {
     expect(ids(released)).toEqual(ids(leases.slice(1)))
   })
 
-  test('goes back when its queue has fewer workers now, and only then', () => {
+  test('are released if their queue has fewer workers now, and only then', () => {
     const { ahead, workers, released } = bench({ a: 1, b: 1 })
     ahead.take([...some(3, { queue: 'a' }), ...some(3, { queue: 'b' })])
     ahead.review()
@@ -106,7 +106,7 @@ describe('what was claimed ahead', () => {
     expect(ahead.count()).toBe(2)
   })
 
-  test('begins when its queue has more workers', () => {
+  test('start when their queue gets more workers', () => {
     const { ahead, workers, running } = bench({ default: 1 })
     ahead.take(some(3))
     workers['default'] = 3
@@ -114,7 +114,7 @@ describe('what was claimed ahead', () => {
     expect(running).toHaveLength(3)
   })
 
-  test('goes back alone when somebody wants to stop it', () => {
+  test('are released one at a time to cancel a job', () => {
     const { ahead, released } = bench({ default: 0 })
     const leases = some(3)
     ahead.take(leases)
@@ -123,7 +123,7 @@ describe('what was claimed ahead', () => {
     expect(ahead.count()).toBe(2)
   })
 
-  test('is forgotten when the instance is lost: it is not ours to give back', async () => {
+  test('are dropped, not released, when the instance is lost', async () => {
     const { platform, ahead, released, running, end } = bench({ default: 1 })
     ahead.take(some(3))
     ahead.lost()
@@ -132,7 +132,7 @@ describe('what was claimed ahead', () => {
     expect([released.length, running.length, ahead.count()]).toEqual([0, 0, 0])
   })
 
-  test('goes back at a stop, and so does what comes after it', () => {
+  test('are released at a stop, and so are those that arrive later', () => {
     const { ahead, released, end, running } = bench({ default: 1 })
     const [running0, waiting, late] = some(3)
     ahead.take([running0, waiting].filter((lease) => lease !== undefined))
@@ -144,15 +144,15 @@ describe('what was claimed ahead', () => {
   })
 })
 
-describe('how many may wait', () => {
-  test('is what begins within 100 ms by what was measured, and none before', () => {
+describe('the size of the prefetch buffer', () => {
+  test('is the number of jobs that start within 100 ms by the measured run times, and 0 without any', () => {
     const { ahead, paces } = bench({ default: 10 })
     expect(ahead.most('default')).toBe(0)
     paces.ran('default', 10)
     expect(ahead.most('default')).toBe(100)
   })
 
-  test('is 1,000 at most, over all queues', () => {
+  test('is at most 1,000 over all queues', () => {
     const { ahead, paces } = bench({ a: 0, b: 1_000 })
     paces.ran('b', 0)
     expect(ahead.most('b')).toBe(MOST_AHEAD)
@@ -160,21 +160,21 @@ describe('how many may wait', () => {
     expect(ahead.most('b')).toBe(MOST_AHEAD - 100)
   })
 
-  test('is less for large payloads: 8 MiB of them', () => {
+  test('is smaller for large payloads: 8 MiB in total', () => {
     const { ahead, paces } = bench({ default: 1_000 })
     ahead.take([aLease({ payload: 'x'.repeat(1024 * 1024) })])
     paces.ran('default', 1)
     expect(ahead.most('default')).toBe(8)
   })
 
-  test('is none where none may', () => {
+  test('is 0 for a queue that must not prefetch', () => {
     const { ahead, paces, kept } = bench()
     paces.ran('default', 1)
     kept.add('default')
     expect(ahead.most('default')).toBe(0)
   })
 
-  test('follows one slow job at once, and fast ones slowly', () => {
+  test('shrinks at once after a slow job, and grows slowly after fast ones', () => {
     const { ahead, paces } = bench({ default: 10 })
     paces.ran('default', 2)
     paces.ran('default', 1_000)

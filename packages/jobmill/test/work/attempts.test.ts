@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 
 describe('the attempts of a process', () => {
-  test('count as running until their handlers end, all of them and by queue', () => {
+  test('count as running until their handlers end, in total and by queue', () => {
     const [a, b, c] = [anAttempt(), anAttempt(), anAttempt({ queue: 'other' })]
     for (const one of [a, b, c]) all.add(one)
     expect([all.running(), all.running('default'), all.running('other'), all.running('none')]).toEqual([
@@ -20,7 +20,7 @@ describe('the attempts of a process', () => {
     expect([a.ended, b.ended]).toEqual([true, false])
   })
 
-  test('end once, however often they are told to', () => {
+  test('end once, even if end is called twice', () => {
     const [a, b] = [anAttempt(), anAttempt()]
     all.add(a)
     all.add(b)
@@ -29,7 +29,7 @@ describe('the attempts of a process', () => {
     expect([all.running(), all.unwritten]).toEqual([1, 1])
   })
 
-  test('are unwritten between their end and the moment they are forgotten', () => {
+  test('count as unwritten from their end until they are removed', () => {
     const [a, b] = [anAttempt(), anAttempt()]
     all.add(a)
     all.add(b)
@@ -42,7 +42,7 @@ describe('the attempts of a process', () => {
     expect([...all.live]).toEqual([b])
   })
 
-  test('are found by the id of their job until they are forgotten, also when it is here twice', () => {
+  test('are found by job id until they are removed, even two of one job', () => {
     const first = anAttempt()
     const { id, token } = first.lease
     const second = anAttempt({ id, token: token + 100 })
@@ -57,7 +57,7 @@ describe('the attempts of a process', () => {
     expect([all.find(id), all.find(other.lease.id)]).toEqual([[], [other]])
   })
 
-  test('are forgotten in whatever order, and twice is once', () => {
+  test('can be removed in any order, and twice', () => {
     const some = Array.from({ length: 6 }, () => anAttempt())
     for (const one of some) all.add(one)
     for (const at of [5, 0, 3, 0]) all.forget(some[at] ?? anAttempt())
@@ -69,7 +69,7 @@ describe('the attempts of a process', () => {
     expect(all.find(some[0]?.lease.id ?? '')).toEqual([some[0]])
   })
 
-  test('are idle when no handler runs, written or not, and everybody who waits for that is told', async () => {
+  test('are idle when no handler runs, written or not, and every waiter is notified', async () => {
     await all.idle()
     const [a, b] = [anAttempt(), anAttempt()]
     all.add(a)

@@ -28,7 +28,7 @@ function bench(held: () => Promise<Held[]>) {
   return { all, ahead, handedBack, run }
 }
 
-test('P16 a lease that nobody here knows of is handed back once it is old enough', async () => {
+test('P16 releases a lease that this process does not know, once it is old enough', async () => {
   const [lost, young, known, waiting] = [aLease(), aLease(), anAttempt(), aLease()]
   const { all, ahead, handedBack, run } = bench(async () => [
     old(lost),
@@ -42,7 +42,7 @@ test('P16 a lease that nobody here knows of is handed back once it is old enough
   expect(handedBack).toEqual([lost.id])
 })
 
-test('P2 what becomes known while the database is asked is not handed back, nor what ends meanwhile', async () => {
+test('P2 keeps a lease that starts or ends during the comparison', async () => {
   const [ends, begins, waits] = [anAttempt(), anAttempt(), aLease()]
   const answer = Promise.withResolvers<Held[]>()
   const { all, ahead, handedBack, run } = bench(() => answer.promise)
@@ -57,7 +57,7 @@ test('P2 what becomes known while the database is asked is not handed back, nor 
   expect(handedBack).toEqual([])
 })
 
-test('P16 it is asked again soon when the database did not answer', async () => {
+test('P16 compares again soon if the database did not answer', async () => {
   const { run } = bench(() => Promise.reject(unavailable()))
   expect(await run()).toBe(1_000)
 })

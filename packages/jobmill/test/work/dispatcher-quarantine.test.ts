@@ -7,7 +7,7 @@ const suspect = () => aLease({ queue: 'a', crashes: 2 })
 const other = () => aLease({ queue: 'a' })
 
 describe('a dispatcher with a quarantined job', () => {
-  test('claims it when nothing runs, and nothing else until it has ended', async () => {
+  test('claims it when nothing runs, and claims nothing else until it ends', async () => {
     const { platform, dispatcher, quarantine, ready, ran, claims, end } = dispatcherBench({ a: 2, b: 1 })
     dispatcher.start()
     const alone = suspect()
@@ -32,7 +32,7 @@ describe('a dispatcher with a quarantined job', () => {
     expect(ran).toHaveLength(2)
   })
 
-  test('goes quiet for it while others run, and takes it as soon as they have ended', async () => {
+  test('pauses claims while other jobs run, and claims it as soon as they end', async () => {
     const { platform, dispatcher, quarantine, ready, ran, end } = dispatcherBench({ a: 2 })
     dispatcher.start()
     const first = other()
@@ -52,7 +52,7 @@ describe('a dispatcher with a quarantined job', () => {
     expect(ran).toEqual([first, alone])
   })
 
-  test('works on the others when the quiet time is over, without being woken', async () => {
+  test('claims other jobs when the pause ends, without a wake-up', async () => {
     const { platform, dispatcher, quarantine, ready, ran } = dispatcherBench({ a: 2 })
     dispatcher.start()
     ready.push(other())
@@ -68,7 +68,7 @@ describe('a dispatcher with a quarantined job', () => {
     expect(ran.every(({ crashes }) => crashes === 0)).toBe(true)
   })
 
-  test('that somebody else took goes on with the others at once', async () => {
+  test('claims other jobs at once if another process took it', async () => {
     const { platform, dispatcher, quarantine, ready, ran, claims } = dispatcherBench({ a: 2 })
     dispatcher.start()
     ready.push(other())

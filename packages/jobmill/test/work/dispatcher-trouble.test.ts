@@ -6,7 +6,7 @@ import { startedBench as started } from './dispatcher-bench.ts'
 import { aLease, unavailable } from './leases.ts'
 
 describe('a dispatcher whose claims fail', () => {
-  test('tries again by itself with pauses that grow and are drawn, and begins short again after a success', async () => {
+  test('retries with a growing, random backoff, which starts over after a success', async () => {
     const { platform, dispatcher, claimedAt, troubles, state } = started()
     state.answer = () => Promise.reject(unavailable())
     dispatcher.wake()
@@ -29,7 +29,7 @@ describe('a dispatcher whose claims fail', () => {
     expect(claimedAt.length).toBeGreaterThanOrEqual(tries + 2)
   })
 
-  test('is stopped in the middle of a pause', async () => {
+  test('can stop during a backoff', async () => {
     const { platform, dispatcher, claims, state } = started()
     state.answer = () => Promise.reject(unavailable())
     dispatcher.wake()
@@ -39,7 +39,7 @@ describe('a dispatcher whose claims fail', () => {
     expect([platform.pendingTimers, claims.length]).toEqual([0, before])
   })
 
-  test('P2 hands back what an answer brings when the lease of the instance is over, and waits for nobody', async () => {
+  test('P2 releases claimed jobs if the lease of the instance has expired, without waiting for the release', async () => {
     const { platform, dispatcher, claims, ran, released, state } = started()
     const late = aLease()
     state.answer = async () => {
@@ -55,7 +55,7 @@ describe('a dispatcher whose claims fail', () => {
     expect(claims).toHaveLength(2)
   })
 
-  test('compares soon after a claim whose answer was lost, and not because of other errors', async () => {
+  test('compares soon after a claim with a lost reply, and not after other errors', async () => {
     const { platform, dispatcher, comparedAt, state } = started()
     state.answer = () => {
       state.answer = async () => []
@@ -75,7 +75,7 @@ describe('a dispatcher whose claims fail', () => {
     expect(other.comparedAt).toEqual([])
   })
 
-  test('compares again when there may be more, for as long as an answer was lost not long ago', async () => {
+  test('compares again while more leases may be lost, for a while after a lost reply', async () => {
     const { platform, dispatcher, comparedAt, state } = started()
     state.compare = () => Promise.resolve(1_500)
     state.answer = () => {
@@ -93,7 +93,7 @@ describe('a dispatcher whose claims fail', () => {
 })
 
 describe('a dispatcher that compares', () => {
-  test('P16 finds what was leased with the last of its offers and never brought', async () => {
+  test('P16 finds a job that was dispatched on its last offer and never arrived', async () => {
     const { platform, dispatcher, comparedAt, state } = started()
     state.isOfferedUntil = 16_000
     dispatcher.offered()
@@ -107,7 +107,7 @@ describe('a dispatcher that compares', () => {
     expect(comparedAt.some((at) => at >= leasedAt + 2_000 && at <= leasedAt + 5_000)).toBe(true)
   })
 
-  test('does so once per period while something runs, and never while a claim is on its way', async () => {
+  test('compares once per period while a job runs, and never during a claim', async () => {
     const { platform, dispatcher, comparedAt, ready, state } = started()
     ready.push(aLease({ queue: 'a' }))
     dispatcher.wake()
@@ -123,13 +123,13 @@ describe('a dispatcher that compares', () => {
     expect(comparedAt).toEqual([10_000, 20_000, 30_000, 45_000])
   })
 
-  test('P15 does so once a minute when it runs nothing and claimed nothing', async () => {
+  test('P15 compares once a minute while it runs and claims nothing', async () => {
     const { platform, comparedAt } = started()
     await platform.advance('3m')
     expect(comparedAt).toEqual([60_000, 120_000, 180_000])
   })
 
-  test('does so until what a claim may have brought would be old enough to be found', async () => {
+  test('compares until leases of its last claim would be old enough to be found', async () => {
     const { platform, dispatcher, comparedAt } = started()
     await platform.advance('9s')
     dispatcher.wake()

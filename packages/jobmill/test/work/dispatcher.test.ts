@@ -5,7 +5,7 @@ import { dispatcherBench, startedBench as started } from './dispatcher-bench.ts'
 import { aLease, microtasks } from './leases.ts'
 
 describe('a dispatcher claims', () => {
-  test('nothing without a sign of work, however often it is poked', async () => {
+  test('nothing without a wake-up, however often it is poked', async () => {
     const { platform, dispatcher, claims } = started()
     dispatcher.poke()
     await platform.advance('9s')
@@ -14,7 +14,7 @@ describe('a dispatcher claims', () => {
     expect(claims).toEqual([])
   })
 
-  test('for all queues with room and a sign at once, and not again once it found less than there was room for', async () => {
+  test('all woken queues with room at once, and not again after a claim that left room', async () => {
     const { platform, dispatcher, claims, ready, ran } = started({ a: 2, b: 3, c: 0 })
     ready.push(aLease({ queue: 'a' }), aLease({ queue: 'b' }))
     dispatcher.wake()
@@ -32,14 +32,14 @@ describe('a dispatcher claims', () => {
     expect(ran).toHaveLength(2)
   })
 
-  test('only for the queues that it was woken for', async () => {
+  test('only from the queues of the wake-up', async () => {
     const { platform, dispatcher, claims } = started({ a: 2, b: 3 })
     dispatcher.wake(['b'])
     await platform.settled()
     expect(claims.map(({ queues }) => queues)).toEqual([[{ queue: 'b', room: 3 }]])
   })
 
-  test('again after a claim that brought as much as there was room for, once there is room', async () => {
+  test('again after a full claim, once there is room', async () => {
     const { platform, dispatcher, claims, ready, ran, end } = started({ a: 2 })
     ready.push(...Array.from({ length: 3 }, () => aLease({ queue: 'a' })))
     dispatcher.wake()
@@ -52,7 +52,7 @@ describe('a dispatcher claims', () => {
     expect(ran).toHaveLength(3)
   })
 
-  test('at most 500 at once, and goes on as long as claims are full', async () => {
+  test('at most 500 jobs at once, and continues while claims are full', async () => {
     const { platform, dispatcher, claims, ready, ran } = started({ a: 700 })
     ready.push(...Array.from({ length: 600 }, () => aLease({ queue: 'a' })))
     dispatcher.wake()
@@ -61,7 +61,7 @@ describe('a dispatcher claims', () => {
     expect(ran).toHaveLength(600)
   })
 
-  test('once more when it was woken while a claim was on its way', async () => {
+  test('once more after a wake-up during a claim', async () => {
     const { platform, dispatcher, claims, state } = started()
     const answer = Promise.withResolvers<Lease[]>()
     state.answer = () => answer.promise
@@ -75,7 +75,7 @@ describe('a dispatcher claims', () => {
     expect(claims).toHaveLength(2)
   })
 
-  test('nothing while it may not, and goes on by itself when it may again', async () => {
+  test('nothing while claims are not allowed, and continues when they are', async () => {
     const { platform, dispatcher, claims, state } = started()
     state.mayClaim = false
     dispatcher.wake()
@@ -87,7 +87,7 @@ describe('a dispatcher claims', () => {
     expect(claims).toHaveLength(1)
   })
 
-  test('and tells when there was nothing although there was a sign', async () => {
+  test('and reports an empty claim after a wake-up', async () => {
     const { platform, dispatcher, troubles } = started()
     dispatcher.wake()
     await platform.settled()
@@ -96,7 +96,7 @@ describe('a dispatcher claims', () => {
 })
 
 describe('a dispatcher that stops', () => {
-  test('begins no claim after the call', async () => {
+  test('starts no claim after the call', async () => {
     const { platform, dispatcher, claims } = started()
     dispatcher.wake()
     await dispatcher.stop()
@@ -107,7 +107,7 @@ describe('a dispatcher that stops', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('begins none either when it was just comparing', async () => {
+  test('starts no claim after a comparison in flight', async () => {
     const { platform, dispatcher, claims, comparedAt, state } = started()
     const compared = Promise.withResolvers<null>()
     state.compare = () => compared.promise
@@ -120,7 +120,7 @@ describe('a dispatcher that stops', () => {
     expect(claims).toEqual([])
   })
 
-  test('hands back what a claim on its way brings, runs none of it, and waits until that is done', async () => {
+  test('releases the jobs of a claim in flight, runs none of them, and waits for the release', async () => {
     const { platform, dispatcher, claims, released, ran, state } = started()
     const answer = Promise.withResolvers<Lease[]>()
     const handedBack = Promise.withResolvers<void>()
@@ -140,7 +140,7 @@ describe('a dispatcher that stops', () => {
     expect([claims.length, ran.length]).toEqual([1, 0])
   })
 
-  test('is safe before it was started, and twice', async () => {
+  test('can stop before its start, and twice', async () => {
     const { dispatcher } = dispatcherBench({ a: 1 })
     await dispatcher.stop()
     const working = started()

@@ -45,7 +45,7 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
 }
 
 describe('outcomes', () => {
-  test('of a write are told to whoever waits, and then once that there may be room', async () => {
+  test('of a write are reported to each caller, and then free room once', async () => {
     const outcomes: string[] = []
     const { platform, finisher, state } = bench({ wrote: () => void outcomes.push('room') })
     const put = (name: string, item = anItem()): void =>
@@ -60,7 +60,7 @@ describe('outcomes', () => {
     expect(outcomes).toEqual(['c given up', 'room'])
   })
 
-  test('of one turn share a write, and so do those that come while it is on its way', async () => {
+  test('of one event loop turn share a write, and so do those that arrive during it', async () => {
     const { platform, finisher, state, ids } = bench()
     const first = Promise.withResolvers<void>()
     state.answer = async (items) => (await first.promise, items.map(accepted))
@@ -81,7 +81,7 @@ describe('outcomes', () => {
     ])
   })
 
-  test('are at most 500 in one write, in their order', async () => {
+  test('are written in order, at most 500 at once', async () => {
     const { finisher, ids } = bench()
     const items = Array.from({ length: 1_201 }, () => anItem())
     await Promise.all(items.map((item) => finisher.add(item)))
@@ -89,7 +89,7 @@ describe('outcomes', () => {
     expect(ids().flat()).toEqual(items.map(({ id }) => id))
   })
 
-  test('that are added at whatever moment around the end of a write are written', async () => {
+  test('that arrive around the end of a write are written', async () => {
     for (let moment = 0; moment < 12; moment += 1) {
       const { platform, finisher, state, ids } = bench()
       const first = Promise.withResolvers<void>()
@@ -105,7 +105,7 @@ describe('outcomes', () => {
     }
   })
 
-  test('may have several writes of one each on their way, and one that hangs holds up no other', async () => {
+  test('can have several single writes in flight, and one that hangs delays no other', async () => {
     const { finisher, state, ids } = bench({ perWrite: 1, width: 3 })
     const [hanging, ...others] = Array.from({ length: 6 }, () => anItem())
     const gate = Promise.withResolvers<void>()
@@ -121,8 +121,8 @@ describe('outcomes', () => {
   })
 })
 
-describe('a write that fails for a while', () => {
-  test('is made again with pauses that grow, until the database answers; nothing is lost meanwhile', async () => {
+describe('a write that fails temporarily', () => {
+  test('is retried with growing backoff until the database answers, and loses no outcome', async () => {
     const { platform, finisher, state, writes, ids } = bench()
     state.answer = () => Promise.reject(unavailable())
     const [a, b] = [anItem(), anItem()]
@@ -143,7 +143,7 @@ describe('a write that fails for a while', () => {
   })
 
   test.each(['OUTCOME_UNKNOWN', 'STORE_BUSY', 'STORE_REFUSED', 'STORE_UNSUPPORTED'] as const)(
-    'with %s is made again as it was',
+    'with %s is retried unchanged',
     async (code) => {
       const { platform, finisher, state, writes, calls } = bench()
       state.answer = () => {
@@ -159,7 +159,7 @@ describe('a write that fails for a while', () => {
     },
   )
 
-  test('is given up when that is asked for, and at once when the store is closed', async () => {
+  test('is dropped after giveUp, and at once if the store is closed', async () => {
     const { platform, finisher, state, writes } = bench()
     state.answer = () => Promise.reject(unavailable())
     const reply = finisher.add(anItem())
@@ -174,7 +174,7 @@ describe('a write that fails for a while', () => {
     expect(writes).toHaveLength(before + 1)
   })
 
-  test('is waited for by who waits for everything to be written', async () => {
+  test('delays idle() until it is written', async () => {
     const { platform, finisher, state } = bench()
     state.answer = () => Promise.reject(unavailable())
     void finisher.add(anItem())
@@ -211,8 +211,8 @@ async function writingOthers(
 
 const dataRefused = (): Promise<never> => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
 
-describe('an outcome whose data the database refuses', () => {
-  test('does not stop its neighbours, and is written without its data', async () => {
+describe('an outcome with data that the database refuses', () => {
+  test('does not block its neighbors, and is written without its data', async () => {
     const { platform, finisher, state, writes } = bench()
     const items = Array.from({ length: 20 }, () => anItem({ log: 'a line' }))
     const bad = items[13] ?? anItem()
@@ -232,7 +232,7 @@ describe('an outcome whose data the database refuses', () => {
     })
   })
 
-  test('H2 together with those of all others stays as it was, whatever form is tried, and is written when the database takes it', async () => {
+  test('H2 stays unchanged while all other outcomes fail too, and is written when the database accepts it', async () => {
     const { platform, finisher, state, writes, calls } = bench()
     state.answer = dataRefused
     const items = [
@@ -260,7 +260,7 @@ describe('an outcome whose data the database refuses', () => {
     expect(failed).toBe(0)
   })
 
-  test('H2 for a moment loses nothing, and no attempt', async () => {
+  test('H2 loses neither data nor an attempt if the refusal is brief', async () => {
     const { platform, finisher, state, writes } = bench()
     let refusals = 4
     state.answer = (items) => (refusals-- > 0 ? dataRefused() : Promise.resolve(items.map(accepted)))
@@ -276,7 +276,7 @@ describe('an outcome whose data the database refuses', () => {
     expect(writes.flatMap((write) => write.items)).toEqual(Array.from({ length: 5 }, () => item))
   })
 
-  test('D1 H2 with follow-ups costs an attempt once others with follow-ups are written: they were part of the completion', async () => {
+  test('D1 H2 with follow-ups spends an attempt once others with follow-ups were written: they belong to the completion', async () => {
     const { platform, finisher, state } = bench()
     const item = anItem({ followUps: [] })
     const failed = { ...item, outcome: 'failed', transition: LATER, followUps: undefined } as const
@@ -293,7 +293,7 @@ describe('an outcome whose data the database refuses', () => {
     expect(outcomes).toEqual(['scheduled', { ...failed, error: 'JobmillError: is refused.' }])
   })
 
-  test('D8 H2 is tried with less and less of it, and a failed attempt keeps an error text and is spent', async () => {
+  test('D8 H2 is retried with less and less data, and a failed attempt keeps an error text and is spent', async () => {
     const { platform, finisher, state, writes } = bench()
     const failed = anItem({
       outcome: 'failed',
@@ -336,7 +336,7 @@ describe('an outcome whose data the database refuses', () => {
     await finisher.idle()
   })
 
-  test('D8 even plainly is tried on: its lease is held, so that no handler runs a second time', async () => {
+  test('D8 is retried even when nothing is left to remove: the lease is kept, so no handler runs twice', async () => {
     const { platform, finisher, state, calls } = bench()
     state.answer = dataRefused
     const reply = finisher.add(anItem())
@@ -350,8 +350,8 @@ describe('an outcome whose data the database refuses', () => {
 
 const odd = (): Promise<never> => Promise.reject(new Error('what is this?'))
 
-describe('an outcome that fails with an error that nobody knows', () => {
-  test('D1 is written as it was once the database is well, however long that takes: nothing is judged in an outage', async () => {
+describe('an outcome that fails with an unknown error', () => {
+  test('D1 is written unchanged when the database recovers, however long that takes: an outage blames no outcome', async () => {
     const { platform, finisher, state, writes } = bench()
     state.answer = odd
     const items = Array.from({ length: 10 }, () => anItem({ log: 'a line' }))
@@ -371,7 +371,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     )
   })
 
-  test('D1 alone lets its neighbours through, and is at fault once its like was written again and again', async () => {
+  test('D1 does not block its neighbors, and is blamed once similar outcomes were written repeatedly', async () => {
     const { platform, finisher, state, writes } = bench()
     const bad = anItem()
     const isBad = (item: Finish): boolean =>
@@ -406,7 +406,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     })
   })
 
-  test('D1 is not at fault while all that have the same in other tables fail, whatever is written without', async () => {
+  test('D1 is not blamed while all outcomes with the same rows in other tables fail, whatever succeeds without them', async () => {
     const { platform, finisher, holdings, state, writes } = bench()
     const keyed = Array.from({ length: 3 }, () => anItem())
     for (const { id } of keyed) holdings.set(id, ['key'])
@@ -423,7 +423,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     expect(writes.flatMap(({ items }) => items.filter(isKeyed)).slice(-3)).toEqual(keyed)
   })
 
-  test('D1 among others that have the same in other tables is at fault once these were written', async () => {
+  test('D1 is blamed once outcomes with the same rows in other tables were written', async () => {
     const { platform, finisher, holdings, state } = bench()
     const bad = anItem()
     holdings.set(bad.id, ['key', 'permit'])
@@ -445,7 +445,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     ['were refused as stale', { accepted: false, state: null }],
     ['were written before', { again: true }],
     ['ended as cancelled instead', { state: 'cancelled' }],
-  ] as const)('D1 is not at fault for others that %s', async (_, reply) => {
+  ] as const)('D1 is not blamed because of others that %s', async (_, reply) => {
     const { platform, finisher, state, writes } = bench()
     const bad = anItem()
     state.answer = async (items) =>
@@ -458,7 +458,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     await platform.advance('3s')
   })
 
-  test('D1 is not at fault when the reason changes: it was refused for the new one only after the others', async () => {
+  test('D1 is not blamed if the error changes: the new one came only after the others were written', async () => {
     const { platform, finisher, state, writes } = bench()
     const bad = anItem()
     let reason = 'one reason'
@@ -478,7 +478,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     await platform.advance('3s')
   })
 
-  test('D1 is settled within 10 s after one burst of its like', async () => {
+  test('D1 is settled within 10 s after one burst of similar outcomes', async () => {
     const { platform, finisher, state } = bench()
     const bad = anItem()
     state.answer = async (items) =>
@@ -493,7 +493,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
   })
 
   test.each([0, 1])(
-    'D1 with most of its neighbours holds up neither the others nor those that come later (%i)',
+    'D1 delays neither its neighbors nor later outcomes, even if most of its neighbors fail too (%i)',
     async (late) => {
       const { platform, finisher, state } = bench()
       const bad = new Set<string>()
@@ -517,7 +517,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     },
   )
 
-  test('D1 for the same reason in its next attempt needs no second proof, and for another one it does', async () => {
+  test('D1 is blamed at once for the same error in its next attempt, but not for another error', async () => {
     const { platform, finisher, state } = bench()
     const bad = anItem({ followUps: [] })
     let reason = 'one reason'
@@ -548,7 +548,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     await platform.advance('3s')
   })
 
-  test('D1 is never at fault for a lock that another transaction holds', async () => {
+  test('D1 is never blamed for a lock that another transaction holds', async () => {
     const { platform, finisher, state, writes } = bench()
     const locked = anItem()
     state.answer = async (items) => {

@@ -44,8 +44,8 @@ function bench(room: Record<string, number> = { default: 5 }) {
 const job = (overrides: Parameters<typeof aJob>[0] = {}) => aJob({ kind: 'work', ...overrides })
 const reply = (lease: Lease) => ({ id: lease.id, outcome: 'enqueued', lease }) as const
 
-describe('an offer', () => {
-  test('is for as many as the call can use and there is room for, by queue', () => {
+describe('an offer for direct dispatch', () => {
+  test('covers as many jobs as the call has and the workers can take, by queue', () => {
     const { offer } = bench({ a: 5, b: 1, c: 0 })
     const jobs = [
       job({ queue: 'a' }),
@@ -64,7 +64,7 @@ describe('an offer', () => {
     })
   })
 
-  test('is no larger than what is free over all queues', () => {
+  test('is at most the free capacity over all queues', () => {
     const { offer, state } = bench({ a: 5, b: 5 })
     state.free = 3
     const jobs = [
@@ -84,17 +84,17 @@ describe('an offer', () => {
     ['an instant', { runAt: 1 }],
     ['a dedupe key', { dedupe: { key: 'k' } }],
     ['an order key', { orderKey: 'k' }],
-  ])('is not made to a job with %s', (_, overrides) => {
+  ])('is not made for a job with %s', (_, overrides) => {
     expect(bench().offer([job(overrides)])).toBeUndefined()
   })
 
-  test('is not made while nothing is taken on', () => {
+  test('is not made while the instance takes no jobs', () => {
     const { offer, state } = bench()
     state.mayTake = false
     expect(offer([job()])).toBeUndefined()
   })
 
-  test('holds the room until the jobs are here, in a turn after the callers were answered', async () => {
+  test('reserves workers until the jobs arrive, one turn after the callers were answered', async () => {
     const { platform, offer, startedLeases: leases, reserved } = bench()
     const made = offer([job()])
     expect(reserved.get('default')).toBe(1)
@@ -107,7 +107,7 @@ describe('an offer', () => {
     expect(reserved.size).toBe(0)
   })
 
-  test('that was not accepted frees the room at once', () => {
+  test('that was not accepted frees its workers at once', () => {
     const { offer, reserved, calls } = bench()
     offer([job()])?.accepted([{ id: aLease().id, outcome: 'enqueued' }])
     expect(reserved.size).toBe(0)
@@ -116,13 +116,13 @@ describe('an offer', () => {
     expect(calls).toEqual([])
   })
 
-  test('whose answer was lost makes the instance compare', () => {
+  test('with a lost reply makes the instance compare', () => {
     const { offer, calls } = bench()
     offer([job()])?.failed(new JobmillError('OUTCOME_UNKNOWN', 'no answer'))
     expect(calls).toEqual(['unsure'])
   })
 
-  test('that is answered so late that it may have been taken for lost is not run', async () => {
+  test('with a reply so late that its leases may have been released does not start the jobs', async () => {
     const { platform, offer, startedLeases: leases, released } = bench()
     const made = offer([job()])
     await platform.advance('5s')
@@ -133,7 +133,7 @@ describe('an offer', () => {
     expect(released).toEqual([lease])
   })
 
-  test('that is answered when the lease of the instance is over is not run', async () => {
+  test('with a reply after the lease of the instance expired does not start the jobs', async () => {
     const { platform, offer, startedLeases: leases, released, state } = bench()
     const made = offer([job()])
     const lease = aLease()
@@ -144,7 +144,7 @@ describe('an offer', () => {
     expect(released).toEqual([lease])
   })
 
-  test('waits for a claim that is likely to leave nothing ready, and no longer than a moment', async () => {
+  test('waits briefly for a claim that will probably empty the queue', async () => {
     const { platform, make, state } = bench()
     const claim = Promise.withResolvers<void>()
     state.claim = claim.promise

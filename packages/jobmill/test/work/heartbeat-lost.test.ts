@@ -4,7 +4,7 @@ import { unavailable } from './leases.ts'
 import { CALM, heartbeatBench as bench } from './heartbeat-bench.ts'
 
 describe('an instance that cannot renew', () => {
-  test('is lost when its lease is over by its own clock, counted from when the last renewal was sent', async () => {
+  test('is lost when its lease expires by its own clock, counted from the sending of the last renewal', async () => {
     const { platform, heartbeat, state, heartbeats, events } = bench()
     heartbeat.start(platform.monotonic())
     await platform.advance('4s')
@@ -19,7 +19,7 @@ describe('an instance that cannot renew', () => {
     expect(events()).toHaveLength(1)
   })
 
-  test('is lost also when every renewal only hangs', async () => {
+  test('is lost if every renewal hangs', async () => {
     const { platform, heartbeat, state, events } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
@@ -30,7 +30,7 @@ describe('an instance that cannot renew', () => {
     expect(events()).toEqual(['lost at 10000'])
   })
 
-  test('counts a renewal whose answer came late from when it was sent: the database may have begun then', async () => {
+  test('counts a renewal with a late reply from its sending: the database may have applied it then', async () => {
     const { platform, heartbeat, state, heartbeats, events } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
@@ -45,7 +45,7 @@ describe('an instance that cannot renew', () => {
     expect(events()).toEqual([`lost at ${sentAt + 10_000}`])
   })
 
-  test('is back with the first renewal that succeeds, which it asks for whatever its age', async () => {
+  test('recovers with the first successful renewal, which it sends whatever its age', async () => {
     const { platform, heartbeat, state, heartbeats, events } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
@@ -65,7 +65,7 @@ describe('an instance that cannot renew', () => {
     expect(events()).toHaveLength(2)
   })
 
-  test('that is told that it was found dead is lost at once, registers, and is back', async () => {
+  test('is lost at once if the database reports it dead, then registers and recovers', async () => {
     const { platform, heartbeat, state, events, replies } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
@@ -79,7 +79,7 @@ describe('an instance that cannot renew', () => {
     expect(heartbeat.alive).toBe(true)
   })
 
-  test('registers again until it succeeds, and has nothing meanwhile', async () => {
+  test('registers until it succeeds, and holds no lease before that', async () => {
     const { platform, heartbeat, state, events } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()

@@ -30,7 +30,7 @@ function still(renew: () => Promise<Heartbeat>) {
   return { platform, heartbeat, lost }
 }
 
-test('P5 all timers come at once after a time without a turn of the loop: it stood still', async () => {
+test('P5 the process was paused if all timers fire at once after a time without an event loop turn', async () => {
   const { platform, heartbeat, lost } = still(() => Promise.resolve(CALM))
   for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
     platform.advance(600)
@@ -45,7 +45,7 @@ test('P5 all timers come at once after a time without a turn of the loop: it sto
 test.each([
   ['refuses', () => Promise.reject(new Error('away'))],
   ['hangs', () => new Promise<Heartbeat>(() => {})],
-])('a database that %s is no standing still', async (_, renew) => {
+])('a database that %s does not count as a paused process', async (_, renew) => {
   const { platform, heartbeat, lost } = still(renew)
   for (let step = 0; step < 300 && lost.length === 0; step += 1) {
     platform.advance(50)
@@ -57,7 +57,7 @@ test.each([
   await stopped
 })
 
-test('P2 its lease is over by the clock, also before the timer that says so had its turn', async () => {
+test('P2 the lease expires by the clock, even before its timer fires', async () => {
   const { platform, heartbeat } = still(() => Promise.resolve(CALM))
   const isOurs = heartbeat.term()
   platform.stand(9_999)
@@ -67,7 +67,7 @@ test('P2 its lease is over by the clock, also before the timer that says so had 
   await heartbeat.stop()
 })
 
-test('P2 what was leased to it before it was lost is not its own when it lives again', async () => {
+test('P2 a lease from before the loss is not valid after the recovery', async () => {
   const { platform, heartbeat, lost } = still(() => Promise.resolve(CALM))
   const isOurs = heartbeat.term()
   platform.advance(12_000)

@@ -5,7 +5,7 @@ import { microtasks, unavailable } from './leases.ts'
 import { CALM, heartbeatBench as bench } from './heartbeat-bench.ts'
 
 describe('a heartbeat', () => {
-  test('beats at once, and then about every period, never exactly', async () => {
+  test('is sent at once and then about once per period, with jitter', async () => {
     const { platform, heartbeats, heartbeat, apart, replies } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
@@ -19,7 +19,7 @@ describe('a heartbeat', () => {
     expect(replies).toHaveLength(heartbeats.length)
   })
 
-  test('writes only when the last renewal is old enough', async () => {
+  test('renews the lease only if the last renewal is old enough', async () => {
     const { platform, heartbeats, heartbeat } = bench()
     heartbeat.start(platform.monotonic())
     await platform.advance('60s')
@@ -32,7 +32,7 @@ describe('a heartbeat', () => {
     }
   })
 
-  test('comes earlier when something is due earlier', async () => {
+  test('is sent earlier if a job is due earlier', async () => {
     const { platform, heartbeats, heartbeat, state } = bench()
     state.answer = async () => ({ ...CALM, stageInMs: 40 })
     heartbeat.start(platform.monotonic())
@@ -42,7 +42,7 @@ describe('a heartbeat', () => {
     expect(heartbeats.map(({ at }) => at)).toEqual([0, 40])
   })
 
-  test('goes on when a beat fails, and when one hangs: another connection may be well', async () => {
+  test('continues after one fails, and while one hangs: another connection may work', async () => {
     const { platform, heartbeats, heartbeat, state, calls } = bench()
     heartbeat.start(platform.monotonic())
     await platform.settled()
@@ -59,7 +59,7 @@ describe('a heartbeat', () => {
     expect(heartbeat.alive).toBe(true)
   })
 
-  test('stops with the beat that is on its way, leaves no timer, and says nothing afterwards', async () => {
+  test('stops after the one in flight, and leaves no timer and no callback', async () => {
     const { platform, heartbeats, heartbeat, replies, state } = bench()
     const answer = Promise.withResolvers<Heartbeat>()
     state.answer = () => answer.promise
@@ -77,8 +77,8 @@ describe('a heartbeat', () => {
   })
 })
 
-describe('a heartbeat that is hurried', () => {
-  test('beats at once, but never more often than ten times a second', async () => {
+describe('hurry', () => {
+  test('sends a heartbeat at once, but at most ten per second', async () => {
     const { platform, heartbeats, heartbeat, apart } = bench()
     heartbeat.start(platform.monotonic())
     await platform.advance(300)
@@ -94,7 +94,7 @@ describe('a heartbeat that is hurried', () => {
     expect(heartbeats.length).toBeGreaterThanOrEqual(11)
   })
 
-  test('while a beat is on its way beats once more after it', async () => {
+  test('during a heartbeat sends one more after it', async () => {
     const { platform, heartbeats, heartbeat, state } = bench()
     const answer = Promise.withResolvers<Heartbeat>()
     state.answer = () => answer.promise
@@ -111,7 +111,7 @@ describe('a heartbeat that is hurried', () => {
     expect(heartbeats).toHaveLength(2)
   })
 
-  test('at whatever moment around the end of a beat, beats soon', async () => {
+  test('around the end of a heartbeat sends one soon', async () => {
     for (let moment = 0; moment < 12; moment += 1) {
       const { platform, heartbeats, heartbeat, state } = bench()
       const answer = Promise.withResolvers<Heartbeat>()
@@ -128,7 +128,7 @@ describe('a heartbeat that is hurried', () => {
     }
   })
 
-  test('does not put off a beat that was due sooner', async () => {
+  test('does not delay a heartbeat that was due sooner', async () => {
     const { platform, heartbeats, heartbeat, state } = bench()
     state.answer = async () => ({ ...CALM, stageInMs: 40 })
     heartbeat.start(platform.monotonic())
@@ -139,7 +139,7 @@ describe('a heartbeat that is hurried', () => {
     expect(heartbeats[1]?.at).toBe(40)
   })
 
-  test('P15 comes no sooner than a moment for what is due next, so that many share a beat', async () => {
+  test('P15 waits briefly for the next due job, so that many jobs share a heartbeat', async () => {
     const { platform, heartbeats, heartbeat, state } = bench()
     state.answer = async () => ({ ...CALM, stageInMs: 3 })
     heartbeat.start(platform.monotonic())

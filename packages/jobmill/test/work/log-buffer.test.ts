@@ -16,7 +16,7 @@ describe('the log of an attempt', () => {
     expect(readLog('')).toEqual([])
   })
 
-  test('reads back as it was written, in its order, whatever stands in a message', () => {
+  test('reads back as written, in order, with any text in a message', () => {
     const log = logBuffer()
     const lines = [
       line('first'),
@@ -28,7 +28,7 @@ describe('the log of an attempt', () => {
     expect(readLog(log.text() ?? null)).toEqual(lines)
   })
 
-  test('keeps the first lines that fit and says how many did not, inside the limit', () => {
+  test('keeps the first lines that fit and the number of dropped ones, within the limit', () => {
     const limit = 2_000
     const log = logBuffer(limit)
     for (let n = 0; n < 100; n += 1) log.add(line(`line ${n} ${'x'.repeat(50)}`, { at: n }))
@@ -45,7 +45,7 @@ describe('the log of an attempt', () => {
     })
   })
 
-  test('leaves no gap: after the first line that did not fit, none is kept', () => {
+  test('has no gap: after the first dropped line, none is kept', () => {
     const log = logBuffer(1_000)
     log.add(line('short'))
     log.add(line('x'.repeat(4_000)))
@@ -56,7 +56,7 @@ describe('the log of an attempt', () => {
     ])
   })
 
-  test('cuts a message that is too long, and puts what no database keeps in other words', () => {
+  test('cuts a message that is too long, and replaces characters that no database stores', () => {
     const log = logBuffer()
     log.add(line('x'.repeat(10_000)))
     log.add(line(`nul \u0000 and half a pair \ud83d`))
@@ -71,7 +71,7 @@ describe('the log of an attempt', () => {
     ['a circle', circle],
     ['a bigint', { n: 1n }],
     ['more than 16 KiB', { text: 'x'.repeat(20_000) }],
-  ])('fields with %s do not end the job: the message stays, and why they were not kept', (_, fields) => {
+  ])('with %s in the fields does not fail the job: it keeps the message and the reason', (_, fields) => {
     const log = logBuffer()
     log.add(line('kept', { fields }))
     const [read] = readLog(log.text() ?? null)
@@ -85,13 +85,13 @@ describe('the log of an attempt', () => {
     [42, '42'],
     [Symbol('s'), 'Symbol(s)'],
     [{ a: 1 }, '[object Object]'],
-  ])('a message that is no text is kept as one: %s', (value: unknown, text) => {
+  ])('stores a message that is not a string as text: %s', (value: unknown, text) => {
     const log = logBuffer()
     log.add(line(value as string))
     expect(readLog(log.text() ?? null)[0]?.message).toBe(text)
   })
 
-  test('tells once that something is new', () => {
+  test('reports a change once', () => {
     const log = logBuffer(300)
     expect(log.takeChanged()).toBe(false)
     log.add(line('a'))
@@ -100,7 +100,7 @@ describe('the log of an attempt', () => {
     expect(log.takeChanged()).toBe(true)
   })
 
-  test('passes over lines that are none when it is read', () => {
+  test('skips invalid lines when it is read', () => {
     expect(readLog('not json\n{"at":1,"level":"info","message":"ok"}')).toEqual([line('ok', { at: 1 })])
   })
 })

@@ -44,7 +44,7 @@ const KEYS = [
 ] as const satisfies readonly (keyof JobContext)[]
 
 describe('the context of an attempt', () => {
-  test('has all of it as properties of its own, also when it is spread', () => {
+  test('has everything as own properties, also when spread', () => {
     const { context } = bench()
     expect(Object.keys(context).toSorted()).toEqual([...KEYS].toSorted())
     const copy = { ...context, more: 1 }
@@ -52,7 +52,7 @@ describe('the context of an attempt', () => {
     expect(copy.signal).toBeInstanceOf(AbortSignal)
   })
 
-  test('works when it is taken apart', () => {
+  test('works when destructured', () => {
     const { attempt, changed, context } = bench()
     const { payload, job, progress, log } = context
     expect([payload, job.metadata]).toEqual([{ n: 1 }, { traceId: 't' }])
@@ -64,7 +64,7 @@ describe('the context of an attempt', () => {
     expect(changed).toHaveBeenCalledTimes(3)
   })
 
-  test('has one signal, which fires when the attempt is asked to stop', () => {
+  test('has one signal, which fires when the attempt is interrupted', () => {
     const { attempt, context } = bench()
     const { signal } = context
     expect(signal.aborted).toBe(false)
@@ -73,7 +73,7 @@ describe('the context of an attempt', () => {
     expect(context.signal).toBe(signal)
   })
 
-  test('has a signal that has fired when it is first read after that', () => {
+  test('has a fired signal if it is first read after the interruption', () => {
     const { attempt, context } = bench()
     interrupt(attempt, 'cancelled', 5, { detail: 'enough' })
     expect(interrupt(attempt, 'shutdown', 6)).toBe(false)
@@ -81,7 +81,7 @@ describe('the context of an attempt', () => {
     expect(context.signal.reason).toMatchObject({ why: 'cancelled', message: 'enough' })
   })
 
-  test('takes another signal, and can stand behind a proxy or under another object', () => {
+  test('accepts another signal, and works behind a proxy or as a prototype', () => {
     const { context } = bench()
     expect(new Proxy(context, {}).signal).toBe(context.signal)
     expect((Object.create(context) as JobContext).signal).toBe(context.signal)

@@ -34,8 +34,8 @@ function bench() {
   return { platform, written, events, stale, state, notes, progress, log }
 }
 
-describe('notes on running attempts', () => {
-  test('are written together, once per period, with what was last', async () => {
+describe('progress and logs of running attempts', () => {
+  test('are written together once per period, with the latest value', async () => {
     const { platform, written, progress } = bench()
     const [a, b] = [anAttempt(), anAttempt()]
     progress(a, 1)
@@ -55,7 +55,7 @@ describe('notes on running attempts', () => {
     expect(written.map(({ at }) => at)).toEqual([500, 1_000])
   })
 
-  test('are not written when nothing is new, and no timer waits then', async () => {
+  test('are not written without a change, and leave no timer', async () => {
     const { platform, written, progress } = bench()
     expect(platform.pendingTimers).toBe(0)
     progress(anAttempt(), 1)
@@ -64,7 +64,7 @@ describe('notes on running attempts', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('carry the whole log when it grew, and not when it did not', async () => {
+  test('include the whole log only if it grew', async () => {
     const { platform, written, progress, log } = bench()
     const attempt = anAttempt()
     log(attempt, 'first')
@@ -82,7 +82,7 @@ describe('notes on running attempts', () => {
     expect(three).not.toHaveProperty('log')
   })
 
-  test('are told once they are written, with the value and not the log', async () => {
+  test('are emitted once written, with the value and without the log', async () => {
     const { platform, events, progress, log } = bench()
     const [a, b] = [anAttempt(), anAttempt()]
     progress(a, { done: 5 })
@@ -92,7 +92,7 @@ describe('notes on running attempts', () => {
     expect(events).toEqual([{ type: 'progress', ...a.ref, value: { done: 5 } }])
   })
 
-  test('that the database refuses as stale are told to the attempt they are of, and to no other', async () => {
+  test('that the database refuses as stale are reported to their own attempt only', async () => {
     const { platform, stale, events, state, progress } = bench()
     const [a, b] = [anAttempt(), anAttempt()]
     state.reply = async () => [false, true]
@@ -103,7 +103,7 @@ describe('notes on running attempts', () => {
     expect(events).toMatchObject([{ id: b.lease.id }])
   })
 
-  test('that could not be written are written again, with everything that was lost', async () => {
+  test('that could not be written are written again, complete', async () => {
     const { platform, written, state, progress, log } = bench()
     const attempt = anAttempt()
     state.reply = () => Promise.reject(unavailable())
@@ -116,7 +116,7 @@ describe('notes on running attempts', () => {
     expect(written[1]?.items).toEqual(written[0]?.items)
   })
 
-  test('D1 one that the database will never take stops no other, and is not written again and again', async () => {
+  test('D1 that the database will never accept block no other, and are not retried endlessly', async () => {
     const { platform, written, events, state, progress } = bench()
     const [a, bad, c] = [anAttempt(), anAttempt(), anAttempt()]
     state.reply = async (items) => {
@@ -133,7 +133,7 @@ describe('notes on running attempts', () => {
     expect(events.at(-1)).toMatchObject({ id: bad.lease.id, value: 1 })
   })
 
-  test('that are newer than those that failed take their place', async () => {
+  test('that are newer replace those that failed', async () => {
     const { platform, written, state, progress } = bench()
     const attempt = anAttempt()
     state.reply = () => {
@@ -147,7 +147,7 @@ describe('notes on running attempts', () => {
     expect(written[1]?.items).toMatchObject([{ value: '"newer"' }])
   })
 
-  test('never overlap: what comes while they are written waits for the next period', async () => {
+  test('never overlap: a change during a write waits for the next period', async () => {
     const { platform, written, state, progress } = bench()
     const attempt = anAttempt()
     const answer = Promise.withResolvers<boolean[]>()
@@ -162,7 +162,7 @@ describe('notes on running attempts', () => {
     expect(written).toHaveLength(2)
   })
 
-  test('of an attempt that has ended meanwhile are not written: its finish carries them', async () => {
+  test('of an ended attempt are not written: its finish contains them', async () => {
     const { platform, written, progress } = bench()
     const attempt = anAttempt()
     progress(attempt, 1)

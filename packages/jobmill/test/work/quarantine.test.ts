@@ -22,15 +22,15 @@ function phases(totalMs: number): [string, number][] {
   return phaseList
 }
 
-describe('a process that makes room for a suspect', () => {
-  test('claims others for as long as no suspect waits', () => {
+describe('a process that makes room for a quarantined job', () => {
+  test('claims other jobs while no quarantined job is ready', () => {
     expect(state.next(true)).toEqual({ claim: 'others' })
     expect(state.next(false)).toEqual({ claim: 'others' })
     state.seen(false)
     expect(state.next(true)).toEqual({ claim: 'others' })
   })
 
-  test('claims the suspect at once when nothing runs', () => {
+  test('claims the quarantined job at once if nothing runs', () => {
     state.seen(true)
     expect(state.next(true)).toMatchObject({ claim: 'quarantined' })
     now = 500
@@ -38,7 +38,7 @@ describe('a process that makes room for a suspect', () => {
     expect(state.next(true)).toMatchObject({ claim: 'quarantined' })
   })
 
-  test('is quiet for a while, works for as long, and is quiet for twice as long each time', () => {
+  test('pauses claims, works for as long, and doubles both each time', () => {
     state.seen(true)
     expect(phases(30_000)).toEqual([
       ['nothing', 1_000],
@@ -52,7 +52,7 @@ describe('a process that makes room for a suspect', () => {
     ])
   })
 
-  test('keeps half of the time for the others, however long it takes', () => {
+  test('spends half of the time on other jobs, however long it takes', () => {
     state.seen(true)
     const spent = { nothing: 0, others: 0, suspect: 0 }
     for (const [claim, ms] of phases(2 * 1_000 * (2 ** 10 - 1))) spent[claim as 'nothing' | 'others'] += ms
@@ -60,7 +60,7 @@ describe('a process that makes room for a suspect', () => {
     expect(spent.suspect).toBe(0)
   })
 
-  test('says when to ask again: at the end of the phase', () => {
+  test('returns the time until the end of the phase', () => {
     state.seen(true)
     expect(state.next(false)).toEqual({ claim: 'nothing', inMs: 1_000 })
     now = 400
@@ -69,7 +69,7 @@ describe('a process that makes room for a suspect', () => {
     expect(state.next(false)).toEqual({ claim: 'others', inMs: 1_000 })
   })
 
-  test('is told again and again that one waits, and does not begin anew because of that', () => {
+  test('does not restart its phase when the job is seen again', () => {
     state.seen(true)
     state.next(false)
     now = 999
@@ -77,13 +77,16 @@ describe('a process that makes room for a suspect', () => {
     expect(state.next(false)).toEqual({ claim: 'nothing', inMs: 1 })
   })
 
-  test.each(['was claimed', 'is gone'])('begins with the shortest phase again once the suspect %s', (how) => {
-    state.seen(true)
-    phases(7_000)
-    if (how === 'was claimed') state.settled()
-    else state.seen(false)
-    expect(state.next(false)).toEqual({ claim: 'others' })
-    state.seen(true)
-    expect(state.next(false)).toEqual({ claim: 'nothing', inMs: 1_000 })
-  })
+  test.each(['was claimed', 'is gone'])(
+    'starts with the shortest phase again once the quarantined job %s',
+    (how) => {
+      state.seen(true)
+      phases(7_000)
+      if (how === 'was claimed') state.settled()
+      else state.seen(false)
+      expect(state.next(false)).toEqual({ claim: 'others' })
+      state.seen(true)
+      expect(state.next(false)).toEqual({ claim: 'nothing', inMs: 1_000 })
+    },
+  )
 })

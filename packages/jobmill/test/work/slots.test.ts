@@ -28,14 +28,14 @@ describe('room', () => {
     expect(slots.room()).toEqual([{ queue: 'b', room: 2 }])
   })
 
-  test('and what may be claimed ahead of them', () => {
+  test('includes the jobs that may be prefetched', () => {
     const { slots, running, most } = bench({ a: 2 })
     running['a'] = 2
     most['a'] = 100
     expect(slots.room()).toEqual([{ queue: 'a', room: 100 }])
   })
 
-  test('is not worth a claim while half of that is in hand', () => {
+  test('does not justify a claim while half of the prefetch buffer is full', () => {
     const { slots, running, waiting, most } = bench({ a: 2 })
     running['a'] = 2
     most['a'] = 100
@@ -47,7 +47,7 @@ describe('room', () => {
     expect(slots.room()).toEqual([{ queue: 'a', room: 50 }])
   })
 
-  test('is less what a write on its way may fill, until that is over', () => {
+  test('excludes workers that a write in flight may use, until it ends', () => {
     const { slots } = bench({ a: 5 })
     const release = slots.reserve([{ queue: 'a', room: 3 }])
     expect([slots.roomFor('a'), slots.reserved]).toEqual([2, 3])
@@ -56,13 +56,13 @@ describe('room', () => {
     expect([slots.roomFor('a'), slots.reserved]).toEqual([5, 0])
   })
 
-  test('is none when the capacity is used up, whatever a queue has free', () => {
+  test('is empty if the capacity is used up, even if a queue has free workers', () => {
     const { slots, running } = bench({ a: 5, b: 5 }, 4)
     running['a'] = 4
     expect(slots.room()).toEqual([])
   })
 
-  test('is bounded by the capacity, over all queues', () => {
+  test('is bounded by the capacity over all queues', () => {
     const { slots, running, most } = bench({ a: 5, b: 5 }, 6)
     running['a'] = 4
     expect(slots.free()).toBe(2)

@@ -53,8 +53,8 @@ function bench() {
   }
 }
 
-describe('standing by', () => {
-  test('an idle instance offers itself for more of what has ended, and begins what is brought', () => {
+describe('idle worker offers', () => {
+  test('an idle instance offers a worker for the queue and kind of the ended job, and starts the dispatched job', () => {
     const { standing, offers, startedLeases: leases, state, bring } = bench()
     standing.ended({ queue: 'mail', kind: 'send' })
     expect(offers).toEqual([{ instance: 'me', queue: 'mail', kind: 'send', offer: 1 }])
@@ -63,7 +63,7 @@ describe('standing by', () => {
     expect(leases).toEqual([lease])
   })
 
-  test('one that has something to do does not, nor for a queue with a limit, nor where there is nobody to tell', () => {
+  test('a busy instance makes no offer, nor for a limited queue, nor without other processes', () => {
     const { standing, offers, state } = bench()
     state.isIdle = false
     standing.ended(aLease())
@@ -77,11 +77,11 @@ describe('standing by', () => {
   })
 
   test.each<[string, (at: ReturnType<typeof bench>) => void]>([
-    ['it has no worker for any more', ({ state }) => (state.mayBegin = false)],
-    ['its lease was lost meanwhile', ({ state }) => (state.isOurs = false)],
-    ['leases that nobody knew of were handed back meanwhile', ({ standing }) => standing.forget()],
-    ['was brought before', ({ bring }) => void bring(1)],
-  ])('P2 gives back a job that %s', (_, meanwhile) => {
+    ['without a free worker for it', ({ state }) => (state.mayBegin = false)],
+    ['that arrives after the instance lost its lease', ({ state }) => (state.isOurs = false)],
+    ['that arrives after unknown leases were released', ({ standing }) => standing.forget()],
+    ['that arrives a second time', ({ bring }) => void bring(1)],
+  ])('P2 releases a job %s', (_, meanwhile) => {
     const at = bench()
     at.standing.ended(aLease())
     meanwhile(at)
@@ -91,13 +91,13 @@ describe('standing by', () => {
     expect(at.startedLeases).toHaveLength(before)
   })
 
-  test('P2 gives back what it never offered to take', () => {
+  test('P2 releases a job that it never offered to take', () => {
     const { startedLeases: leases, released, bring } = bench()
     const lease = bring(7)
     expect([leases, released]).toEqual([[], [lease]])
   })
 
-  test('an offer that is not used is forgotten after a while, and so are all but the last hundred', async () => {
+  test('an unused offer expires after a while, and only the last hundred are kept', async () => {
     const { standing, platform, released, startedLeases: leases, bring } = bench()
     for (let made = 1; made <= 101; made += 1) standing.ended(aLease())
     bring(1)
@@ -111,7 +111,7 @@ describe('standing by', () => {
     expect(standing.isOffered).toBe(false)
   })
 
-  test('ends with a stop', () => {
+  test('end with a stop', () => {
     const { standing, isListening } = bench()
     standing.stop()
     expect(isListening()).toBe(false)

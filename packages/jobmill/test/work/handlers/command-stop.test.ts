@@ -36,7 +36,7 @@ const pipes = (): number =>
 
 describe('an interruption', () => {
   test.for(INTERRUPTIONS.slice(0, inFull(INTERRUPTIONS.length, 1)))(
-    '%s ends the program and all it started, and is what is thrown',
+    '%s ends the program and its descendants, and is thrown',
     async (why) => {
       const root = await aFolder()
       const { signal, interrupt } = interruptible()
@@ -50,7 +50,7 @@ describe('an interruption', () => {
     },
   )
 
-  test('begins with SIGTERM, and waits until the program has really ended', async () => {
+  test('sends SIGTERM, and waits until the program has ended', async () => {
     const root = await aFolder()
     const tidy = `;process.on('SIGTERM', () => {
       setTimeout(() => { writeFileSync('tidy', 'yes\\n'); process.exit(0) }, 100)
@@ -64,7 +64,7 @@ describe('an interruption', () => {
     expect(await isThere(join(root, 'tidy'))).toBe(true)
   })
 
-  test('ends in SIGKILL for all who take no notice', async () => {
+  test('sends SIGKILL to all that ignore SIGTERM', async () => {
     const root = await aFolder()
     const { signal, interrupt } = interruptible()
     const job = commandJob({ programs: [node], root, killAfter: '100ms' })
@@ -75,7 +75,7 @@ describe('an interruption', () => {
     await Promise.all(pids.map((pid) => gone(pid)))
   })
 
-  test('gets hold of one who stays behind without pipes and takes no notice', async () => {
+  test('kills a descendant without pipes that ignores SIGTERM', async () => {
     const root = await aFolder()
     const { signal, interrupt } = interruptible()
     const job = commandJob({ programs: [node], root, killAfter: '1h' })
@@ -100,7 +100,7 @@ describe('an interruption', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('that came before starts nothing', async () => {
+  test('before the start starts nothing', async () => {
     const root = await aFolder()
     const { signal, interrupt } = interruptible()
     const reason = interrupt('shutdown')
@@ -111,7 +111,7 @@ describe('an interruption', () => {
     expect(lines).toEqual([])
   })
 
-  test('that comes while the program is started ends it', async () => {
+  test('during the start ends the program', async () => {
     const root = await aFolder()
     const { signal, interrupt } = interruptible()
     const job = commandJob({ programs: [node], root })
@@ -123,7 +123,7 @@ describe('an interruption', () => {
 })
 
 describe('the timeout of a payload', () => {
-  test('ends the program and all it started, and says so', async () => {
+  test('ends the program and its descendants, and the error says so', async () => {
     const root = await aFolder()
     const job = commandJob({ programs: ['/bin/sh'], root, killAfter: '100ms' })
     const code = 'trap "" TERM; sleep 600 & echo $! > grandchild; echo stuck >&2; wait'
@@ -138,7 +138,7 @@ describe('the timeout of a payload', () => {
     expect(await run(job, { ...script(''), timeout: '1h' })).toMatchObject({ exitCode: 0 })
   })
 
-  test('A a timeout that the payload, the job or the kind names wins over the default, which ends all others', async () => {
+  test('A a timeout of the payload, the job or the kind wins over the default, which applies to all others', async () => {
     const root = await aFolder()
     const byDefault = commandJob({ programs: [node], root })
     const byKind = commandJob({ kind: 'patient', programs: [node], root, timeout: '1h' })
@@ -167,8 +167,8 @@ describe('the timeout of a payload', () => {
   })
 })
 
-describe('what a program leaves behind', () => {
-  test('does not keep the handler by holding its pipes, and is killed', async () => {
+describe('a process that the program leaves behind', () => {
+  test('does not keep the handler waiting by holding its pipes, and is killed', async () => {
     const root = await aFolder()
     const job = commandJob({ programs: ['/bin/sh'], root })
     const argv = ['/bin/sh', '-c', 'sleep 600 & echo $! > grandchild; echo done']
@@ -176,7 +176,7 @@ describe('what a program leaves behind', () => {
     await gone(await pidIn(join(root, 'grandchild')))
   })
 
-  test('is killed when it holds nothing', async () => {
+  test('is killed if it holds no pipe', async () => {
     const root = await aFolder()
     const job = commandJob({ programs: ['/bin/sh'], root })
     const argv = ['/bin/sh', '-c', 'sleep 600 >/dev/null 2>&1 </dev/null & echo $! > grandchild']
@@ -184,7 +184,7 @@ describe('what a program leaves behind', () => {
     await gone(await pidIn(join(root, 'grandchild')))
   })
 
-  test('S5 does not keep the handler, or a pipe, when it has left the group with the pipes, and is killed', async () => {
+  test('S5 that left the process group with the pipes keeps neither the handler nor a pipe, and is killed', async () => {
     const root = await aFolder()
     const before = pipes()
     const code = `const child = spawn('sleep', ['600'], { stdio: 'inherit', detached: true })
@@ -219,7 +219,7 @@ describe('what a program leaves behind', () => {
   // Once the program has exited, and not before.
   const late = 'while kill -0 "$leader" 2>/dev/null; do sleep 0.01; done; sleep 0.1; echo late'
 
-  test('may end by itself in the second after, and what it says counts', async () => {
+  test('can end on its own within a second, and its output counts', async () => {
     const code = `const env = { ...process.env, leader: String(process.pid) }
       const options = { stdio: 'inherit', detached: true, env }
       require('node:child_process').spawn('/bin/sh', ['-c', process.argv[1]], options).unref()
@@ -228,7 +228,7 @@ describe('what a program leaves behind', () => {
     expect(result).toMatchObject({ stdout: 'early\nlate\n' })
   })
 
-  test('may end by itself in the second after, also when it says nothing', async () => {
+  test('can end on its own within a second, even without output', async () => {
     const root = await aFolder()
     const argv = ['/bin/sh', '-c', `leader=$$; (${late} > late) > /dev/null 2>&1 < /dev/null &`]
     await run(commandJob({ programs: ['/bin/sh'], root }), { argv })

@@ -47,8 +47,8 @@ const retryIf = (): boolean => false
 
 afterEach(() => vi.unstubAllEnvs())
 
-describe('what it gives back', () => {
-  test('exit code 0: both outputs, and a line of log at the start and at the end', async () => {
+describe('the result', () => {
+  test('exit code 0: both outputs, and a log line at the start and at the end', async () => {
     const context = aContext(script('console.log("out"); console.error("err", process.pid)'))
     const result = (await command.run(context)) as { stderr: string }
     expect(result).toEqual({ exitCode: 0, stdout: 'out\n', stderr: result.stderr })
@@ -65,12 +65,12 @@ describe('what it gives back', () => {
     expect(error).not.toBeInstanceOf(Dead)
   })
 
-  test('the end of stdout when stderr is empty', async () => {
+  test('the end of stdout if stderr is empty', async () => {
     const error = await failure(run(command, script('console.log("bad input"); process.exitCode = 4')))
     expect(error.message).toMatch(/failed with exit code 4: bad input$/)
   })
 
-  test('of a long stderr, the end is what is stored', async () => {
+  test('the error stores the end of a long stderr', async () => {
     const long = script('console.error("noise ".repeat(10000) + "the reason"); process.exitCode = 1')
     expect(errorText(await failure(run(command, long)))).toMatch(/exit code 1: .*the reason$/s)
   })
@@ -88,8 +88,8 @@ describe('what it gives back', () => {
   })
 })
 
-describe('what goes in', () => {
-  test('megabytes go in and out at the same time', async () => {
+describe('the input', () => {
+  test('megabytes can be written and read at the same time', async () => {
     // It stops reading while its output is not read.
     const job = commandJob({ programs: ['cat'] })
     const stdin = `${'0123456789'.repeat(500_000)}the end`
@@ -97,17 +97,17 @@ describe('what goes in', () => {
     expect(result).toEqual({ exitCode: 0, stdout: stdin.slice(-4_096), stderr: '' })
   })
 
-  test('a program need not read what it is given', async () => {
+  test('a program need not read its input', async () => {
     const stdin = 'x'.repeat(5_000_000)
     expect(await run(command, { ...script('process.stdin.destroy()'), stdin })).toMatchObject({ exitCode: 0 })
   })
 
-  test('without stdin, its input is at its end', async () => {
+  test('without stdin, the input is empty', async () => {
     const code = 'process.stdin.on("data", () => {}).on("end", () => console.log("ended"))'
     expect(await run(command, script(code))).toMatchObject({ stdout: 'ended\n' })
   })
 
-  test('arguments are passed as they are: there is no shell', async () => {
+  test('arguments are passed unchanged: there is no shell', async () => {
     const args = ['$(id)', '; exit 3', '*', '', 'a b', '"']
     const payload = script('console.log(JSON.stringify(process.argv.slice(1)))', '--', ...args)
     expect(await printed(run(command, payload))).toEqual(args)
@@ -117,7 +117,7 @@ describe('what goes in', () => {
 describe('the environment', () => {
   const show = script('console.log(JSON.stringify(process.env))')
 
-  test('of this process only PATH is passed on', async () => {
+  test('has only PATH of this process', async () => {
     vi.stubEnv('SECRET', 'hidden')
     expect(await printed(run(command, show))).toEqual({
       PATH: process.env['PATH'],
@@ -125,7 +125,7 @@ describe('the environment', () => {
     })
   })
 
-  test('and what the options and the payload say, the payload on top', async () => {
+  test('has the variables of the options and the payload; the payload wins', async () => {
     vi.stubEnv('PASSED', 'on')
     vi.stubEnv('OTHER', 'kept')
     const job = commandJob({
@@ -143,7 +143,7 @@ describe('the environment', () => {
 describe('the working directory', () => {
   const where = script('console.log(JSON.stringify(process.cwd()))')
 
-  test('is the root unless the payload names one inside of it', async () => {
+  test('is the root, or the folder inside it that the payload names', async () => {
     const { root, job } = await folders()
     const cwd = async (cwd: string): Promise<unknown> => await printed(run(job, { ...where, cwd }))
     expect(await printed(run(job, where))).toBe(root)
@@ -155,21 +155,21 @@ describe('the working directory', () => {
   })
 
   const outside = ['..', '../outside', '../root-too', 'inside/../..', 'way-out', '/']
-  test.for(outside)('cannot be outside of it, by dots or by links: %s', async (cwd) => {
+  test.for(outside)('cannot be outside the root, by dots or by links: %s', async (cwd) => {
     const { job } = await folders()
     const error = await failure(run(job, { ...where, cwd }))
     expect(error).toBeInstanceOf(Dead)
     expect(error.message).toMatch(/^payload\.cwd: is outside of the root .* Use a directory inside/)
   })
 
-  test.for(['missing', 'file', 'file/inside', 'x'.repeat(300)])('has to be there: %s', async (cwd) => {
+  test.for(['missing', 'file', 'file/inside', 'x'.repeat(300)])('must exist: %s', async (cwd) => {
     const { job } = await folders()
     const error = await failure(run(job, { ...where, cwd }))
     expect(error).toBeInstanceOf(Dead)
     expect(error.message).toMatch(/^payload\.cwd: must be an existing directory .* Create it/)
   })
 
-  test('without a root it is ours, and the payload cannot name one', async () => {
+  test('without a root is that of this process, and the payload cannot name one', async () => {
     expect(await printed(run(command, where))).toBe(process.cwd())
     const error = await failure(run(command, { ...where, cwd: process.cwd() }))
     expect(error).toBeInstanceOf(Dead)
@@ -178,7 +178,7 @@ describe('the working directory', () => {
 })
 
 describe('the list of programs', () => {
-  test('a bare name is looked up once, when the job is defined', async () => {
+  test('a bare name is resolved once, when the job is defined', async () => {
     const { folder, file } = await aTool()
     const other = await aFolder()
     // Neither a folder nor a file that cannot be executed is a program.
@@ -194,7 +194,7 @@ describe('the list of programs', () => {
     )
   })
 
-  test.for(['/bin/sh', 'node', `${node}/../node`])('%s is not on it: dead', async (program) => {
+  test.for(['/bin/sh', 'node', `${node}/../node`])('%s is not listed: dead', async (program) => {
     const error = await failure(run(command, { argv: [program] }))
     expect(error).toBeInstanceOf(Dead)
     expect(error.message).toContain('payload.argv[0]: is not an allowed program')
@@ -212,7 +212,7 @@ describe('the list of programs', () => {
   })
 })
 
-describe('a payload that is wrong is dead at once, and told what to do', () => {
+describe('an invalid payload is dead at once, with a fix in the error', () => {
   const argv = [node]
   test.for<[unknown, RegExp]>([
     [null, /^payload: .*Pass an object/],
@@ -237,14 +237,14 @@ describe('a payload that is wrong is dead at once, and told what to do', () => {
     expect(error.message).toMatch(message)
   })
 
-  test('a secret of its environment is not told', async () => {
+  test('the error does not show a secret of the environment', async () => {
     const error = await failure(run(command, { argv, env: { A: 'password\u0000' } }))
     expect(error.message).not.toContain('password')
   })
 })
 
 describe('the options', () => {
-  test('A the policy is that of the job, with a timeout of ten minutes unless it says otherwise', () => {
+  test('A the policy comes from the job, with a timeout of ten minutes by default', () => {
     const policy = { queue: 'tools', priority: 3, maxAttempts: 2, timeout: '1m', retryIf } as const
     const job = commandJob({ kind: 'tool.run', programs: [node], ...policy, backoff: { fixed: '1s' } })
     expect(job).toMatchObject({ kind: 'tool.run', queue: 'tools', priority: 3, maxAttempts: 2, retryIf })

@@ -4,7 +4,7 @@ import { Dead, Throttled } from '../../../src/job/thrown.ts'
 import { demoEcho } from '../../../src/work/handlers/demo-echo.ts'
 import { aContext, failure, interruptible, run } from './context.ts'
 
-test('it gives back the value, or the payload when there is none, and logs one line', async () => {
+test('it returns the value, or the payload if there is none, and logs one line', async () => {
   const context = aContext({ value: [1, 2] })
   expect(await demoEcho.run(context)).toEqual({ echo: [1, 2] })
   expect(context.lines).toHaveLength(1)
@@ -19,7 +19,7 @@ test('it fails on request, with a message or without', async () => {
   expect(await run(demoEcho, { fail: false })).toEqual({ echo: { fail: false } })
 })
 
-test('it fails in its first attempts only', async () => {
+test('it can fail only in its first attempts', async () => {
   const payload = { failTimes: 2, fail: 'not yet', value: 'at last' }
   expect(await failure(run(demoEcho, payload, { job: { attempt: 1 } }))).toEqual(new Error('not yet'))
   expect(await failure(run(demoEcho, payload, { job: { attempt: 2 } }))).toEqual(new Error('not yet'))
@@ -27,7 +27,7 @@ test('it fails in its first attempts only', async () => {
   expect(await failure(run(demoEcho, { failTimes: 1 }))).toEqual(new Error('failed as requested'))
 })
 
-test('it is throttled on request, for a time or without one', async () => {
+test('it throws Throttled on request, with a time or without', async () => {
   const named = await failure(run(demoEcho, { throttle: '2s' }))
   expect(named).toBeInstanceOf(Throttled)
   expect(named).toMatchObject({ retryAfterMs: 2_000 })
@@ -36,7 +36,7 @@ test('it is throttled on request, for a time or without one', async () => {
   expect(unnamed).toMatchObject({ retryAfterMs: null })
 })
 
-test('it is dead on request', async () => {
+test('it throws Dead on request', async () => {
   const error = await failure(run(demoEcho, { dead: 'beyond help' }))
   expect(error).toBeInstanceOf(Dead)
   expect(error.message).toBe('beyond help')
@@ -52,7 +52,7 @@ test('a sleep ends when the signal fires, with its reason', async () => {
   expect(error).toBe(signal.reason)
 })
 
-describe('a payload that is wrong is dead at once, and told what to do', () => {
+describe('an invalid payload is dead at once, with a fix in the error', () => {
   test.for<[unknown, RegExp]>([
     [null, /^payload: .*Pass an object/],
     ['text', /^payload: .*Pass an object/],

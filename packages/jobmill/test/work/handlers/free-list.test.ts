@@ -6,7 +6,7 @@ import { failure } from './context.ts'
 
 const patient = (): AbortSignal => new AbortController().signal
 
-test('what is free is taken once', async () => {
+test('a free item is taken once', async () => {
   const list = new FreeList<string>()
   list.offer('a')
   list.offer('b')
@@ -17,14 +17,14 @@ test('what is free is taken once', async () => {
   expect(await third).toBe('c')
 })
 
-test('who waits is served in order', async () => {
+test('waiters are served in order', async () => {
   const list = new FreeList<string>()
   const served = Promise.all([list.take(patient()), list.take(patient()), list.take(patient())])
   for (const item of ['first', 'second', 'third']) list.offer(item)
   expect(await served).toEqual(['first', 'second', 'third'])
 })
 
-test('a signal ends the wait with its reason, and what comes goes to the next', async () => {
+test('a signal ends the wait with its reason, and the next item goes to the next waiter', async () => {
   const list = new FreeList<string>()
   const controller = new AbortController()
   const impatient = failure(list.take(controller.signal))
@@ -36,7 +36,7 @@ test('a signal ends the wait with its reason, and what comes goes to the next', 
   expect(await next).toBe('a')
 })
 
-test('with a signal that has fired nothing is taken', async () => {
+test('a signal that has already fired takes nothing', async () => {
   const list = new FreeList<string>()
   list.offer('a')
   const reason = new Error('enough')
@@ -44,7 +44,7 @@ test('with a signal that has fired nothing is taken', async () => {
   expect(await list.take(patient())).toBe('a')
 })
 
-test('what was removed is not taken, and all who wait can be refused', async () => {
+test('a removed item is not taken, and refuseAll refuses all waiters', async () => {
   const list = new FreeList<string>()
   list.offer('a')
   list.remove('a')
@@ -56,7 +56,7 @@ test('what was removed is not taken, and all who wait can be refused', async () 
   expect(await list.take(patient())).toBe('b')
 })
 
-test('no listener stays on the signal, however the wait ended', async () => {
+test('no listener stays on the signal, however the wait ends', async () => {
   const list = new FreeList<string>()
   const controllers = Array.from({ length: 3 }, () => new AbortController())
   const waits = controllers.map(({ signal }) => list.take(signal).catch(() => 'refused'))

@@ -60,8 +60,8 @@ async function expectNothingLeft(
   expect([...timers.pending]).toEqual([])
 }
 
-describe('a demo', () => {
-  test('that sleeps, and that is interrupted', async () => {
+describe('demoEcho leaves nothing behind', () => {
+  test('after a sleep or an interruption', async () => {
     await expectNothingLeft(demoEcho, { sleep: 1 })
     await expectNothingLeft(demoEcho, { sleep: '1h' }, (interrupt) =>
       setImmediate(() => interrupt('cancelled')),
@@ -69,7 +69,7 @@ describe('a demo', () => {
   })
 })
 
-describe('a command', () => {
+describe('a command leaves nothing behind', () => {
   const command = commandJob({ programs: [node, '/no/such/program'] })
 
   test.for<[string, unknown]>([
@@ -78,11 +78,11 @@ describe('a command', () => {
     ['cannot be started', { argv: ['/no/such/program'], timeout: '1h' }],
     ['is refused', { argv: ['/bin/sh'], timeout: '1h' }],
     ['takes too long', { argv: [node, '-e', 'setInterval(() => {}, 1000)'], timeout: 1 }],
-  ])('that %s', async ([, payload]) => {
+  ])('if it %s', async ([, payload]) => {
     await expectNothingLeft(command, payload)
   })
 
-  test('that is interrupted, with its timeout still to come', async () => {
+  test('if it is interrupted before its timeout', async () => {
     const root = await aFolder()
     const code = 'setInterval(() => {}, 1000); require("node:fs").writeFileSync("pid", process.pid + "\\n")'
     const payload = { argv: [node, '-e', code], timeout: '2h' }
@@ -94,7 +94,7 @@ describe('a command', () => {
     expect(timers.asked).toContain(3_600_000)
   })
 
-  test('that is interrupted by a shutdown has 250 ms, and less when killAfter is less', async () => {
+  test('after a shutdown, which gives it 250 ms, or killAfter if that is less', async () => {
     for (const [killAfter, graceMs] of [
       ['1h', 250],
       [17, 17],
@@ -109,8 +109,8 @@ describe('a command', () => {
   })
 })
 
-describe('a pool', () => {
-  test('after an answer, an error, a death, an interruption at work and one in line', async () => {
+describe('a pool leaves nothing behind', () => {
+  test('after an answer, an error, a crash, an interruption while running and one while waiting', async () => {
     const pool = await aPool({ killAfter: '1h' })
     await expectNothingLeft(pool.job, null)
     await expectNothingLeft(pool.job, { answer: { status: 'error' } })
@@ -125,7 +125,7 @@ describe('a pool', () => {
     expect([...timers.pending]).toEqual([])
   })
 
-  test('a program that dies at its start is started again after longer and longer pauses', async () => {
+  test('and restarts a program that exits at its start with growing backoff', async () => {
     const folder = await aFolder()
     const starts = join(folder, 'starts')
     const job = workerPool({ kind: 'broken', argv: ['/bin/sh', '-c', 'echo >> starts'], cwd: folder })
@@ -147,7 +147,7 @@ describe('a pool', () => {
     expect([...timers.pending]).toEqual([])
   })
 
-  test('a child that did a job is replaced without a pause', async () => {
+  test('and replaces a child that ran a job without a pause', async () => {
     const pool = await aPool({ killAfter: '1h' })
     await run(pool.job, null)
     await failure(run(pool.job, { exit: 1 }))

@@ -17,7 +17,7 @@ const children = async (folder: string, count: number): Promise<number[]> =>
     return pids.length >= count ? pids : undefined
   })
 
-test('all children are up from the start, before there is a job', async () => {
+test('start starts all children before the first job', async () => {
   const pool = await aPool({ size: 3 })
   await start(pool.job)
   await start(pool.job)
@@ -27,7 +27,7 @@ test('all children are up from the start, before there is a job', async () => {
   expect(await pidsIn(pool.children)).toHaveLength(3)
 })
 
-test('a stop leaves no child, twice as well as once', async () => {
+test('stop leaves no child, and can be called twice', async () => {
   const pool = await aPool({ size: 2 })
   await start(pool.job)
   const pids = await children(pool.children, 2)
@@ -36,13 +36,13 @@ test('a stop leaves no child, twice as well as once', async () => {
   await stop(pool.job)
 })
 
-test('a stop before the start does nothing', async () => {
+test('stop before start does nothing', async () => {
   const pool = await aPool()
   await stop(pool.job)
   expect(await pidsIn(pool.children)).toEqual([])
 })
 
-test('a start after a stop works again, also by a handler', async () => {
+test('the pool can start again after a stop, also by a handler', async () => {
   const pool = await aPool()
   await start(pool.job)
   const [first] = await children(pool.children, 1)
@@ -55,7 +55,7 @@ test('a start after a stop works again, also by a handler', async () => {
   expect(new Set(pids).size).toBe(3)
 })
 
-test('starts and stops take effect in the order they were called', async () => {
+test('starts and stops take effect in the order of the calls', async () => {
   const pool = await aPool()
   await Promise.all([start(pool.job), stop(pool.job), start(pool.job), stop(pool.job)])
   await Promise.all((await pidsIn(pool.children)).map((pid) => gone(pid)))
@@ -65,7 +65,7 @@ test('starts and stops take effect in the order they were called', async () => {
   expect(await children(pool.children, before.length + 1)).toHaveLength(before.length + 1)
 })
 
-test('a child that does not end by itself is killed after killAfter', async () => {
+test('stop kills a child that does not exit within killAfter', async () => {
   const pool = await aPool({ killAfter: '100ms' }, ['stays'])
   await start(pool.job)
   const [pid = 0] = await children(pool.children, 1)
@@ -73,7 +73,7 @@ test('a child that does not end by itself is killed after killAfter', async () =
   expect(isAlive(pid)).toBe(false)
 })
 
-test('a job at hand may be finished, and one that waits for a child is refused', async () => {
+test('a running job can finish, and a job that waits for a child is refused', async () => {
   const pool = await aPool({ killAfter: '1h' })
   const held = run(pool.job, { hold: 'held' })
   const pid = await pidIn(join(pool.folder, 'held'))
@@ -86,7 +86,7 @@ test('a job at hand may be finished, and one that waits for a child is refused',
   expect(isAlive(pid)).toBe(false)
 })
 
-test('a job that is not finished in time fails with its child', async () => {
+test('a job that does not finish in time fails with its child', async () => {
   const pool = await aPool({ killAfter: '100ms' })
   const held = failure(run(pool.job, { hold: 'held' }))
   await pidIn(join(pool.folder, 'held'))

@@ -16,7 +16,7 @@ async function aDeafGroup(): Promise<{ group: ProcessGroup; signals: () => Promi
 
 const HOUR_MS = 3_600_000
 
-test('a second stop that is more urgent comes first', async () => {
+test('a second stop with an earlier deadline wins', async () => {
   const { group, signals } = await aDeafGroup()
   group.stop(HOUR_MS)
   await signals()
@@ -25,7 +25,7 @@ test('a second stop that is more urgent comes first', async () => {
   expect(exitText(await group.ended)).toBe('SIGKILL')
 })
 
-test('a second stop that is less urgent changes nothing', async () => {
+test('a second stop with a later deadline changes nothing', async () => {
   const { group, signals } = await aDeafGroup()
   group.stop(500)
   group.stop(HOUR_MS)
@@ -33,7 +33,7 @@ test('a second stop that is less urgent changes nothing', async () => {
   expect(exitText(await group.ended)).toBe('SIGKILL')
 })
 
-test('a program that cannot be started is a rejection with the code of the system', async () => {
+test('a program that cannot start rejects with the error code of the system', async () => {
   const program = { file: '/no/such/program', args: [], env: {}, cwd: undefined }
   await expect(startGroup(program)).rejects.toMatchObject({ code: 'ENOENT' })
 })

@@ -27,7 +27,7 @@ const release = async ({ folder }: TestPool, name: string): Promise<void> =>
 const retryIf = (): boolean => false
 
 describe('a request and its answer', () => {
-  test('the child is told the payload and what job it is', async () => {
+  test('the child receives the payload and the job', async () => {
     const { job } = await aPool()
     const info = { id: 'the-job', attempt: 2, maxAttempts: 7 }
     const payload = { stays: false, text: 'né\n€' }
@@ -35,14 +35,14 @@ describe('a request and its answer', () => {
     expect(request).toEqual({ id: '1', payload, job: { ...info, kind: 'some.kind' } })
   })
 
-  test('no id is used twice', async () => {
+  test('request ids are unique', async () => {
     const pool = await aPool()
     const echoes = [await ask(pool), await ask(pool), await ask(pool)]
     expect(new Set(echoes.map(({ pid }) => pid)).size).toBe(1)
     expect(new Set(echoes.map(({ request }) => request.id)).size).toBe(3)
   })
 
-  test('ok is the result, error an error, dead a death, throttled a throttle', async () => {
+  test('ok returns the result, error fails, dead throws Dead, throttled throws Throttled', async () => {
     const { job } = await aPool()
     const answer = (answer: Ask['answer']): Promise<unknown> => run(job, { answer })
     expect(await answer({ status: 'ok', result: { a: [1] } })).toEqual({ a: [1] })
@@ -75,22 +75,22 @@ describe('a request and its answer', () => {
     expect(await logged('of another job\n')).toEqual(['of another job'])
   })
 
-  test('none of these answers costs the child its place', async () => {
+  test('none of these answers ends the child', async () => {
     const pool = await aPool()
     const { pid } = await ask(pool)
     for (const status of ['error', 'dead', 'throttled']) await failure(ask(pool, { answer: { status } }))
     expect(await ask(pool)).toMatchObject({ pid })
   })
 
-  test('a line of almost 2 MiB is an answer', async () => {
+  test('an answer can have almost 2 MiB', async () => {
     const { job } = await aPool()
     const result = 'x'.repeat(2 * 1024 * 1024 - 100)
     expect(await run(job, { answer: { status: 'ok', result } })).toBe(result)
   })
 })
 
-describe('who gets which child', () => {
-  test('a slow job does not stand in the way of a child that is free', async () => {
+describe('the choice of a child', () => {
+  test('a slow job does not block a free child', async () => {
     const pool = await aPool({ size: 2 })
     const slow = ask(pool, { hold: 'slow' })
     const slowPid = await pidIn(join(pool.folder, 'slow'))
@@ -101,7 +101,7 @@ describe('who gets which child', () => {
     expect(await slow).toMatchObject({ pid: slowPid })
   })
 
-  test('who waits is served in order', async () => {
+  test('waiting jobs are served in order', async () => {
     const pool = await aPool()
     const held = ask(pool, { hold: 'held' })
     await pidIn(join(pool.folder, 'held'))
@@ -111,7 +111,7 @@ describe('who gets which child', () => {
     expect((await waiting).map(({ request }) => request.id)).toEqual(['2', '3', '4'])
   })
 
-  test('who waits and is interrupted leaves at once, and the next is served', async () => {
+  test('an interrupted job stops waiting at once, and the next is served', async () => {
     const pool = await aPool()
     const held = ask(pool, { hold: 'held' })
     const pid = await pidIn(join(pool.folder, 'held'))
@@ -126,7 +126,7 @@ describe('who gets which child', () => {
   })
 })
 
-describe('a child that does not keep to the protocol', () => {
+describe('a child that violates the protocol', () => {
   /** One case of each rule; more every night. */
   const cases: Record<string, [Ask, RegExp]> = {
     'no JSON': [{ raw: 'ready!\n' }, /a line that is not a JSON object: "ready!"/],
@@ -144,7 +144,7 @@ describe('a child that does not keep to the protocol', () => {
   }
 
   test.for(Object.entries(inFull({ ...cases, ...more }, cases)))(
-    'answers with %s: the job fails, the child goes',
+    'answers with %s: the job fails, the child is killed',
     async ([, [bad, says]]) => {
       // It ignores the end of its input, so it must be killed.
       const pool = await aPool({ killAfter: '1h' })
@@ -158,7 +158,7 @@ describe('a child that does not keep to the protocol', () => {
     },
   )
 
-  test('speaks when it is not asked: it goes, and the answer before counts', async () => {
+  test('writes without a request: it is killed, and the earlier answer counts', async () => {
     const pool = await aPool()
     const { pid } = await ask(pool, { thenRaw: 'by the way\n' })
     await gone(pid)
@@ -166,8 +166,8 @@ describe('a child that does not keep to the protocol', () => {
   })
 })
 
-describe('a child that dies', () => {
-  test('at work: the job fails with how it ended and the end of its stderr', async () => {
+describe('a child that exits', () => {
+  test('during a job: the job fails with the exit code and the end of stderr', async () => {
     const pool = await aPool()
     const { pid } = await ask(pool)
     const error = await failure(ask(pool, { exit: 3 }))
@@ -191,7 +191,7 @@ describe('a child that dies', () => {
     expect(await run(job, null)).toBe('bye')
   })
 
-  test('idle: it is replaced without a job that asks for it', async () => {
+  test('while idle: it is replaced before the next job', async () => {
     const pool = await aPool()
     const { pid } = await ask(pool)
     process.kill(pid, 'SIGKILL')
@@ -199,7 +199,7 @@ describe('a child that dies', () => {
     expect((await ask(pool)).pid).not.toBe(pid)
   })
 
-  test('and cannot be replaced: whoever waits is told', async () => {
+  test('and cannot be replaced: the waiting job fails with the reason', async () => {
     const folder = await aFolder()
     const program = join(folder, 'program')
     await writeFile(program, '#!/bin/sh\nread line\necho $$ > asked\nexec sleep 600\n')
@@ -220,7 +220,7 @@ describe('a child that dies', () => {
 })
 
 describe('an interruption', () => {
-  test('ends the child and all it started, and is thrown once they have ended', async () => {
+  test('ends the child and its descendants, and is thrown once they have ended', async () => {
     const pool = await aPool()
     const { signal, interrupt } = interruptible()
     const attempt = failure(run(pool.job, { hold: 'held', family: true }, { signal }))
@@ -237,7 +237,7 @@ describe('an interruption', () => {
     ['timeout', '100ms'],
     ['lease-lost', '100ms'],
     ['shutdown', '1h'],
-  ] as const)('%s kills a child that takes no notice, when killAfter is %s', async ([why, killAfter]) => {
+  ] as const)('%s kills a child that ignores SIGTERM, when killAfter is %s', async ([why, killAfter]) => {
     const pool = await aPool({ killAfter })
     const { signal, interrupt } = interruptible()
     const attempt = failure(run(pool.job, { hold: 'held', deaf: true, stays: true }, { signal }))
@@ -247,7 +247,7 @@ describe('an interruption', () => {
     await gone(pid)
   })
 
-  test('the place is filled at once, however long the child takes to end', async () => {
+  test('replaces the child at once, however long it takes to end', async () => {
     const pool = await aPool({ killAfter: '1h' })
     const { signal, interrupt } = interruptible()
     const attempt = failure(run(pool.job, { hold: 'held', deaf: true, stays: true }, { signal }))
@@ -259,8 +259,8 @@ describe('an interruption', () => {
   })
 })
 
-describe('after so many jobs', () => {
-  test('a child ends, and another takes its place', async () => {
+describe('after recycleAfter jobs', () => {
+  test('a child ends and is replaced', async () => {
     const pool = await aPool({ recycleAfter: 2 })
     const pids: number[] = []
     for (let job = 0; job < 5; job += 1) pids.push((await ask(pool)).pid)
@@ -270,7 +270,7 @@ describe('after so many jobs', () => {
     await Promise.all([gone(first), gone(third)])
   })
 
-  test('a child that does not end by itself is killed, and its place is filled before', async () => {
+  test('a child that does not end on its own is killed, after it was replaced', async () => {
     const pool = await aPool({ recycleAfter: 1, killAfter: '1s' })
     const { pid } = await ask(pool, { stays: true, deaf: true })
     expect((await ask(pool)).pid).not.toBe(pid)
@@ -279,7 +279,7 @@ describe('after so many jobs', () => {
 })
 
 describe('the options', () => {
-  test('A the policy is that of the job, with a timeout of ten minutes unless it says otherwise', () => {
+  test('A the policy comes from the job, with a timeout of ten minutes by default', () => {
     const policy = { queue: 'tools', priority: 3, maxAttempts: 2, timeout: '1m', retryIf } as const
     const job = workerPool({ kind: 'resize', argv: ['resize'], ...policy, backoff: { fixed: '1s' } })
     expect(job).toMatchObject({ kind: 'resize', queue: 'tools', priority: 3, maxAttempts: 2, retryIf })
@@ -307,7 +307,7 @@ describe('the options', () => {
     expect(refusal(() => workerPool(options as WorkerPoolOptions))).toMatchObject({ code, field })
   })
 
-  test('a child finds PATH, env and what is inherited in its environment, and nothing else', async () => {
+  test('the environment of a child has PATH, env and the inherited variables, and nothing else', async () => {
     vi.stubEnv('SECRET', 'hidden')
     vi.stubEnv('PASSED', 'on')
     onTestFinished(() => void vi.unstubAllEnvs())
@@ -326,7 +326,7 @@ describe('the options', () => {
     })
   })
 
-  test('a program that cannot be started makes the start fail, and the next one may succeed', async () => {
+  test('start fails if the program cannot start, and the next start can succeed', async () => {
     const program = join(await aFolder(), 'later')
     const job = workerPool({ kind: 'later', argv: [program], size: 2 })
     const start = async (): Promise<unknown> => await job.service?.start()
