@@ -102,7 +102,7 @@ export const AUDIT: readonly TestedMutant[] = [
     file: 'runtime/resources.ts',
     find: '(await tools?.resources()) ?? null',
     replace: '(await tools?.resources(), null)',
-    test: { file: `${TESTS}/observe/prometheus.test.ts`, name: 'A every gauge' },
+    test: { file: `${TESTS}/observe/prometheus.test.ts`, name: 'A every database gauge' },
   },
   {
     name: 'sqlite: the size of the write-ahead log and the disk are unknown',

@@ -12,7 +12,7 @@ const failure = async (work: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('drain', () => {
-  test('comes to an end at once when there is nothing to do, heartbeat and duties or not', async () => {
+  test('ends at once without jobs, despite heartbeat and duties', async () => {
     await using mill = await testMill({ jobs: [echo] })
     const before = mill.clock.now()
     await mill.drain()
@@ -22,7 +22,7 @@ describe('drain', () => {
     expect(mill.clock.now()).toBe(before + 60_000)
   })
 
-  test('works on all that is ready, more than there are workers, and leaves what is due later', async () => {
+  test('runs all ready jobs, even more than workers, and leaves those due later', async () => {
     await using mill = await testMill({ jobs: [echo] })
     const jobs = await mill.enqueueMany(
       echo,
@@ -47,7 +47,7 @@ describe('drain', () => {
     expect((await mill.counts())[0]).toMatchObject({ done: 2 })
   })
 
-  test('waits for what the middleware of a user does around a handler', async () => {
+  test('waits for user middleware around a handler', async () => {
     await using mill = await testMill({
       jobs: [echo],
       middleware: [async (_, next) => (await turns(200), next())],
@@ -59,7 +59,7 @@ describe('drain', () => {
     expect(mill.clock.now()).toBe(before)
   })
 
-  test('goes on with what handlers enqueue', async () => {
+  test('runs the jobs that handlers enqueue', async () => {
     const chain = defineJob({
       kind: 'chain',
       async run({ payload, enqueue }: JobContext<number>) {
@@ -72,7 +72,7 @@ describe('drain', () => {
     expect((await mill.counts())[0]).toMatchObject({ done: 31 })
   })
 
-  test('with scheduled, retries until the job is done or dead, at their times', async () => {
+  test('with scheduled, runs retries at their times until the job is done or dead', async () => {
     await using mill = await testMill({ jobs: [flaky] })
     const before = mill.clock.now()
     const saved = await mill.enqueue(flaky, { failures: 2 })
@@ -83,7 +83,7 @@ describe('drain', () => {
     expect(mill.clock.now()).toBe(before + 600_000)
   })
 
-  test('with scheduled, waits for the end of a snooze and of a cool-down; without, for neither', async () => {
+  test('with scheduled, waits for a snooze and a cool-down; without, for neither', async () => {
     const once = defineJob({
       kind: 'once',
       run({ payload, job }: JobContext<'snooze' | 'throttle'>) {
@@ -106,7 +106,7 @@ describe('drain', () => {
     expect(mill.clock.now()).toBe(before + 180_000)
   })
 
-  test('runs onDead, and jobs that wait for their turn', async () => {
+  test('runs onDead, and jobs that wait for their order key', async () => {
     const died: string[] = []
     const doomed = defineJob({
       kind: 'doomed',
@@ -129,7 +129,7 @@ describe('drain', () => {
     expect(mill.enqueued('doomed:dead')).toHaveLength(1)
   })
 
-  test('leaves what nobody here would run: paused, foreign, without workers, not served', async () => {
+  test('leaves jobs that this mill would not run: paused, foreign kind, without workers, not served', async () => {
     await using mill = await testMill({
       jobs: [echo],
       queues: { idle: { workers: 0 } },
@@ -166,7 +166,7 @@ describe('drain', () => {
     expect((error as DrainError).kinds['tick']).toBeGreaterThan(10)
   })
 
-  test('gives up on a chain that is always ready, and names it', async () => {
+  test('stops with an error that names a kind that enqueues itself endlessly', async () => {
     const chain = defineJob({
       kind: 'chain',
       run: async ({ enqueue }: JobContext<null>) => void (await enqueue('chain', null)),
@@ -178,7 +178,7 @@ describe('drain', () => {
     expect((error as DrainError).kinds['chain']).toBeGreaterThanOrEqual(50)
   })
 
-  test('has no quarrel with many jobs that were there before', async () => {
+  test('does not count many existing jobs as endless', async () => {
     await using mill = await testMill({ jobs: [echo] })
     await mill.enqueueMany(
       echo,
@@ -188,7 +188,7 @@ describe('drain', () => {
     expect((await mill.counts())[0]).toMatchObject({ done: 300 })
   })
 
-  test('refuses options that it does not know', async () => {
+  test('refuses unknown options', async () => {
     await using mill = await testMill({ jobs: [echo] })
     expect((await rejection(() => mill.drain({ schedule: true } as object))).message).toContain('"scheduled"')
     expect((await rejection(() => mill.drain({ rounds: 0 }))).field).toBe('options.rounds')
@@ -204,7 +204,7 @@ describe('drain and limits', () => {
     },
   })
 
-  test('handlers that wait for a limit get what they wait for, and the clock moves only as far as that', async () => {
+  test('handlers that wait for a limit get their tokens, and the clock moves only that far', async () => {
     await using mill = await testMill({ jobs: [limited], limits: { slow: { rate: 2, per: '1s', burst: 1 } } })
     const from = mill.clock.now()
     const jobs = await mill.enqueueMany(limited, [{ payload: null }, { payload: null }, { payload: null }])
@@ -214,7 +214,7 @@ describe('drain and limits', () => {
     expect(mill.clock.now() - from).toBeLessThanOrEqual(2_000)
   })
 
-  test('a limited queue is drained with what is due later', async () => {
+  test('with scheduled, drains a limited queue', async () => {
     await using mill = await testMill({
       jobs: [defineJob({ kind: 'plain', run: () => null })],
       limits: { slow: { rate: 1, per: '10s' } },

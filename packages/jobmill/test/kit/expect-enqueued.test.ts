@@ -41,7 +41,7 @@ function failed(act: () => unknown): AssertionError {
 }
 
 describe('expectEnqueued', () => {
-  test('gives the first job of the kind, and the first whose payload contains the match', async () => {
+  test('returns the first job of the kind, and the first whose payload contains the match', async () => {
     await using mill = await mailed()
     const first = expectEnqueued(mill, sendEmail)
     expect(first).toMatchObject({ kind: 'email.send', queue: 'default', payload: { to: 'ada@example.com' } })
@@ -50,7 +50,7 @@ describe('expectEnqueued', () => {
     expectTypeOf(first.payload.to).toEqualTypeOf<string>()
   })
 
-  test('looks into objects in part, and into lists item by item', async () => {
+  test('matches parts of objects, and lists item by item', async () => {
     await using mill = await mailed()
     expect(expectEnqueued(mill, sendEmail, { parts: [{ type: 'text' }, {}] }).payload.parts).toEqual(parts)
     failed(() => expectEnqueued(mill, sendEmail, { parts: [{ type: 'text' }] }))
@@ -59,7 +59,7 @@ describe('expectEnqueued', () => {
     failed(() => expectEnqueued(mill, sendEmail, { too: 'ada@example.com' }))
   })
 
-  test('says what was enqueued when it fails', async () => {
+  test('lists the enqueued jobs when it fails', async () => {
     await using mill = await mailed()
     const error = failed(() => expectEnqueued(mill, sendEmail, { to: 'eve@example.com' }))
     expect(error.message.split('\n')).toEqual([
@@ -74,7 +74,7 @@ describe('expectEnqueued', () => {
     expect(failed(() => expectEnqueued(mill, echo)).message).toContain('kind "echo", but these were enqueued')
   })
 
-  test('says so when nothing was enqueued, and keeps long lists and payloads short', async () => {
+  test('says when nothing was enqueued, and shortens long lists and payloads', async () => {
     await using mill = await testMill({ jobs: [echo], start: false })
     expect(failed(() => expectEnqueued(mill, sendEmail)).message).toBe(
       'expected a job of kind "email.send", but nothing was enqueued',
@@ -90,7 +90,7 @@ describe('expectEnqueued', () => {
 })
 
 describe('expectNothingEnqueued', () => {
-  test('holds for a kind, and for all', async () => {
+  test('checks one kind, or all', async () => {
     await using mill = await testMill({ jobs: [sendEmail, echo], start: false })
     expectNothingEnqueued(mill)
     await mill.enqueue(echo, { n: 1 })
@@ -101,7 +101,7 @@ describe('expectNothingEnqueued', () => {
     expect(failed(() => expectNothingEnqueued(mill, echo)).message).toContain('no job of kind "echo"')
   })
 
-  test('a duplicate was not enqueued', async () => {
+  test('does not count a duplicate as enqueued', async () => {
     await using mill = await mailed()
     expect(mill.enqueued(sendEmail)).toHaveLength(3)
     expect(failed(() => expectNothingEnqueued(mill)).message).not.toContain('eve@example.com')

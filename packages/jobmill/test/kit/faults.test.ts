@@ -19,7 +19,7 @@ const count = (mill: TestMill, wanted: string): number =>
 const CLAIMED = { dedupe: { key: 'k' } }
 
 describe('a mill on a store with faults', () => {
-  test('an enqueue whose reply is lost makes one job', async () => {
+  test('an enqueue with a lost reply stores one job', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     it.store.loseReply('enqueue')
     const { id, outcome } = await it.mill.enqueue(echo, { n: 1 })
@@ -31,14 +31,14 @@ describe('a mill on a store with faults', () => {
     expect(await it.mill.history(id)).toHaveLength(1)
   })
 
-  test('an enqueue that cannot be made is refused, and makes none', async () => {
+  test('an enqueue that fails is rejected, and stores none', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     it.store.fail('enqueue')
     await expect(it.mill.enqueue(echo, { n: 1 })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(it.mill.enqueued()).toEqual([])
   })
 
-  test('a claim whose reply is lost is found by comparing, and handed back without a lost attempt', async () => {
+  test('a claim with a lost reply is found by comparing, and released without spending an attempt', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     await it.platform.settled()
     it.store.loseReply('claim')
@@ -52,7 +52,7 @@ describe('a mill on a store with faults', () => {
     expect(await it.mill.history(id)).toHaveLength(1)
   })
 
-  test('drain goes through the same, and moves the clock no further than that takes', async () => {
+  test('drain waits for that too, and moves the clock no further than needed', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     await it.platform.settled()
     it.store.loseReply('claim')
@@ -63,7 +63,7 @@ describe('a mill on a store with faults', () => {
     expect(it.mill.clock.now() - before).toBeLessThan(20_000)
   })
 
-  test('a finish whose reply is lost is written once', async () => {
+  test('a finish with a lost reply is written once', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     it.store.loseReply('finish')
     const job = await it.mill.enqueue(echo, { n: 7 })
@@ -74,7 +74,7 @@ describe('a mill on a store with faults', () => {
     expect(count(it.mill, 'finished')).toBe(1)
   })
 
-  test('what was enqueued with a completion whose reply is lost is known all the same', async () => {
+  test('a job enqueued with a completion whose reply is lost is recorded', async () => {
     const parent = defineJob({
       kind: 'parent',
       run: async ({ enqueue }: JobContext<null>) =>
@@ -88,7 +88,7 @@ describe('a mill on a store with faults', () => {
     expect((await it.mill.counts())[0]).toMatchObject({ done: 2 })
   })
 
-  test('a finish that cannot be written is written when the store is back', async () => {
+  test('a finish that fails is written when the store recovers', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     it.store.fail('finish', { times: 5 })
     const job = await it.mill.enqueue(echo, { n: 7 })
@@ -101,7 +101,7 @@ describe('a mill on a store with faults', () => {
     ]).toEqual([1, 1, 1])
   })
 
-  test('without renewals for the length of the lease it gives up its jobs, and comes back', async () => {
+  test('a mill without renewals for the length of its lease aborts its jobs, and recovers', async () => {
     const { job, entered, open } = gatedJob()
     await using it = await faultyMill({ jobs: [job] })
     const { id } = await it.mill.enqueue(job, null)
@@ -119,7 +119,7 @@ describe('a mill on a store with faults', () => {
     expect(await it.mill.get(id)).toMatchObject({ state: 'done' })
   })
 
-  test('what a test looks up by itself spends no plan and counts as no call', async () => {
+  test('reads of the test kit itself use no planned fault and count as no call', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     await it.platform.settled()
     const before = it.store.calls()
@@ -131,7 +131,7 @@ describe('a mill on a store with faults', () => {
     await expect(it.mill.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 
-  test('a claim that is held lets time pass, and a stop does not wait for it for ever', async () => {
+  test('a held claim lets the clock advance, and a stop does not wait for it endlessly', async () => {
     await using it = await faultyMill({ jobs: [echo] })
     await it.platform.settled()
     const held = it.store.hold('claim')

@@ -20,14 +20,14 @@ const open = async () => faultyStore(await openStore(testPlatform()))
 const ready = async (store: Store): Promise<number> => (await store.counts())[0]?.ready ?? 0
 
 describe('a faulty store', () => {
-  test('without a plan is the store that it was made of', async () => {
+  test('without planned faults behaves like the wrapped store', async () => {
     const store = await open()
     expect(await store.enqueue([aJob()])).toMatchObject([{ outcome: 'enqueued' }])
     expect(store.name).toBe('sqlite :memory:')
     expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<SqliteTx>()
   })
 
-  test('fails a call that is not made, as often as planned, with the error that is given', async () => {
+  test('fails a call without making it, as often as planned, with the given error', async () => {
     const store = await open()
     store.fail('enqueue', { times: 2 })
     store.fail('enqueue', { error: new Error('mine') })
@@ -42,7 +42,7 @@ describe('a faulty store', () => {
     expect(await ready(store)).toBe(1)
   })
 
-  test('loses the reply of a call that was made, also when it was a refusal', async () => {
+  test('loses the reply of a call that was made, even if it was an error', async () => {
     const store = await open()
     store.loseReply('enqueue', { times: 2 })
     const job = aJob()
@@ -75,7 +75,7 @@ describe('a faulty store', () => {
     expect(await call).toMatchObject([{ outcome: 'enqueued' }])
   })
 
-  test('can hold a call and lose its reply, and a call that fails keeps the plan for its reply', async () => {
+  test('can hold a call and lose its reply, and a failed call keeps the fault planned for its reply', async () => {
     const store = await open()
     const held = store.hold('enqueue')
     store.fail('enqueue')
@@ -89,13 +89,13 @@ describe('a faulty store', () => {
     expect(await ready(store)).toBe(2)
   })
 
-  test('released before it was reached, it does not hold', async () => {
+  test('does not hold a call that was released before', async () => {
     const store = await open()
     store.hold('counts').release()
     expect(await ready(store)).toBe(0)
   })
 
-  test('counts calls, made or not', async () => {
+  test('counts calls, made or failed', async () => {
     const store = await open()
     store.fail('queues')
     await rejection(() => store.queues())
@@ -104,7 +104,7 @@ describe('a faulty store', () => {
     expect(store.calls()).toMatchObject({ queues: 2, claim: 0 })
   })
 
-  test('forgets its plans, endless ones too, and lets go of what it holds', async () => {
+  test('clears its planned faults, endless ones too, and releases held calls', async () => {
     const store = await open()
     store.fail('queues', { times: Number.POSITIVE_INFINITY })
     const held = store.hold('counts')
@@ -117,7 +117,7 @@ describe('a faulty store', () => {
     expect(await store.queues()).toEqual([])
   })
 
-  test('refuses a plan that makes no sense', async () => {
+  test('refuses an invalid plan', async () => {
     const store = await open()
     expect(refusal(() => store.fail('claim', { times: 0 })).field).toBe('options.times')
     expect(refusal(() => store.loseReply('claim', { time: 1 } as object)).message).toContain('"times"')
@@ -125,7 +125,7 @@ describe('a faulty store', () => {
     store.fail('clame')
   })
 
-  test('still writes in a transaction before the call returns', async () => {
+  test('writes in a transaction before the call returns', async () => {
     const path = freshFile()
     const store = faultyStore(sqlite(path))
     await store.open()
@@ -139,7 +139,7 @@ describe('a faulty store', () => {
     await store.close()
   })
 
-  test('passes free workers on, and loses what they were handed with the reply', async () => {
+  test('passes offers for direct dispatch on, and loses their leases with the reply', async () => {
     const store = await open()
     const instance = anInstance()
     await store.register(instance)
@@ -153,7 +153,7 @@ describe('a faulty store', () => {
     expect(new Set(held.map(({ id }) => id))).toEqual(new Set([reply?.id, lost.id]))
   })
 
-  test('goes around every store', async () => {
+  test('wraps every store', async () => {
     const store = faultyStore(oracle(oracleDatabase(), { clock: testPlatform().now }))
     await store.open()
     store.loseReply('register')

@@ -6,7 +6,7 @@ import { rejection } from '../unit/support.ts'
 import { echo, flaky, gatedJob, turns } from './support.ts'
 
 describe('inline', () => {
-  test('enqueue resolves after the job is done, real time or not', async () => {
+  test('enqueue resolves after the job is done, even if the handler takes real time', async () => {
     const real = defineJob({ kind: 'real', run: () => turns(100).then(() => 'done') })
     await using mill = await testMill({ jobs: [real], inline: true })
     const before = mill.clock.now()
@@ -17,7 +17,7 @@ describe('inline', () => {
     expect(mill.clock.now()).toBe(before)
   })
 
-  test('enqueueMany resolves after all of them', async () => {
+  test('enqueueMany resolves after all jobs are done', async () => {
     await using mill = await testMill({ jobs: [echo], inline: true })
     const jobs = await mill.enqueueMany(
       echo,
@@ -27,7 +27,7 @@ describe('inline', () => {
     expect(jobs).toHaveLength(30)
   })
 
-  test('a job that died, was cancelled, or is to be retried later has ended for now', async () => {
+  test('a job that died, was cancelled, or will be retried counts as ended', async () => {
     const doomed = defineJob({
       kind: 'doomed',
       run: () => {
@@ -52,7 +52,7 @@ describe('inline', () => {
     expect(await mill.get(later.id)).toMatchObject({ state: 'done' })
   })
 
-  test('what is due later, a duplicate, and what nobody here runs, is not waited for', async () => {
+  test('enqueue does not wait for a delayed job, a duplicate, or a job that this mill does not run', async () => {
     await using mill = await testMill({ jobs: [echo], inline: true })
     const later = await mill.enqueue(echo, { n: 1 }, { delay: '1h', dedupeKey: 'one' })
     expect(await mill.get(later.id)).toMatchObject({ state: 'scheduled' })
@@ -64,7 +64,7 @@ describe('inline', () => {
     expect(await mill.get(paused.id)).toMatchObject({ state: 'ready' })
   })
 
-  test('a job that replaces a waiting one is waited for, whatever happened to it before', async () => {
+  test('enqueue waits for a job that replaces a waiting one', async () => {
     await using mill = await testMill({ jobs: [flaky], inline: true })
     const dedupe = { key: 'one', onConflict: 'replace' } as const
     const first = await mill.enqueue(flaky, { failures: 1 }, { dedupe })
@@ -85,7 +85,7 @@ describe('inline', () => {
     expect(await (await slow).result()).toBe('opened')
   })
 
-  test('a handler may enqueue through the mill, and waits for that job', async () => {
+  test('a handler can enqueue through the mill, and waits for that job', async () => {
     const outer: JobDefinition<null> = defineJob({
       kind: 'outer',
       async run(): Promise<unknown> {

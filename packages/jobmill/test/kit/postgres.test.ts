@@ -33,7 +33,7 @@ const flaky = defineJob({
   },
 })
 
-describe('a mill of a test on postgres', () => {
+describe('a test mill on postgres', () => {
   test('N13 a handler that completes in a transaction of pg runs on it; on SQLite the error says what to do', async () => {
     const pool = new pg.Pool({ connectionString: url, max: 1 })
     const pays = defineJob({
@@ -67,7 +67,7 @@ describe('a mill of a test on postgres', () => {
     await pool.end()
   })
 
-  test('runs what is enqueued, without the clock moving', async () => {
+  test('runs enqueued jobs without moving the clock', async () => {
     await using mill = await testMill({ jobs: [echo], store: fresh() })
     const before = mill.clock.now()
     const job = await mill.enqueue(echo, { n: 42 })
@@ -77,7 +77,7 @@ describe('a mill of a test on postgres', () => {
     expectTypeOf(mill).toEqualTypeOf<TestMill<Tx>>()
   })
 
-  test('retries after minutes of backoff, and runs a delayed job at its time', async () => {
+  test('retries after minutes of backoff, and runs a delayed job on time', async () => {
     await using mill = await testMill({ jobs: [flaky, echo], store: fresh() })
     const retried = await mill.enqueue(flaky, null)
     const delayed = await mill.enqueue(echo, { n: 1 }, { delay: 100 })
@@ -91,7 +91,7 @@ describe('a mill of a test on postgres', () => {
     expect(mill.clock.now() - before).toBe(180_000 - 100)
   })
 
-  test('stays alive while minutes pass, and leaves no timer behind', async () => {
+  test('keeps its lease while minutes pass, and leaves no timer behind', async () => {
     const { job, entered, open } = gatedJob()
     const mill = await testMill({ jobs: [job], store: fresh() })
     const { id } = await mill.enqueue(job, null)
@@ -106,7 +106,7 @@ describe('a mill of a test on postgres', () => {
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('finds lost claims and lost finishes, and writes each once', async () => {
+  test('recovers from lost claims and lost finishes, and writes each once', async () => {
     let faults: ReturnType<ReturnType<typeof fresh>> | undefined
     const store = fresh(false)
     await using mill = await testMill({ jobs: [echo], store: (platform) => (faults = store(platform)) })
@@ -126,7 +126,7 @@ describe('a mill of a test on postgres', () => {
     expect(mill.enqueued()).toHaveLength(2)
   })
 
-  test('inline, and with a second mill on the same schema', async () => {
+  test('works inline, and with a second mill on the same schema', async () => {
     const store = fresh()
     await using mill = await testMill({ jobs: [echo], store, inline: true })
     await using other = await testMill({ jobs: [echo], platform: mill.platform, store })

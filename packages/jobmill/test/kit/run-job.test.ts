@@ -15,7 +15,7 @@ const throwing = (error: unknown) =>
   })
 
 describe('runJob', () => {
-  test('gives what the handler returned, as result() would', async () => {
+  test('returns the value of the handler, as result() would', async () => {
     const run = await runJob(echo, { n: 4 })
     expect(run).toEqual({ outcome: 'returned', result: 4, progress: [], log: [], enqueued: [] })
     expectTypeOf(run.result).toEqualTypeOf<number | undefined>()
@@ -29,13 +29,13 @@ describe('runJob', () => {
     ['snoozed', new Snooze('1h')],
     ['throttled', new Throttled({ retryAfter: '5s' })],
     ['failed-permanently', new Dead('no use')],
-  ])('tells that it %s, and what was thrown', async (outcome, error) => {
+  ])('reports that the job %s, and what was thrown', async (outcome, error) => {
     const run = await runJob(throwing(error), null)
     expect(run).toMatchObject({ outcome })
     expect(run.error).toBe(error)
   })
 
-  test('checks the payload as before a real run: after its way through JSON, by its schema', async () => {
+  test('validates the payload like a real run: after JSON, with its schema', async () => {
     const job = defineJob({
       kind: 'strict',
       payload: z.object({ at: z.coerce.date(), size: z.number().default(3) }),
@@ -50,7 +50,7 @@ describe('runJob', () => {
     expect((await rejection(() => runJob(loose, cyclic))).code).toBe('PAYLOAD_NOT_JSON')
   })
 
-  test('a result that does not fit leaves it returned, with the reason', async () => {
+  test('an invalid result leaves the outcome returned, with the reason', async () => {
     const job = defineJob({ kind: 'odd', result: z.number(), run: () => 'text' as unknown as number })
     const run = await runJob(job, null)
     expect(run.outcome).toBe('returned')
@@ -58,7 +58,7 @@ describe('runJob', () => {
     expect(run).not.toHaveProperty('result')
   })
 
-  test('keeps all progress and logs', async () => {
+  test('records all progress and logs', async () => {
     const job = defineJob({
       kind: 'chatty',
       run({ progress, log }) {
@@ -76,7 +76,7 @@ describe('runJob', () => {
     ])
   })
 
-  test('keeps what was enqueued, checked as usual; with the completion only when it returned', async () => {
+  test('records validated enqueues; those with the completion only if the handler returned', async () => {
     const strict = defineJob({ kind: 'strict', payload: z.object({ n: z.number() }), run: () => {} })
     const job = defineJob({
       kind: 'parent',
@@ -100,7 +100,7 @@ describe('runJob', () => {
     expect(threw.enqueued).toHaveLength(3)
   })
 
-  test('N6 runJob and testMill record everything that an enqueue can say', async () => {
+  test('N6 runJob and testMill record every option of an enqueue', async () => {
     const child = defineJob({ kind: 'child', priority: 3, run: () => {} })
     const options = {
       queue: 'mail',
@@ -145,7 +145,7 @@ describe('runJob', () => {
     expect(mill.enqueued(parent)[0]).toMatchObject({ dedupeKey: null, dedupe: null })
   })
 
-  test('a handler that awaits what it enqueued is told that nobody runs it', async () => {
+  test('rejects a handler that awaits the result of an enqueued job, because no worker runs it', async () => {
     const job = defineJob({
       kind: 'waits',
       run: async ({ enqueue }): Promise<number> => (await enqueue(echo, { n: 1 })).result(),
@@ -153,7 +153,7 @@ describe('runJob', () => {
     expect(await runJob(job, null)).toMatchObject({ outcome: 'failed', error: { code: 'MILL_NOT_STARTED' } })
   })
 
-  test('shows the handler the attempt and the job that it is told', async () => {
+  test('passes the given attempt and job to the handler', async () => {
     const job = defineJob({
       kind: 'curious',
       queue: 'mine',
@@ -193,7 +193,7 @@ describe('runJob', () => {
     expect((await runJob(looks, null, { signal: AbortSignal.abort() })).result).toBe(true)
   })
 
-  test('complete is done with the result that it was given', async () => {
+  test('complete ends the job with the given result', async () => {
     const job = defineJob({
       kind: 'completes',
       async run({ complete }) {
@@ -203,7 +203,7 @@ describe('runJob', () => {
     expect(await runJob(job, null)).toMatchObject({ outcome: 'returned', result: { rows: 1 } })
   })
 
-  test('starts and stops what the handler needs', async () => {
+  test('starts and stops the service of the handler', async () => {
     const happened: string[] = []
     const job = defineJob({
       kind: 'served',
@@ -217,7 +217,7 @@ describe('runJob', () => {
     expect(happened).toEqual(['start', 'run', 'stop'])
   })
 
-  test('refuses options that it does not know', async () => {
+  test('refuses unknown options', async () => {
     expect((await rejection(() => runJob(echo, { n: 1 }, { attempts: 2 } as object))).message).toContain(
       '"attempt"',
     )

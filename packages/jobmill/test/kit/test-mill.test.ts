@@ -26,8 +26,8 @@ function forgetting({ now }: TestPlatform): Store<SqliteTx> {
   return { ...store, finish }
 }
 
-describe('a mill of a test', () => {
-  test('is started, runs what is enqueued, and gives results without the clock moving', async () => {
+describe('a test mill', () => {
+  test('is started, runs enqueued jobs, and returns results without moving the clock', async () => {
     await using mill = await testMill({ jobs: [echo] })
     const startedAt = mill.clock.now()
     const job = await mill.enqueue(echo, { n: 42 })
@@ -37,7 +37,7 @@ describe('a mill of a test', () => {
     expect(mill.clock.now()).toBe(startedAt)
   })
 
-  test('gives the result of a job that was forgotten to whoever waits for it where it ran', async () => {
+  test('returns the result of a job that is not retained to a caller in the same process', async () => {
     await using mill = await testMill({ jobs: [echo], store: forgetting })
     const job = await mill.enqueue(echo, { n: 42 })
     expect(await job.result()).toBe(42)
@@ -59,7 +59,7 @@ describe('a mill of a test', () => {
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 2 })
   })
 
-  test('runs a delayed job when the clock reaches it, and not before; the runtime finds it by itself', async () => {
+  test('runs a delayed job when the clock reaches it, and not before, without a wake-up', async () => {
     await using mill = await testMill({ jobs: [echo] })
     const startAt = mill.clock.now()
     const { id } = await mill.enqueue(echo, { n: 1 }, { delay: '10m' })
@@ -72,16 +72,19 @@ describe('a mill of a test', () => {
     })
   })
 
-  test.each([1, 50, 599])('a delay of %i ms, shorter than a heartbeat, is as exact', async (delay) => {
-    await using mill = await testMill({ jobs: [echo] })
-    const { id } = await mill.enqueue(echo, { n: 1 }, { delay })
-    await mill.clock.advance(delay - 1)
-    expect(await mill.get(id)).toMatchObject({ state: 'scheduled' })
-    await mill.clock.advance(1)
-    expect(await mill.get(id)).toMatchObject({ state: 'done' })
-  })
+  test.each([1, 50, 599])(
+    'runs a job with a delay of %i ms, shorter than a heartbeat, on time',
+    async (delay) => {
+      await using mill = await testMill({ jobs: [echo] })
+      const { id } = await mill.enqueue(echo, { n: 1 }, { delay })
+      await mill.clock.advance(delay - 1)
+      expect(await mill.get(id)).toMatchObject({ state: 'scheduled' })
+      await mill.clock.advance(1)
+      expect(await mill.get(id)).toMatchObject({ state: 'done' })
+    },
+  )
 
-  test('stays alive for ten minutes: renewals are on the clock of the test', async () => {
+  test('keeps its lease for ten minutes: renewals follow the test clock', async () => {
     const { job, entered, open } = gatedJob()
     await using mill = await testMill({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
@@ -113,7 +116,7 @@ describe('a mill of a test', () => {
     expect(await mill.get(id)).toMatchObject({ state: 'dead' })
   })
 
-  test('tells what was enqueued, by whom ever, in its order and with its types', async () => {
+  test('lists the enqueued jobs from every caller, in order and with types', async () => {
     const parent = defineJob({
       kind: 'parent',
       async run({ enqueue }) {
@@ -148,7 +151,7 @@ describe('a mill of a test', () => {
     expectTypeOf(mill.enqueued(echo)).items.toHaveProperty('payload').toEqualTypeOf<{ n: number }>()
   })
 
-  test('tells everything that happened', async () => {
+  test('lists all lifecycle events', async () => {
     await using mill = await testMill({ jobs: [flaky] })
     const startAt = mill.clock.now()
     const { id } = await mill.enqueue(flaky, { failures: 1 })
@@ -160,7 +163,7 @@ describe('a mill of a test', () => {
     expect(own.at(-1)).toMatchObject({ type: 'finished', at: startAt + 300_000 })
   })
 
-  test('that is not started runs nothing, enqueues, and can be started later', async () => {
+  test('that is not started enqueues, runs nothing, and can be started later', async () => {
     await using mill = await testMill({ jobs: [echo], start: false })
     const { id } = await mill.enqueue(echo, { n: 1 })
     await mill.clock.advance('1h')
@@ -171,7 +174,7 @@ describe('a mill of a test', () => {
     expect(await mill.get(id)).toMatchObject({ state: 'done' })
   })
 
-  test('takes the options of a mill, and refuses others by name', async () => {
+  test('accepts the options of a mill, and refuses others by name', async () => {
     const queues: string[] = []
     await using mill = await testMill({
       jobs: [echo],
@@ -193,7 +196,7 @@ describe('a mill of a test', () => {
     expect([none.code, none.field]).toEqual(['OPTION_INVALID', 'store'])
   })
 
-  test('does not look at the environment of whoever runs the tests', async () => {
+  test('ignores the environment variables of the test process', async () => {
     process.env['JOBMILL_QUEUES'] = 'elsewhere'
     onTestFinished(() => void delete process.env['JOBMILL_QUEUES'])
     await using mill = await testMill({ jobs: [echo] })
@@ -207,7 +210,7 @@ describe('a mill of a test', () => {
     expectTypeOf(mill).toEqualTypeOf<TestMill<SqliteTx>>()
   })
 
-  test('checks payloads as ever', async () => {
+  test('validates payloads', async () => {
     const strict = defineJob({ kind: 'strict', payload: z.object({ to: z.email() }), run: () => {} })
     await using mill = await testMill({ jobs: [strict] })
     const error = await rejection(() => mill.enqueue(strict, { to: 'nobody' }))
@@ -216,7 +219,7 @@ describe('a mill of a test', () => {
   })
 })
 
-describe('the end of a mill of a test', () => {
+describe('the end of a test mill', () => {
   test('leaves no timer behind', async () => {
     const mill = await testMill({ jobs: [echo, flaky] })
     await mill.enqueue(flaky, { failures: 2 })
@@ -228,7 +231,7 @@ describe('the end of a mill of a test', () => {
     expect(types(mill).at(-1)).toBe('mill-stopped')
   })
 
-  test('with stop gives handlers their grace on the clock of the test', async () => {
+  test('with stop gives handlers their grace period on the test clock', async () => {
     const { job, entered, open } = gatedJob()
     await using mill = await testMill({ jobs: [job] })
     await mill.enqueue(job, null)
@@ -240,7 +243,7 @@ describe('the end of a mill of a test', () => {
     expect(await stopping).toMatchObject({ finished: 1, interrupted: 0 })
   })
 
-  test('with its block comes whatever its handlers do', async () => {
+  test('at the end of its block comes even if a handler does not return', async () => {
     const { job, entered } = gatedJob()
     let mill: TestMill | undefined
     {
@@ -254,7 +257,7 @@ describe('the end of a mill of a test', () => {
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('with its block comes also when the store does not answer', async () => {
+  test('at the end of its block comes even if the store does not answer', async () => {
     const platform = testPlatform()
     const store = faultyStore(sqlite(':memory:', { clock: platform.now }))
     {
@@ -267,7 +270,7 @@ describe('the end of a mill of a test', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('twice is once, and after stop there is nothing left to end', async () => {
+  test('can be repeated, and after stop there is nothing left to end', async () => {
     const mill = await testMill({ jobs: [echo] })
     await mill.stop()
     await mill[Symbol.asyncDispose]()
@@ -277,7 +280,7 @@ describe('the end of a mill of a test', () => {
 })
 
 describe('a handler', () => {
-  test('may take real time: moving the clock does not wait for it, drain does', async () => {
+  test('can take real time: moving the clock does not wait for it, drain does', async () => {
     const real = defineJob({
       kind: 'real',
       async run({ payload }: JobContext<number>) {

@@ -11,8 +11,8 @@ function draw(seed: number): number[] {
   return Array.from({ length: 1_000 }, () => platform.random())
 }
 
-describe('the clock of a test', () => {
-  test('stands still until it is moved, and then moves by exactly that', async () => {
+describe('the test clock', () => {
+  test('moves only when it is advanced, by exactly that time', async () => {
     const platform = testPlatform({ startAt: '2027-01-31T09:00:00Z' })
     const startedAt = Date.parse('2027-01-31T09:00:00Z')
     await turns(3)
@@ -21,19 +21,19 @@ describe('the clock of a test', () => {
     expect([platform.now(), platform.monotonic()]).toEqual([startedAt + 5_400_000, 5_400_000])
   })
 
-  test('starts far from any real clock, or where it is told', () => {
+  test('starts far from any real clock, or at the given instant', () => {
     expect(testPlatform().now()).toBe(1_000_000_000_000)
     expect(testPlatform({ startAt: new Date(2_000_000_000_000) }).now()).toBe(2_000_000_000_000)
   })
 
-  test('refuses what is no instant, no seed, no option and no duration', async () => {
+  test('refuses invalid instants, seeds, options and durations', async () => {
     expect(refusal(() => testPlatform({ startAt: 'noon' })).field).toBe('options.startAt')
     expect(refusal(() => testPlatform({ seed: 0.5 })).field).toBe('options.seed')
     expect(refusal(() => testPlatform({ sead: 1 } as object)).message).toContain('Did you mean "seed"?')
     expect((await rejection(() => testPlatform().advance(-1))).code).toBe('DURATION_INVALID')
   })
 
-  test('draws the same from the same seed', () => {
+  test('generates the same random numbers from the same seed', () => {
     expect(draw(7)).toEqual(draw(7))
     expect(draw(7)).not.toEqual(draw(8))
     expect(draw(7).every((one) => one >= 0 && one < 1)).toBe(true)
@@ -42,7 +42,7 @@ describe('the clock of a test', () => {
     expect(mean).toBeLessThan(0.55)
   })
 
-  test('mints ids that rise', () => {
+  test('generates rising ids', () => {
     const platform = testPlatform()
     const ids = Array.from({ length: 100 }, () => platform.id())
     expect(new Set(ids).size).toBe(100)
@@ -51,7 +51,7 @@ describe('the clock of a test', () => {
 })
 
 describe('timers', () => {
-  test('fire in the order of their time, then of their making, each at its own time', async () => {
+  test('fire in order of their time and then of their creation, each at its own time', async () => {
     const platform = testPlatform()
     const fired: string[] = []
     const note = (name: string) => () => void fired.push(`${name} at ${platform.monotonic()}`)
@@ -65,7 +65,7 @@ describe('timers', () => {
     expect(platform.pendingTimers).toBe(1)
   })
 
-  test('that are set while the clock moves fire in the same move when they are due by then', async () => {
+  test('that are set while the clock moves fire in the same move if due by then', async () => {
     const platform = testPlatform()
     const fired: number[] = []
     const again = (): void => {
@@ -77,7 +77,7 @@ describe('timers', () => {
     expect(fired).toEqual([10, 20, 30, 40])
   })
 
-  test('that were cancelled do not fire, and are not counted', async () => {
+  test('that were cancelled do not fire and are not counted', async () => {
     const platform = testPlatform()
     const task = vi.fn<() => void>()
     const timers = [platform.timer(10, task), platform.timer(20, task)]
@@ -89,7 +89,7 @@ describe('timers', () => {
     expect(task).not.toHaveBeenCalled()
   })
 
-  test('of no time at all fire by themselves, all others only when the clock moves', async () => {
+  test('of 0 ms fire on their own, all others only when the clock moves', async () => {
     const platform = testPlatform()
     const fired: string[] = []
     platform.timer(0, () => fired.push('at once'))
@@ -100,7 +100,7 @@ describe('timers', () => {
     expect(fired).toEqual(['at once', 'later'])
   })
 
-  test('can be gone to one by one, however far', async () => {
+  test('can be advanced to one by one, however far', async () => {
     const platform = testPlatform()
     platform.timer(86_400_000, () => {})
     expect(await platform.advanceToNextTimer()).toBe(true)
@@ -110,7 +110,7 @@ describe('timers', () => {
 })
 
 describe('settling', () => {
-  test('what a timer began has ended before the next one fires', async () => {
+  test('work that a timer started ends before the next timer fires', async () => {
     const platform = testPlatform()
     const store = platform.track(await openStore(platform))
     const happened: string[] = []
@@ -125,7 +125,7 @@ describe('settling', () => {
     expect(happened).toEqual(['1 ready at 10', 'next timer'])
   })
 
-  test('waits for calls however long they take, without asking again and again', async () => {
+  test('waits for calls however long they take, without polling', async () => {
     const flight = inFlight()
     const answer = Promise.withResolvers<never[]>()
     const store = flight.track({ ...(await openStore(testPlatform())), counts: () => answer.promise })
@@ -140,7 +140,7 @@ describe('settling', () => {
     expect(isQuiet).toHaveBeenCalled()
   })
 
-  test('waits for tasks of the next turn, and for calls that fail', async () => {
+  test('waits for tasks of the next event loop turn, and for calls that fail', async () => {
     const platform = testPlatform()
     const store = platform.track(await openStore(platform))
     const happened: string[] = []
@@ -150,7 +150,7 @@ describe('settling', () => {
     expect(happened.toSorted()).toEqual(['refused', 'turn'])
   })
 
-  test('covers a handler that awaits a few turns by itself', async () => {
+  test('covers a handler that awaits a few turns on its own', async () => {
     const platform = testPlatform()
     const task = vi.fn<() => void>()
     platform.timer(1, () => void turns(4).then(task))
@@ -193,7 +193,7 @@ describe('settling', () => {
     await settling
   })
 
-  test('a store that is tracked already stays as it is', async () => {
+  test('a store that is already tracked stays unchanged', async () => {
     const platform = testPlatform()
     const raw = await openStore(platform)
     const tracked = platform.track(raw)

@@ -22,7 +22,7 @@ describe('two mills on one store', () => {
     expect(first.platform.pendingTimers).toBe(0)
   })
 
-  test('the store may be one that both are given', async () => {
+  test('can both use a given store', async () => {
     const platform = testPlatform()
     const shared = sqlite(':memory:', { clock: platform.now })
     await using first = await testMill({ jobs: [echo], platform, store: () => shared })
@@ -33,7 +33,7 @@ describe('two mills on one store', () => {
     expect(await first.enqueue(echo, { n: 3 }).then((job) => job.result())).toBe(3)
   })
 
-  test('one runs what the other enqueues; its result, and drain, wait for that', async () => {
+  test('one runs the jobs that the other enqueues; result() and drain() wait for them', async () => {
     await using worker = await testMill({ jobs: [echo] })
     const clockOf = { platform: worker.platform, store: () => worker.store }
     await using client = await testMill({ ...clockOf, start: false })
@@ -57,7 +57,7 @@ describe('two mills on one store', () => {
 })
 
 describe('two mills on one file', () => {
-  test('what one of them holds when it falls silent, the other takes over and runs again', async () => {
+  test('one takes over and retries the jobs of the other when it goes silent', async () => {
     const platform = testPlatform()
     const path = freshFile()
     const handle = () => faultyStore(sqlite(path, { clock: platform.now }))
@@ -76,7 +76,7 @@ describe('two mills on one file', () => {
     expect(healthy.events.map(({ type }) => type)).toContain('reaped')
   })
 
-  test('drain lets time pass until the jobs of a lost instance are taken back', async () => {
+  test('drain advances the clock until the jobs of a lost instance are reaped', async () => {
     const platform = testPlatform()
     const path = freshFile()
     const lost = sqlite(path, { clock: platform.now })
@@ -99,8 +99,8 @@ describe('two mills on one file', () => {
   })
 })
 
-describe('results on a clock that stands still', () => {
-  test('a handler may await several jobs, in whatever order they end', async () => {
+describe('results while the clock does not move', () => {
+  test('a handler can await several jobs, in any order of their ends', async () => {
     const parent = defineJob({
       kind: 'parent',
       async run({ enqueue, enqueueMany }): Promise<number[]> {
@@ -116,7 +116,7 @@ describe('results on a clock that stands still', () => {
     expect(await job.result()).toEqual([1, 2, 3])
   })
 
-  test('results come after the end too, as often as asked; and errors as ever', async () => {
+  test('results are available after the end, repeatedly, and so are errors', async () => {
     await using mill = await testMill({ jobs: [echo] })
     const jobs = await mill.enqueueMany(echo, [{ payload: { n: 1 } }, { payload: { n: 2 } }])
     await mill.drain()
@@ -129,7 +129,7 @@ describe('results on a clock that stands still', () => {
     expect(mill.platform.pendingTimers).toBeLessThan(10)
   })
 
-  test('a time-out is on the clock, and the end of the mill is told', async () => {
+  test('a timeout follows the test clock, and the stop of the mill rejects', async () => {
     const mill = await testMill({ jobs: [echo] })
     const { id } = await mill.enqueue(echo, { n: 1 }, { delay: '1h' })
     const late = rejection(() => mill.job(id).result({ timeout: '5m' }))

@@ -20,7 +20,7 @@ function bench() {
 }
 
 describe('a counter', () => {
-  test('has every series from zero, and counts by 1 or by more', async () => {
+  test('reports every series from zero, and adds 1 or more', async () => {
     const { counter, scrape } = bench()
     const plain = counter({ name: 'plain_total', help })
     const sent = counter({
@@ -45,7 +45,7 @@ describe('a counter', () => {
     expect(valueOf(after, 'sent_total', { outcome: 'acked', via: 'b' })).toBe(1)
   })
 
-  test('whose values are not known beforehand has a series with each first use, 1,000 at most, and the rest under other', async () => {
+  test('with open label values adds a series at first use, at most 1,000, and counts the rest as other', async () => {
     const { counter, scrape } = bench()
     const asked = counter({ name: 'asked_total', help, labels: { chat: true, how: ['in', 'out'] } })
     expect((await scrape()).has('asked_total')).toBe(false)
@@ -60,7 +60,7 @@ describe('a counter', () => {
     expect(valueOf(all, 'asked_total', { chat: 'other', how: 'out' })).toBe(1)
   })
 
-  test('stays on its lines whatever labels and help hold, and counts values that are too long under other', async () => {
+  test('escapes labels and help, and counts overlong values as other', async () => {
     const { counter, scrape } = bench()
     const odd = 'a "b"\\\nc}'
     const asked = counter({ name: 'odd_total', help: 'a \\ and\na line', labels: { who: true } })
@@ -72,7 +72,7 @@ describe('a counter', () => {
     expect(all.get('odd_total')?.help).toBe('a \\\\ and\\na line')
   })
 
-  test('refuses what it cannot count, by name', () => {
+  test('refuses invalid labels and amounts, with the field', () => {
     const { counter } = bench()
     const sent = counter({ name: 'sent_total', help, labels: { outcome: ['acked'], chat: true } })
     const add = sent.add as (labels: unknown, n?: number) => void
@@ -91,7 +91,7 @@ describe('a counter', () => {
 })
 
 describe('a histogram', () => {
-  test('counts what is at most each bound, all of it, and its sum', async () => {
+  test('counts values by bucket, their number and their sum', async () => {
     const { histogram, scrape } = bench()
     const sizes = histogram({ name: 'size_bytes', help, buckets: [1, 10, 100], labels: { kind: ['a', 'b'] } })
     for (const value of [0, 1, 2, 10, 11, 5_000]) sizes.observe(value, { kind: 'a' })
@@ -109,7 +109,7 @@ describe('a histogram', () => {
 })
 
 describe('a gauge', () => {
-  test('is read at each scrape, at once or after a while', async () => {
+  test('is read at each scrape, sync or async', async () => {
     const { gauge, scrape } = bench()
     let n = 0
     gauge({ name: 'depth', help, read: () => (n += 1) })
@@ -135,7 +135,7 @@ describe('a gauge', () => {
     ['gives no label', () => 1],
     ['gives a series twice', () => ['x', 'x'].map((a) => ({ labels: { a }, value: 1 }))],
     ['gives too many', () => Array.from({ length: 1_001 }, (_, a) => ({ labels: { a: `${a}` }, value: 1 }))],
-  ])('whose read %s is left out, which is counted, and the others are told', async (_, read) => {
+  ])('whose read %s is left out and counted as a failure, and the others are reported', async (_, read) => {
     const { counter, gauge, scrape } = bench()
     gauge({ name: 'bad', help, labels: { a: true }, read: read as () => GaugeReading<{ a: true }> })
     gauge({ name: 'good', help, read: () => 1 })
@@ -145,7 +145,7 @@ describe('a gauge', () => {
     expect(valueOf(all, 'jobmill_gauge_failures_total', { gauge: 'bad' })).toBe(1)
   })
 
-  test('whose read hangs is left out when the time is over, and is not begun again beside itself', async () => {
+  test('whose read hangs is left out after the timeout, and is not read again in parallel', async () => {
     const { gauge, scrape: families, platform } = bench()
     const { promise, resolve } = Promise.withResolvers<number>()
     let reads = 0
@@ -166,7 +166,7 @@ describe('a gauge', () => {
   })
 })
 
-describe('a figure is refused', () => {
+describe('a metric is refused', () => {
   const many = Array.from({ length: 40 }, (_, n) => `${n}`)
   test.each<[string, object, string]>([
     ['a name that is none', { name: '7_total' }, 'name'],
@@ -187,7 +187,7 @@ describe('a figure is refused', () => {
     )
   })
 
-  test('with buckets that do not rise, a label le, _total on what is no counter, or a read that is none', () => {
+  test('with buckets that do not rise, a label le, _total on a gauge, or a read that is not a function', () => {
     const { gauge, histogram } = bench()
     for (const buckets of [[], [2, 1], [1, 1], [Number.NaN]])
       expect(() => histogram({ name: 'a', help, buckets })).toThrow('buckets')
@@ -199,7 +199,7 @@ describe('a figure is refused', () => {
     expect(() => gauge({ name: 'a', help, read: 1 as never })).toThrow('read')
   })
 
-  test('when its name is registered, also when that is a series of a histogram', () => {
+  test('if its name is registered, even as a series of a histogram', () => {
     const { counter, gauge, histogram } = bench()
     counter({ name: 'a_total', help })
     histogram({ name: 'b', help, buckets: [1] })
@@ -211,7 +211,7 @@ describe('a figure is refused', () => {
   })
 })
 
-test('a mill tells them behind ours', async () => {
+test('a mill reports them after its own', async () => {
   const [subject] = subjects
   const mill = await subject?.mill({ serve: ['default'] })
   const webhooks = mill?.counter({ name: 'webhooks_total', help, labels: { outcome: ['new', 'repeat'] } })

@@ -10,7 +10,7 @@ const names = (events: readonly MillEvent[]): string[] =>
   events.map((event) => ('queue' in event ? event.queue : event.type))
 
 describe('an event hub', () => {
-  test('brings each event to who listens to its type or to all, in order, with type and time', async () => {
+  test('delivers each event to the listeners of its type and of all, in order, with type and time', async () => {
     const platform = testPlatform()
     const hub = eventHub(platform)
     const [all, own, other]: MillEvent[][] = [[], [], []]
@@ -28,7 +28,7 @@ describe('an event hub', () => {
     expect(other).toEqual([])
   })
 
-  test('calls listeners in a later turn, never inside the one that tells', async () => {
+  test('calls listeners in a later event loop turn, never inside emit', async () => {
     const hub = eventHub(systemPlatform)
     const events: string[] = []
     hub.on('*', () => events.push('listener'))
@@ -40,7 +40,7 @@ describe('an event hub', () => {
     expect(events).toEqual(['after emit', 'a microtask later', 'listener'])
   })
 
-  test('keeps nothing without listeners, and still counts it', async () => {
+  test('keeps no events without listeners, but counts them', async () => {
     const hub = eventHub(systemPlatform, 1)
     for (let n = 0; n < 10; n += 1) hub.emit('queue-changed', queue('a'))
     await hub.delivered()
@@ -51,7 +51,7 @@ describe('an event hub', () => {
     expect(events).toEqual([])
   })
 
-  test('a listener that throws is counted, and hears the next one; the others hear everything', async () => {
+  test('counts the error of a listener that throws, and delivers further events to it and the others', async () => {
     const hub = eventHub(systemPlatform)
     const events: MillEvent[] = []
     let thrown = 0
@@ -66,7 +66,7 @@ describe('an event hub', () => {
     expect([thrown, hub.counts.errors, names(events)]).toEqual([2, 2, ['a', 'a', 'b', 'b']])
   })
 
-  test('a listener that rejects is counted, and takes no process down', async () => {
+  test('counts the error of a listener that rejects, without an unhandled rejection', async () => {
     const hub = eventHub(systemPlatform)
     hub.on('*', () => Promise.reject(new Error('listener')))
     hub.on('*', async () => {
@@ -79,7 +79,7 @@ describe('an event hub', () => {
     expect(hub.counts.errors).toBe(2)
   })
 
-  test('a listener that never ends delays neither the others nor what comes next', async () => {
+  test('does not let a listener that never ends delay other listeners or events', async () => {
     const hub = eventHub(systemPlatform)
     const events: MillEvent[] = []
     hub.on('*', () => new Promise(() => {}))
@@ -89,7 +89,7 @@ describe('an event hub', () => {
     expect(names(events)).toEqual(['a', 'b', 'c'])
   })
 
-  test('drops and counts what does not fit while nobody could be called, and keeps the first', async () => {
+  test('keeps the first events that fit the buffer, and drops and counts the others', async () => {
     const hub = eventHub(systemPlatform, 3)
     const events: MillEvent[] = []
     hub.on('*', (event) => events.push(event))
@@ -101,7 +101,7 @@ describe('an event hub', () => {
     expect([names(events).at(-1), hub.counts.dropped]).toEqual(['f', 2])
   })
 
-  test('lets the loop turn between some hundred of them', async () => {
+  test('yields to the event loop between hundreds of events', async () => {
     const hub = eventHub(systemPlatform)
     const turns: number[] = []
     let turn = 0
@@ -119,7 +119,7 @@ describe('an event hub', () => {
     expect(new Set(turns).size).toBe(5)
   })
 
-  test('an event that a listener tells comes after those that wait, and is waited for', async () => {
+  test('delivers an event that a listener emits after the buffered ones, and waits for it', async () => {
     const hub = eventHub(systemPlatform)
     const events: string[] = []
     hub.on('queue-changed', ({ queue: name }) => {
@@ -132,8 +132,8 @@ describe('an event hub', () => {
   })
 })
 
-describe('what `on` returns', () => {
-  test('ends the listening at once, also for events that were told before, and twice is once', async () => {
+describe('the function that `on` returns', () => {
+  test('removes the listener at once, even for buffered events, and can be called twice', async () => {
     const hub = eventHub(systemPlatform)
     const events: MillEvent[] = []
     const end = hub.on('*', (event) => events.push(event))
@@ -146,7 +146,7 @@ describe('what `on` returns', () => {
     expect([names(events), names(stays)]).toEqual([[], ['a']])
   })
 
-  test('ends one of two, when the same function listens twice', async () => {
+  test('removes one of two registrations of the same function', async () => {
     const hub = eventHub(systemPlatform)
     const events: MillEvent[] = []
     const listener = (event: MillEvent): void => void events.push(event)
@@ -160,7 +160,7 @@ describe('what `on` returns', () => {
     expect(names(events)).toEqual(['a', 'a', 'b'])
   })
 
-  test('can be called by the listener itself', async () => {
+  test('can be called inside the listener', async () => {
     const hub = eventHub(systemPlatform)
     const events: MillEvent[] = []
     const end = hub.on('*', (event) => {
@@ -174,7 +174,7 @@ describe('what `on` returns', () => {
 })
 
 describe('a tap', () => {
-  test('is called inside emit, for every event, also for those that no listener gets', async () => {
+  test('is called inside emit for every event, even for those that no listener gets', async () => {
     const hub = eventHub(systemPlatform, 2)
     const tapped: [string, object][] = []
     hub.tap((type, event) => tapped.push([type, event]))
@@ -190,7 +190,7 @@ describe('a tap', () => {
     expect(tapped).toHaveLength(3)
   })
 
-  test('that throws is counted, and stands in the way of nobody', async () => {
+  test('that throws is counted, and affects no listener', async () => {
     const hub = eventHub(systemPlatform)
     const events: MillEvent[] = []
     const tapped: string[] = []

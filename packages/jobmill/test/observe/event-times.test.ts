@@ -60,7 +60,7 @@ const failing = (error: unknown) => () => {
 }
 
 describe('the times of events', () => {
-  test('`started` says how long it waited, `finished` how long it ran and took since its enqueue', async () => {
+  test('`started` has the waiting time, `finished` the run time and the time since the enqueue', async () => {
     const [first, second, ...more] = await run(() => null)
     expect(first).toMatchObject(['started', { waitedMs: 250 }])
     expect(second).toMatchObject(['finished', { ranMs: 30, totalMs: 3_000 + 250 + 30 + 5 }])
@@ -75,7 +75,7 @@ describe('the times of events', () => {
     ['cancelled', failing(new Error('x')), 'cancelled'],
     ['interrupted', failing(new JobmillError('STORE_CLOSED', 'x')), 'shutdown'],
     ['timed-out', failing(new Error('x')), 'timeout'],
-  ] as const)('`%s` says how long it ran', async (type, handler, why) => {
+  ] as const)('`%s` has the run time', async (type, handler, why) => {
     const events = await run(handler, why)
     expect(events.find(([one]) => one === type)?.[1]).toMatchObject({ ranMs: 30 })
   })

@@ -6,7 +6,7 @@ import { metricsAreExact } from './exact.ts'
 
 let database = oracleDatabase()
 
-describe('figures: oracle', () => {
+describe('metrics: oracle', () => {
   metricsAreExact(
     {
       name: 'oracle',

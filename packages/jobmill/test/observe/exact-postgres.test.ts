@@ -4,6 +4,6 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { metricsAreExact } from './exact.ts'
 
-describe('figures: postgres', () => {
+describe('metrics: postgres', () => {
   metricsAreExact(postgresSubject(inject('preparedPostgresUrl')), inFull(20, 2))
 })

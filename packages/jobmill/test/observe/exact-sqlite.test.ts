@@ -4,6 +4,6 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { metricsAreExact } from './exact.ts'
 
-describe('figures: sqlite', () => {
+describe('metrics: sqlite', () => {
   metricsAreExact(sqliteSubject(), inFull(50, 5))
 })

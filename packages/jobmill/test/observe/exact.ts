@@ -109,7 +109,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
   afterEach(closeAll)
 
   test(
-    'bar 11: equal the brute-force answer in every bucket of every size, rolled up or not',
+    'target 11: equal the brute-force result in every bucket of every resolution, rolled up or not',
     { timeout: timeoutMs(runs) },
     async () => {
       await check(
@@ -145,7 +145,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     },
   )
 
-  test('bar 11: what is written an hour late lands in its old bucket of 10 s, of a minute and of an hour', async () => {
+  test('target 11: metrics written an hour late are added to their old buckets of 10 s, a minute and an hour', async () => {
     const clock = aClock()
     const store = faultyStore(await opened(clock))
     const [late, other] = [eventHub(clock), eventHub(clock)]
@@ -179,7 +179,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     expect(await Promise.all(RESOLUTIONS.map(done))).toEqual(expected)
   })
 
-  test('every process keeps its own gauges and store timings, whole for every size of bucket', async () => {
+  test('each process has its own gauges and store timings, complete in every resolution', async () => {
     const clock = aClock()
     const store = await opened(clock)
     const ids = [systemPlatform.id(), systemPlatform.id()].toSorted()
@@ -214,7 +214,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     expect(await instanceRows('1h')).toEqual(each([12]))
   })
 
-  test('the timeline tells what happened once, newest first and page by page, also after lost replies', async () => {
+  test('the timeline lists each event once, newest first and by page, even after lost replies', async () => {
     const clock = aClock()
     const store = faultyStore(await opened(clock))
     const hub = eventHub(clock)

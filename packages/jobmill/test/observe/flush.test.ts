@@ -35,7 +35,7 @@ function aProcess() {
 }
 
 describe('a flush', () => {
-  test('with nothing to write makes no statement', async () => {
+  test('without anything to write runs no statement', async () => {
     const { watcher, sent, hub } = aProcess()
     hub.emit('duty-done', { duty: 'stage', counts: {}, tookMs: 1 })
     expect(watcher.needed()).toBe(false)
@@ -43,7 +43,7 @@ describe('a flush', () => {
     expect(sent).toEqual([])
   })
 
-  test('writes figures, events and samples in one recording, each with its age, and counts them', async () => {
+  test('writes metrics, events and samples in one recording, each with its age, and counts them', async () => {
     const { watcher, sent, hub, clock, instance } = aProcess()
     hub.emit('started', started('q', 5))
     hub.emit('queue-changed', { queue: 'q' })
@@ -70,7 +70,7 @@ describe('a flush', () => {
   test.each([
     ['fails', unavailable()],
     ['is not answered', unknown()],
-  ])('that %s is sent again as it was, with its number, before anything new', async (_, error) => {
+  ])('that %s is sent again unchanged, with its number, before anything new', async (_, error) => {
     const { watcher, sent, hub, clock, plan } = aProcess()
     plan.push(error, unavailable())
     hub.emit('started', started('q'))
@@ -89,7 +89,7 @@ describe('a flush', () => {
     ])
   })
 
-  test('writes a great many in several recordings, and looks at its signal in between', async () => {
+  test('writes large amounts in several recordings, and checks its signal between them', async () => {
     const { watcher, sent, hub } = aProcess()
     const stop = new AbortController()
     for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
@@ -101,7 +101,7 @@ describe('a flush', () => {
     expect(await watcher.pass()).toMatchObject({ events: 700 })
   })
 
-  test('leaves what happens meanwhile to the next one, so that it ends under load', async () => {
+  test('leaves what happens during it to the next flush, so that it ends under load', async () => {
     const { clock } = aProcess()
     const hub = eventHub(clock)
     const record = async (): Promise<void> => hub.emit('started', started('q'))
@@ -130,7 +130,7 @@ async function scene() {
 }
 
 describe('an observer', () => {
-  test('of a process that only enqueues writes two seconds after something happened, until it is written', async () => {
+  test('of a process that only enqueues flushes two seconds after an event, until it succeeds', async () => {
     const { platform, store, hub, counters } = await scene()
     expect(platform.pendingTimers).toBe(0)
     store.fail('record')
@@ -146,7 +146,7 @@ describe('an observer', () => {
     expect([store.calls('record'), platform.pendingTimers]).toEqual([2, 0])
   })
 
-  test('of a process that works leaves it to the duty, and measures the process', async () => {
+  test('of a working process leaves flushing to the duty, and measures the process', async () => {
     const { platform, store, hub, watcher, counters } = await scene()
     hub.emit('started', started('q'))
     watcher.start()
@@ -161,7 +161,7 @@ describe('an observer', () => {
     ])
   })
 
-  test('writes what is left when it stops, and then nothing more', async () => {
+  test('flushes the rest when it stops, and nothing afterwards', async () => {
     const { platform, store, hub, watcher, counters } = await scene()
     hub.emit('started', started('q'))
     await watcher.stop()
@@ -173,7 +173,7 @@ describe('an observer', () => {
     expect(store.calls('record')).toBe(2)
   })
 
-  test('says when what is left cannot be written, and does not try for ever', async () => {
+  test('rejects if the rest cannot be written, instead of retrying endlessly', async () => {
     const { platform, store, hub, watcher } = await scene()
     store.fail('record', { times: Number.POSITIVE_INFINITY })
     hub.emit('started', started('q'))
@@ -181,7 +181,7 @@ describe('an observer', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('times the store that it hands out', async () => {
+  test('times the store that it wraps', async () => {
     const { platform, store, watcher } = await scene()
     watcher.start()
     await watcher.store.queues()

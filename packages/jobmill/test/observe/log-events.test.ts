@@ -119,7 +119,7 @@ test.each(LINES)('%j', async ([type, event], expected) => {
   expect(lines).toEqual([expected])
 })
 
-test('times are rounded to a tenth of a millisecond', async () => {
+test('durations are rounded to a tenth of a millisecond', async () => {
   const hub = eventHub(systemPlatform)
   const logged: object[] = []
   const hear = (_: string, fields: object): void => void logged.push(fields)
@@ -129,7 +129,7 @@ test('times are rounded to a tenth of a millisecond', async () => {
   expect(logged).toEqual([{ ...ATTEMPT, ranMs: 12.3, totalMs: 0.3, notKept: null }])
 })
 
-test('a logger that writes from some level up does not listen to what is below: that could crowd it out', async () => {
+test('a logger with a minimum level does not subscribe to lower ones, which could fill its buffer', async () => {
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   try {
     const hub = eventHub(systemPlatform, 2)
@@ -147,7 +147,7 @@ test('a logger that writes from some level up does not listen to what is below: 
   }
 })
 
-test('S3 an error cannot write escape sequences into the text log, nor lines of its own', async () => {
+test('S3 an error cannot write escape sequences or extra lines into the text log', async () => {
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   try {
     const hub = eventHub(systemPlatform)
@@ -188,7 +188,7 @@ async function logOfJob(log: LogOption, options: { forwardJobLogs?: boolean } = 
 
 type Line = Readonly<Record<string, unknown>>
 
-test('N2 N3 pino gets every field, the lines of handlers, and the stacks of those that fail', async () => {
+test('N2 N3 pino receives every field, the log lines of handlers, and the stacks of failures', async () => {
   const lines: Line[] = []
   const logger = pino(
     { level: 'info', base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
@@ -227,7 +227,7 @@ test('N2 N3 pino gets every field, the lines of handlers, and the stacks of thos
   expect(lines.map(({ msg }) => msg)).not.toContain('sending')
 })
 
-test('N2 a logger with the message first, console and a function are told in their own order', async () => {
+test('N2 a logger with the message first, console and a function get their own argument order', async () => {
   const args: unknown[][] = []
   const hear = (...all: unknown[]): void => void args.push(all)
   const levels = { debug: hear, info: hear, warn: hear, error: hear }
@@ -269,7 +269,7 @@ const allLevels = (write: () => PromiseLike<void>) => ({
 })
 const isLevelEnabled = (): boolean => true
 
-test('N2 a logger that rejects, or whose promise is not native, ends no process and fails no job', async () => {
+test('N2 a logger that rejects, even with a foreign promise, crashes no process and fails no job', async () => {
   const lost: unknown[] = []
   const onLost = (error: unknown): void => void lost.push(error)
   process.on('unhandledRejection', onLost)
@@ -326,7 +326,7 @@ const LOGGED = [
   { list: [{ of: DOWN }] },
 ]
 
-test('N3 errors in the fields of a handler are kept: stored, for loggers as they are, and as plain data', async () => {
+test('N3 errors in the fields of a handler are stored, passed to loggers unchanged, and also as plain data', async () => {
   const all: Line[] = []
   const hear = (_: string, message: string, fields: object): void => void all.push({ message, ...fields })
   const { down, error, stored } = await errorsLogged(hear)
@@ -354,7 +354,7 @@ test('N3 pino and the text log write errors in the fields of a handler with mess
   }
 })
 
-test('N3 the text log has the lines of handlers and, below the error, where it was thrown', async () => {
+test('N3 the text log has the lines of handlers and, below the error, its stack', async () => {
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   try {
     const id = await logOfJob('info')

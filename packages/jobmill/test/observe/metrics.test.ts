@@ -52,7 +52,7 @@ const COUNTED: readonly (readonly [AnyEvent, MetricData])[] = [
   [['reaped', { instances: ['i'], jobs: reapedJobs }], { counters: { reaped: 3, cancelled: 1 } }],
 ]
 
-describe('figures', () => {
+describe('metrics', () => {
   test.each(COUNTED)('count %j', ([type, event], data) => {
     const counted = createMetrics(aClock())
     counted.count(type, event)
@@ -60,12 +60,12 @@ describe('figures', () => {
     expect(counted.isEmpty()).toBe(true)
   })
 
-  test('have an event for every counter', () => {
+  test('cover every counter with an event', () => {
     const names = COUNTED.flatMap(([, { counters = {} }]) => Object.keys(counters))
     expect(new Set(names)).toEqual(new Set(COUNTERS))
   })
 
-  test('do not count what says nothing of a queue, and there is nothing to take then', () => {
+  test('ignore events without a queue metric, and stay empty then', () => {
     const counted = createMetrics(aClock())
     counted.count('queue-changed', { queue: 'q' })
     counted.count('progress', { ...q, value: 1 })
@@ -73,7 +73,7 @@ describe('figures', () => {
     expect([counted.isEmpty(), counted.take(10)]).toEqual([true, []])
   })
 
-  test('are kept by queue and by bucket, each with the middle of its time, the oldest first', () => {
+  test('are grouped by queue and bucket, each with the middle of its time, oldest first', () => {
     const clock = aClock()
     const counted = createMetrics(clock)
     counted.count('started', started('a'))
@@ -94,7 +94,7 @@ describe('figures', () => {
     ])
   })
 
-  test('begin a bucket where the wall clock does', () => {
+  test('start their buckets by the wall clock', () => {
     const clock = aClock()
     clock.advance(7_000)
     clock.step(2_000)
@@ -110,7 +110,7 @@ describe('figures', () => {
     ])
   })
 
-  test('are taken once, at most as many as asked for', () => {
+  test('are taken once, at most as many as requested', () => {
     const counted = createMetrics(aClock())
     for (const queue of ['a', 'b', 'c']) counted.count('started', started(queue))
     expect(counted.take(2).map(({ scope }) => scope)).toEqual(['queue a', 'queue b'])
@@ -119,7 +119,7 @@ describe('figures', () => {
     expect(counted.take(2)).toEqual([])
   })
 
-  test('that wait for very long are put together by the minute and then by the hour, and nothing of them is lost', () => {
+  test('that wait very long are merged by minute and then by hour, without loss', () => {
     const clock = aClock()
     const counted = createMetrics(clock, 100)
     let count = 0
@@ -143,7 +143,7 @@ describe('figures', () => {
     expect(new Set(hours).size).toBe(14)
   })
 
-  test('add up to totals that stay when figures are taken, with true sums of times', () => {
+  test('add up to totals that survive take(), with exact sums of durations', () => {
     const clock = aClock()
     const counted = createMetrics(clock)
     counted.count('started', started('a', 12))
@@ -160,7 +160,7 @@ describe('figures', () => {
     expect(Object.fromEntries(counted.totals()).a).toEqual(a)
   })
 
-  test('know each attempt that ended here once, also one that timed out', () => {
+  test('count each ended attempt once, even one that timed out', () => {
     const counted = createMetrics(aClock())
     const late = attemptIn('q')
     counted.count('timed-out', { ...late, ranMs: 3 })

@@ -25,7 +25,7 @@ const WHOLE_HOUR = { resolution: '1h', from: START_AT } as const
 
 describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
   const test = inTurns(name, subjects)
-  test('tells how its jobs fared, what it uses, and what happened around them', async () => {
+  test('reports the metrics of its jobs, its resources, and its timeline', async () => {
     const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
     for (const fails of [false, false, false, true]) await mill.enqueue(work, { fails })
     await mill.clock.advance('15s')
@@ -49,7 +49,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     ])
   })
 
-  test('tells how queues and limits stood and what limits gave; one process samples for all, and nothing of what is empty', async () => {
+  test('reports gauges of queues and limits and what limits granted; one process samples for all, and skips empty ones', async () => {
     const platform = testPlatform({ startAt: START_AT })
     const options = {
       jobs: [work, draws],
@@ -93,7 +93,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     await other.stop({ grace: 0 })
   })
 
-  test('says how long it waited in all, through delays and retries', async () => {
+  test('reports the total waiting time, through delays and retries', async () => {
     const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
     await mill.enqueue(work, { fails: false }, { delay: '20s' })
     await mill.clock.advance('25s')
@@ -104,7 +104,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     expect(p50).toBeLessThanOrEqual(21_000 * 1.04)
   })
 
-  test('loses nothing while its figures cannot be written, and writes the rest when it stops', async () => {
+  test('loses no metrics while they cannot be written, and writes the rest when it stops', async () => {
     const platform = testPlatform({ startAt: START_AT })
     const faults: { store?: ReturnType<typeof faultyStore> } = {}
     const mill = await aMill({ jobs: [work], platform }, (plain) => (faults.store = faultyStore(plain)))
@@ -132,7 +132,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('also of a process that only enqueues', async () => {
+  test('reports metrics of a process that only enqueues', async () => {
     const platform = testPlatform({ startAt: START_AT })
     const mill = await aMill({ jobs: [work], platform, start: false })
     await mill.enqueue(work, { fails: false })

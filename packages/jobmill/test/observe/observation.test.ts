@@ -35,7 +35,7 @@ function p50Of(ms: number): number {
 }
 
 describe('metrics', () => {
-  test('asks for the last hour of everything, open at its end', async () => {
+  test('returns the last hour of everything by default, up to now', async () => {
     const { metrics, asked, now } = aReader()
     expect(await metrics()).toEqual({
       from: now - HOUR - 1_500,
@@ -49,7 +49,7 @@ describe('metrics', () => {
     expect(query).toEqual({ resolution: 10_000, from: START_AT - HOUR, before: 7_258_118_400_000 })
   })
 
-  test('asks only for the queues, instances and limits that are named', async () => {
+  test('returns only the named queues, instances and limits', async () => {
     const { metrics, asked } = aReader()
     await metrics({ queues: ['a', 'b'] })
     await metrics({ queues: ['a'], instances: [INSTANCE] })
@@ -72,7 +72,7 @@ describe('metrics', () => {
     [{ hours: 48.1, ago: 0 }, 3_600_000],
     [{ hours: 1, ago: 24 * 7 }, 3_600_000],
   ])(
-    'of %j hours is told in the finest buckets that suit and are still kept: %i ms',
+    'of %j hours uses the finest suitable resolution that is still stored: %i ms',
     async ({ hours, ago }, ms) => {
       const { metrics, now } = aReader()
       const to = now - ago * HOUR
@@ -83,7 +83,7 @@ describe('metrics', () => {
     },
   )
 
-  test('takes instants and sizes as they are written elsewhere, and refuses others by name', async () => {
+  test('accepts instants and resolutions in the usual formats, and refuses others with the field', async () => {
     const { metrics, asked } = aReader()
     await metrics({ from: '2001-09-09T01:00:00Z', to: new Date(START_AT), resolution: '1m' })
     expect(asked).toEqual([
@@ -96,7 +96,7 @@ describe('metrics', () => {
     await expect(metrics({ queue: ['a'] } as never)).rejects.toThrow('Did you mean "queues"?')
   })
 
-  test('merges buckets and processes, and gives counters, rates and percentiles for each bucket and for all', async () => {
+  test('merges buckets and processes, and returns counters, rates and percentiles per bucket and in total', async () => {
     // The second bucket twice, as a store may return what is not rolled up yet; it is open, and 1.5 s old.
     const { metrics } = aReader([
       bucket(START_AT - 10_000, 20, [1, 1, 1, 100]),
@@ -122,7 +122,7 @@ describe('metrics', () => {
     expect(q?.all.perSecond.done).toBeCloseTo(23 / (3_600 + 1.5), 10)
   })
 
-  test('tells of instances what they use, and how their store answers', async () => {
+  test('returns resources and store timings of instances', async () => {
     const sample = (at: number, cpu: number): MetricRecord => ({
       scope: `instance ${INSTANCE}`,
       at,
@@ -146,7 +146,7 @@ describe('metrics', () => {
 })
 
 describe('timeline', () => {
-  test('refuses what is no cursor of its own, and options that it does not have', async () => {
+  test('refuses foreign cursors and unknown options', async () => {
     const { timeline } = aReader()
     await expect(timeline({ cursor: 'abc' })).rejects.toThrow('is not a cursor of this listing')
     await expect(timeline({ type: ['a'] } as never)).rejects.toThrow('Did you mean "types"?')

@@ -15,7 +15,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe.each(places)('a traced mill on $name', ({ name, create }) => {
   const test = inTurns(name, places)
-  test('tells of a job what enqueued it, how long it waited, its run and the write of its outcome', async () => {
+  test('records spans for the enqueue, the waiting time, the run and the finish of a job', async () => {
     const spans = recordSpans()
     const tracer = spans.provider.getTracer('test')
     const send = defineJob({
@@ -67,7 +67,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
       })
   })
 
-  test('tells how an attempt failed, and of each attempt in a trace of its own', async () => {
+  test('records how an attempt failed, and each attempt in its own trace', async () => {
     const spans = recordSpans()
     const fails = defineJob({
       kind: 'fails',
@@ -105,7 +105,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
     expect(mill.events.flatMap((event) => (event.type === 'dead' ? [event.trace] : []))).toEqual([traces[1]])
   })
 
-  test('keeps the trace that the caller gave, and tells of many jobs in one span', async () => {
+  test('keeps the trace of the caller, and records many jobs in one span', async () => {
     const spans = recordSpans()
     const mill = await create().mill({
       jobs: [NOTHING],
@@ -134,7 +134,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
     expect((await mill.get(jobs[3]?.id ?? ''))?.metadata).toEqual(large)
   })
 
-  test('traces what is written in a transaction of the user, and with the completion of another job', async () => {
+  test('traces enqueues in a user transaction, and with the completion of another job', async () => {
     const spans = recordSpans()
     const place = create()
     const client = await place.connect()
@@ -166,7 +166,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
     expect(linksOf(spans.one('run nothing'))).toEqual([idOf(spans.one('enqueue nothing'))])
   })
 
-  test('works on when whatever makes spans is broken, or not there', async () => {
+  test('keeps working if the tracer is broken or missing', async () => {
     const broken = new BasicTracerProvider({
       spanProcessors: [
         {
@@ -190,8 +190,8 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
   })
 })
 
-describe.each(places)('a mill on $name that is not traced', ({ create }) => {
-  test('writes nothing of it anywhere', async () => {
+describe.each(places)('a mill on $name without tracing', ({ create }) => {
+  test('stores no trace context', async () => {
     recordSpans()
     const mill = await create().mill({ jobs: [NOTHING] })
     const { id } = await mill.enqueue(NOTHING, null)

@@ -21,8 +21,8 @@ function aProcess(clock: Clock = aClock()) {
 
 const counts = ({ data }: { data: MetricData }): number | undefined => data.gauges?.['cpu']?.count
 
-describe('figures of a process', () => {
-  test('are due once in every 10 s, in the second half of it, and only while it is measured', () => {
+describe('metrics of a process', () => {
+  test('are due once every 10 s, in the second half, and only while it is measured', () => {
     const { own, clock } = aProcess()
     clock.advance(5_000)
     expect(own.isDue()).toBe(false)
@@ -38,7 +38,7 @@ describe('figures of a process', () => {
     expect(own.isDue()).toBe(false)
   })
 
-  test('are written for the bucket of 10 s, the minute and the hour, as of the middle of the 10 s', () => {
+  test('are written for 10 s, the minute and the hour, with the middle of the 10 s as their time', () => {
     const { own, clock, store } = aProcess()
     own.start()
     clock.advance(38_000)
@@ -61,7 +61,7 @@ describe('figures of a process', () => {
     expect(own.isEmpty()).toBe(true)
   })
 
-  test('have all of the minute and of the hour in them each time, and begin anew with the next', () => {
+  test('cover the whole minute and hour so far each time, and start over with the next', () => {
     const { own, clock, store } = aProcess()
     own.start()
     clock.advance(5_000)
@@ -84,7 +84,7 @@ describe('figures of a process', () => {
     expect(last[2]?.data.counters).toEqual({ 'store.failures': 1 })
   })
 
-  test('that were not written yet are replaced by newer ones of the same bucket, and bounded', () => {
+  test('that are not written yet are replaced by newer ones of the same bucket, and bounded', () => {
     const { own, clock } = aProcess()
     own.start()
     clock.advance(5_000)
@@ -106,7 +106,7 @@ describe('figures of a process', () => {
     expect(own.take(10_000)).toHaveLength(1_000)
   })
 
-  test('say how many events did not fit since the sample before', () => {
+  test('include the number of events dropped since the previous sample', () => {
     const { own, clock, store } = aProcess()
     own.start()
     store.dropped = 7
@@ -122,7 +122,7 @@ describe('figures of a process', () => {
 })
 
 describe('the gauges of the system', () => {
-  test('tell what the process uses, and how late its loop was', async () => {
+  test('report the resource usage of the process and the event loop lag', async () => {
     const gauges = systemPlatform.gauges()
     const first = gauges.read()
     expect(first.rssBytes).toBeGreaterThan(first.heapBytes)

@@ -54,7 +54,7 @@ function outcomes(families: ReadonlyMap<string, ReadFamily>, queue: string): Rec
   return Object.fromEntries(own.map(({ labels, value }) => [labels['outcome'] ?? '', value] as const))
 }
 
-test('whatever names hold, each sample stays on its line and each label between its quotes', () => {
+test('names with any characters keep each sample on its line and each label in its quotes', () => {
   const store = 'sqlite C:\\jobs "new"\n.db \ud800'
   const family = {
     name: 'jobmill_info',
@@ -68,7 +68,7 @@ test('whatever names hold, each sample stays on its line and each label between 
   expect(text.split('\n')).toHaveLength(4)
 })
 
-test('times stand below the bounds that they are below, to within 4 %, and their sum is exact', () => {
+test('durations are counted below their bounds, to within 4 %, and their sum is exact', () => {
   const times = [0, 0.9, 0.99, 1.1, 2.4, 900, 1_100, 1_790_000, 9_999_999]
   const samples = histogramSamples({ queue: 'q' }, histogramOf(times), 1_234)
   const at = (le: string) => samples.find(({ labels }) => labels?.['le'] === le)?.value
@@ -82,7 +82,7 @@ test('times stand below the bounds that they are below, to within 4 %, and their
   ])
 })
 
-test('A every gauge of a database is on the page, and what a store does not know is left out', async () => {
+test('A every database gauge is in docs/reference/metrics.md, and unknown ones are left out', async () => {
   const disk = { freeBytes: 1, totalBytes: 2 }
   const pool = { open: 3, busy: 2, waiting: 0 }
   const all = { sizeBytes: 9, walBytes: 4, disk, pool, server: { connections: 5, most: 100 } }
@@ -101,9 +101,9 @@ test('A every gauge of a database is on the page, and what a store does not know
 
 const isOfMill = ([name = '']: readonly string[]): boolean => !OF_RESOURCES.test(name)
 
-describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill }) => {
+describe.each(subjects)('a mill on $name reports to Prometheus', ({ name, mill: aMill }) => {
   const test = inTurns(name, subjects)
-  test('what it counted, and how queues, limits, instances and duties stand', async () => {
+  test('its counters, and the gauges of queues, limits, instances and duties', async () => {
     const mill = await aMill({
       jobs: [work],
       queues: { default: { workers: 4 }, brief: { retain: { done: '1s' } } },
@@ -164,7 +164,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     })
   })
 
-  test('totals that never go down, over flushes, new buckets and a stop', async () => {
+  test('totals that never decrease, across flushes, new buckets and a stop', async () => {
     const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
     let before = new Map<string, number>()
     const look = async (): Promise<ReadonlyMap<string, ReadFamily>> => {
@@ -190,7 +190,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     expect(families.has('jobmill_jobs')).toBe(false)
   })
 
-  test('what the process itself knows when the store fails, or never answers', async () => {
+  test('its own metrics if the store fails or never answers', async () => {
     const faults: { store?: ReturnType<typeof faultyStore> } = {}
     const mill = await aMill({ jobs: [work] }, (plain) => (faults.store = faultyStore(plain)))
     await mill.enqueue(work, done)

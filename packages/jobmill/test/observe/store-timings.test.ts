@@ -43,7 +43,7 @@ function aStore(answer: (verb: string) => Promise<unknown>): { strange: Strange;
 type Verb = (...args: unknown[]) => Promise<unknown>
 
 describe('a timed store', () => {
-  test('passes every call on at once, with its arguments, and gives back the very same answer', async () => {
+  test('forwards every call at once with its arguments, and returns the same promise', async () => {
     const answers = new Map<string, Promise<unknown>>()
     const { strange, store } = aStore((verb) => {
       answers.set(verb, Promise.resolve(verb))
@@ -63,7 +63,7 @@ describe('a timed store', () => {
     await Promise.all(answers.values())
   })
 
-  test('counts how long each call took, reads, writes and the heartbeat apart, and opening and waiting not at all', async () => {
+  test('measures reads, writes and the heartbeat separately, and neither open nor wait', async () => {
     const clock = aClock()
     const { store } = aStore(() => Promise.resolve())
     const timings = storeTimings(clock)
@@ -87,7 +87,7 @@ describe('a timed store', () => {
     })
   })
 
-  test('counts failures of the store, and not what it refuses; both are timed, and both reach the caller', async () => {
+  test('counts failures of the store but not refusals; times both, and both reach the caller', async () => {
     const errors = [
       new JobmillError('STORE_UNAVAILABLE', 'away'),
       new JobmillError('OUTCOME_UNKNOWN', 'lost'),
@@ -105,7 +105,7 @@ describe('a timed store', () => {
     })
   })
 
-  test('knows all calls since its start, by verb, whatever was taken meanwhile', async () => {
+  test('counts all calls since its start, by verb, whatever was taken', async () => {
     const clock = aClock()
     let isAway = false
     const away = new JobmillError('STORE_UNAVAILABLE', 'away')

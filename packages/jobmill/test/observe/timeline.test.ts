@@ -8,7 +8,7 @@ const attempt = attemptIn('q')
 const job = (queue: string) => ({ id: attempt.id, kind: 'work', queue, state: 'ready' })
 
 describe('the timeline', () => {
-  test('keeps what no job and no attempt tells, with queue, job, time and the other fields', () => {
+  test('keeps events that no job or attempt stores, with queue, job, time and the other fields', () => {
     const clock = aClock()
     const kept = timeline(clock)
     kept.keep('queue-cooling', { queue: 'q', forMs: 5 })
@@ -37,7 +37,7 @@ describe('the timeline', () => {
     expect(kept.isEmpty()).toBe(true)
   })
 
-  test('does not keep what jobs and attempts tell, nor what happens all the time', () => {
+  test('does not keep events that jobs and attempts store, nor very frequent ones', () => {
     const kept = timeline(aClock())
     kept.keep('started', started('q'))
     kept.keep('finished', finished('q'))
@@ -46,7 +46,7 @@ describe('the timeline', () => {
     expect(kept.isEmpty()).toBe(true)
   })
 
-  test('keeps errors as text that every database takes', () => {
+  test('stores errors as text that every database accepts', () => {
     const kept = timeline(aClock())
     const error = new Error('no\u0000way', { cause: new Error('root \ud800') })
     kept.keep('store-failing', { part: 'claim', error })
@@ -60,7 +60,7 @@ describe('the timeline', () => {
     ])
   })
 
-  test('keeps of `reaped` how many there were in each queue, however many died', () => {
+  test('stores for `reaped` the number of jobs per queue, however many there are', () => {
     const kept = timeline(aClock())
     const jobs: EventTable['reaped']['jobs'] = [...Array.from({ length: 9_999 }, () => job('a')), job('b')]
     kept.keep('reaped', { instances: ['i'], jobs })
@@ -72,7 +72,7 @@ describe('the timeline', () => {
     ])
   })
 
-  test('keeps the first hundred of a longer list', () => {
+  test('keeps the first hundred entries of a longer list', () => {
     const kept = timeline(aClock())
     const kinds = Array.from({ length: 150 }, (_, n) => `kind-${n}`)
     kept.keep('mill-started', { instance: 'i', queues: ['q'], kinds })
@@ -84,7 +84,7 @@ describe('the timeline', () => {
     })
   })
 
-  test('drops and counts what does not fit, and keeps the first', () => {
+  test('keeps the first events that fit, and drops and counts the others', () => {
     const kept = timeline(aClock(), 2)
     for (const queue of ['a', 'b', 'c']) kept.keep('queue-changed', { queue })
     expect([kept.take(1).map(({ queue }) => queue), kept.dropped()]).toEqual([['a'], 1])

@@ -21,7 +21,7 @@ function aJob(metadata?: Record<string, unknown>): NewJob {
 }
 
 describe('the trace in the metadata of a job', () => {
-  test('is written beside what is there, with its state, and read again', () => {
+  test('is written next to existing metadata, with its state, and read again', () => {
     const context = { traceId, spanId, traceFlags: 1, traceState: createTraceState('a=1,b=2') }
     const [job] = withContext([aJob({ tenant: 7 })], context)
     expect(JSON.parse(job?.metadata ?? '')).toEqual({ tenant: 7, traceparent, tracestate: 'a=1,b=2' })
@@ -30,25 +30,25 @@ describe('the trace in the metadata of a job', () => {
     expect(read?.traceState?.serialize()).toBe('a=1,b=2')
   })
 
-  test('is not written when there is none', () => {
+  test('is not written for an invalid span context', () => {
     const jobs = [aJob()]
     expect(withContext(jobs, { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 })).toBe(jobs)
   })
 
   test.each([
-    ['of a version to come, with more to it', `01-${traceId}-${spanId}-01-more`, true],
+    ['of a future version, with more fields', `01-${traceId}-${spanId}-01-more`, true],
     ['that is not sampled', `00-${traceId}-${spanId}-00`, true],
-    ['with more than its version has', `${traceparent}-more`, false],
-    ['of the version that is none', `ff-${traceId}-${spanId}-01`, false],
+    ['with more fields than its version has', `${traceparent}-more`, false],
+    ['of the invalid version', `ff-${traceId}-${spanId}-01`, false],
     ['of zeros', `00-${'0'.repeat(32)}-${spanId}-01`, false],
     ['in capitals', traceparent.toUpperCase(), false],
     ['that is a number', 5, false],
     ['that is empty', '', false],
-  ])('%s is believed or not', (_, input, isBelieved) => {
+  ])('a traceparent %s is accepted or ignored', (_, input, isBelieved) => {
     expect(contextIn(JSON.stringify({ traceparent: input })) !== null).toBe(isBelieved)
   })
 
-  test('is not looked for in other places', () => {
+  test('is not searched in nested metadata', () => {
     expect(contextIn(JSON.stringify({ inner: { traceparent } }))).toBeNull()
     expect(contextIn(null)).toBeNull()
   })
@@ -68,7 +68,7 @@ describe('spans', () => {
     expect(spans.one('run work').events).toHaveLength(isFailure ? 1 : 0)
   })
 
-  test('survive whatever was thrown', () => {
+  test('are ended even if the thrown error cannot be read', () => {
     const spans = recordSpans()
     const hostile = new Error('x')
     Object.defineProperty(hostile, 'message', {
@@ -84,14 +84,14 @@ describe('spans', () => {
     ['written', { accepted: true }, undefined],
     ['refused', { accepted: false }, 'lease-lost'],
     ['given up', null, 'given-up'],
-  ])('of an outcome that was %s say so', async (_, finished, type) => {
+  ])('of an outcome that was %s have that status', async (_, finished, type) => {
     const spans = recordSpans()
     const attempt = anAttempt(openTelemetry({ tracerProvider: spans.provider }))
     expect(await attempt.finish(() => Promise.resolve(finished))).toBe(finished)
     expect(spans.one('finish work').attributes['error.type']).toBe(type)
   })
 
-  test('of an enqueue that fails say so, and the error reaches the caller', async () => {
+  test('of an enqueue that fails are errors, and the error reaches the caller', async () => {
     const spans = recordSpans()
     const tracing = openTelemetry({ tracerProvider: spans.provider })
     const error = new Error('away')
@@ -100,7 +100,7 @@ describe('spans', () => {
   })
 })
 
-test('openTelemetry refuses what is no option', () => {
+test('openTelemetry refuses unknown and invalid options', () => {
   expect(() => openTelemetry({ provider: 1 } as never)).toThrow(/options.provider/)
   expect(() => openTelemetry({ tracerProvider: 1 as never })).toThrow(/options.tracerProvider/)
 })
