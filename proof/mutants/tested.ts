@@ -161,7 +161,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'runtime/claiming.ts',
     find: 'standing.forget()',
     replace: '',
-    test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'is not begun a second time' },
+    test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'does not start a second time' },
   },
   {
     name: 'postgres: a job that remote dispatch lost is never found',

@@ -37,7 +37,7 @@ export const USERS: readonly TestedMutant[] = [
     file: 'runtime/list-jobs.ts',
     find: 'error: errors.get(job.id) ?? null',
     replace: "error: errors.get('') ?? null",
-    test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'N10 lists carry the last error' },
+    test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'N10 lists include the last error' },
   },
   {
     name: 'cli: the error for a config that needs tsx does not name the fix',
@@ -72,7 +72,7 @@ export const USERS: readonly TestedMutant[] = [
     file: 'job/decide.ts',
     find: "transition: { to: 'scheduled', delayMs, refund: true },\n    error: errorText(error)",
     replace: "transition: { to: 'scheduled', delayMs, refund: false },\n    error: errorText(error)",
-    test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a payload that the release before' },
+    test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a payload that the previous release' },
   },
   {
     name: 'postgres: the settings of a pool are not read',

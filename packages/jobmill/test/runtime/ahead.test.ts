@@ -35,9 +35,9 @@ function spied() {
   return { around, calls: () => made[0]?.calls('claim') ?? 0 }
 }
 
-describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
+describe.each(subjects)('prefetch on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('P15 a thousand quick jobs with one worker cost a handful of claims', async () => {
+  test('P15 one worker runs a thousand quick jobs with a handful of claims', async () => {
     const { around, calls } = spied()
     const { work, started } = job()
     const mill = await create({ jobs: [work], queues: { default: { workers: 1, paused: true } } }, around)
@@ -63,7 +63,7 @@ describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
     return { mill, jobs, started, letGo, state, running }
   }
 
-  test('those that cannot begin soon go back, in their places, and are not claimed again until a worker is free', async () => {
+  test('prefetched jobs that cannot start soon are released in order, and not claimed again until a worker is free', async () => {
     const { mill, started, letGo, state, running } = await stuck()
     expect(await running()).toBeGreaterThan(1)
     await mill.platform.advance(300)
@@ -80,7 +80,7 @@ describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
     )
   })
 
-  test('P7 a pause lets go of what has not begun, and interrupts nothing', async () => {
+  test('P7 a pause releases jobs that have not started, and interrupts none', async () => {
     const { mill, started, letGo, running } = await stuck()
     await mill.pause('default')
     await mill.platform.advance('1s')
@@ -91,7 +91,7 @@ describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
     expect((await mill.counts())[0]).toMatchObject({ running: 0, ready: 19 })
   })
 
-  test('P8 one that is cancelled before it has begun never begins', async () => {
+  test('P8 a job that is cancelled before it starts never starts', async () => {
     const { mill, jobs, started, letGo, state } = await stuck()
     const target = jobs[5]?.id ?? ''
     await mill.cancel(target, 'not needed')
@@ -105,7 +105,7 @@ describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
     expect(happened(mill, target)).toContain('cancelled')
   })
 
-  test('P6 a stop gives back at once what has not begun', async () => {
+  test('P6 a stop releases jobs that have not started at once', async () => {
     const { mill, jobs, letGo } = await stuck()
     const stopping = mill.stop()
     await mill.platform.settled()

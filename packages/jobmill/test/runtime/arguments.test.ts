@@ -185,7 +185,7 @@ async function failureOf(call: () => unknown): Promise<unknown> {
 }
 
 describe('arguments', () => {
-  test('N20 a wrong type is refused by the name of the field, by every method', async () => {
+  test('N20 every method refuses a wrong type with the name of the field', async () => {
     const mill = await testMill({ serve: ['default'], limits: { smtp: { concurrency: 1 } } })
     const wrong: string[] = []
     for (const [name, { call, right, types }] of Object.entries(METHODS))
@@ -203,7 +203,7 @@ describe('arguments', () => {
     expect(wrong).toEqual([])
   })
 
-  test('N20 the table has every method', async () => {
+  test('N20 the table lists every method', async () => {
     const mill = await testMill({ serve: ['default'] })
     const members = (of: object, prefix = ''): string[] =>
       Object.entries(of).flatMap(([key, value]) =>
@@ -220,7 +220,7 @@ describe('arguments', () => {
     await mill.stop()
   })
 
-  test('an unknown option of enqueue is refused with the options that callers pass', async () => {
+  test('an unknown option of enqueue is refused with the list of options', async () => {
     const mill = await testMill({ serve: ['default'] })
     const options =
       'id, queue, priority, maxAttempts, delay, runAt, timeout, tags, metadata, dedupe, orderKey, dedupeKey'

@@ -22,9 +22,9 @@ const job = defineJob({
 const many = (n: number, payload: string, more: object = {}): { payload: string }[] =>
   Array.from({ length: n }, () => ({ payload, ...more }))
 
-describe.each(subjects)('acts on many jobs on $name', ({ name, mill: create }) => {
+describe.each(subjects)('bulk operations on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('retry takes what is dead, more than a page of it, and leaves alone what dies again meanwhile', async () => {
+  test('retry changes dead jobs, more than a page of them, and skips those that die again', async () => {
     const mill = await create({ jobs: [job] })
     await mill.enqueueMany(job, [
       ...many(700, 'dead', { tags: ['x'] }),
@@ -43,7 +43,7 @@ describe.each(subjects)('acts on many jobs on $name', ({ name, mill: create }) =
     expect(counts).toMatchObject({ dead: 703, done: 2 })
   })
 
-  test('cancel fires the signals of what runs here, and tells of what waited', async () => {
+  test('cancel fires the signals of running jobs, and emits events for waiting ones', async () => {
     const mill = await create({ jobs: [job] })
     const running = await mill.enqueue(job, 'hold')
     const later = await mill.enqueue(job, 'done', { delay: '1h' })
@@ -58,7 +58,7 @@ describe.each(subjects)('acts on many jobs on $name', ({ name, mill: create }) =
     expect(mill.events.filter(({ type }) => type === 'cancelled')).toHaveLength(2)
   })
 
-  test('an act on everything, as a job, does not mean itself', async () => {
+  test('a bulk job on all jobs does not change itself', async () => {
     const acts = bulkJob(() => mill)
     const mill: TestMill = await create({ jobs: [job, acts] })
     await mill.enqueue(job, '', { delay: '1h' })
@@ -72,7 +72,7 @@ describe.each(subjects)('acts on many jobs on $name', ({ name, mill: create }) =
     expect(await mill.bulk.preview('delete', { queue: 'jobmill' })).toMatchObject({ jobs: 1 })
   })
 
-  test('run-now, delete, and what is refused on the way', async () => {
+  test('run-now and delete change jobs, and retry counts refused ones', async () => {
     const mill = await create({ jobs: [job] })
     await mill.enqueueMany(job, many(3, 'done', { delay: '1h' }))
     const dead = await mill.enqueue(job, 'dead', { dedupeKey: 'k' })
@@ -90,7 +90,7 @@ describe.each(subjects)('acts on many jobs on $name', ({ name, mill: create }) =
     expect(await mill.get(dead.id)).toMatchObject({ state: 'dead' })
   })
 
-  test('an act that cannot be is refused, and one that is stopped stays where it was', async () => {
+  test('an invalid operation is refused, and an aborted one keeps the changes made so far', async () => {
     const mill = await create({ jobs: [job] })
     await mill.enqueueMany(job, many(1_100, 'done', { delay: '1h' }))
     expect(await rejection(() => mill.bulk.run('retry', { state: 'done' }))).toMatchObject({

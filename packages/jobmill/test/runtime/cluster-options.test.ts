@@ -57,7 +57,7 @@ describe('options for a cluster', () => {
     expect(problem).not.toMatch(/\?\./)
   })
 
-  test('a schedule whose kind is nearly one of this process is a warning', () => {
+  test('a schedule with a misspelled kind of this process is a warning', () => {
     const mill = jobmill({
       store: sqlite(':memory:'),
       jobs: [quick],
@@ -70,8 +70,8 @@ describe('options for a cluster', () => {
   })
 })
 
-describe('reading with a typo', () => {
-  test('is refused, and not answered with nothing', async () => {
+describe('a query with a typo', () => {
+  test('is refused instead of returning nothing', async () => {
     await using mill = await testMill({ jobs: [quick] })
     const calls: [() => Promise<unknown>, object][] = [
       [() => mill.metrics({ queues: 'default' as never }), { code: 'OPTION_INVALID', field: 'queues' }],
@@ -90,7 +90,7 @@ describe('reading with a typo', () => {
 })
 
 describe('a notifier that cannot listen, on postgres', () => {
-  test('P16 is told as a duty that fails, and jobs run all the same', async () => {
+  test('P16 is reported as a failing duty, and jobs still run', async () => {
     const url = inject('postgresUrl')
     const mill = jobmill({
       store: postgres(url, {

@@ -9,10 +9,10 @@ import { testMill } from '../../src/testing/index.ts'
 import { completeScene as scene } from './complete-scene.ts'
 import { places } from './places.ts'
 
-describe.each(places)('P10 on $name: jobs that are enqueued with the completion', ({ create }) => {
+describe.each(places)('P10 on $name: jobs enqueued with the completion', ({ create }) => {
   const at = create()
 
-  test('P10 are there with the commit, once, and not before', async () => {
+  test('P10 exist once after the commit, and not before', async () => {
     let before: unknown
     const { mill, job, queue } = await scene(at, async ({ complete, enqueue }, { tx, ...client }) => {
       const { id } = await enqueue('after', 'x', { withCompletion: true })
@@ -27,7 +27,7 @@ describe.each(places)('P10 on $name: jobs that are enqueued with the completion'
     expect((await mill.list({ queue, kind: 'after' })).jobs).toMatchObject([{ state: 'done' }])
   })
 
-  test('P10 are not there when it was rolled back, nor when the attempt failed', async () => {
+  test('P10 do not exist after a rollback or a failed attempt', async () => {
     const { mill, job, queue } = await scene(
       at,
       async ({ complete, enqueue, attempt }, { tx, ...client }) => {
@@ -46,7 +46,7 @@ describe.each(places)('P10 on $name: jobs that are enqueued with the completion'
     expect(await mill.get(jobs[0]?.id ?? '')).toMatchObject({ payload: 'attempt 3', state: 'done' })
   })
 
-  test('P10 asked for after the completion are refused or written, and never lost without a word', async () => {
+  test('P10 that are requested after the completion are refused or written, never silently lost', async () => {
     let refused = false
     const { mill, job, queue } = await scene(at, async ({ complete, enqueue }, { tx, ...client }) => {
       await client.begin()
@@ -62,7 +62,7 @@ describe.each(places)('P10 on $name: jobs that are enqueued with the completion'
 })
 
 describe('P10 on postgres: a transaction that stays open', () => {
-  test('P10 holds up the outcome of its own job, and of no other', async () => {
+  test('P10 delays the outcome of its own job, and of no other', async () => {
     const at = places.find(({ name }) => name === 'postgres')?.create()
     if (at === undefined) throw new Error('there is PostgreSQL')
     const opened = Promise.withResolvers<void>()
@@ -83,7 +83,7 @@ describe('P10 on postgres: a transaction that stays open', () => {
 })
 
 describe('P10 on postgres: two completions at the same time', () => {
-  test('H6 P10 the second is refused at once, and does not wait for the transaction of the first', async () => {
+  test('H6 P10 the second is refused at once, without waiting for the transaction of the first', async () => {
     const at = places.find(({ name }) => name === 'postgres')?.create()
     if (at === undefined) throw new Error('there is PostgreSQL')
     const second = await at.connect()
@@ -105,7 +105,7 @@ describe('P10 on postgres: two completions at the same time', () => {
 })
 
 describe('P10 on sqlite: complete in the synchronous transaction of the driver', () => {
-  test('P10 it has been written when the call returns, follow-ups too, and commits with the rows', async () => {
+  test('P10 it is written when the call returns, with follow-ups, and commits with the rows', async () => {
     const path = freshFile()
     const db = new Database(path)
     onTestFinished(() => void db.close())
@@ -137,7 +137,7 @@ describe('P10 on sqlite: complete in the synchronous transaction of the driver',
   })
 })
 
-test('D7 sqlite: jobs that are enqueued with the completion are bounded like one call, because one transaction writes them', async () => {
+test('D7 sqlite: jobs enqueued with the completion are bounded like one call, because one transaction writes them', async () => {
   const refused: unknown[] = []
   const items = Array.from({ length: 33 }, () => ({ payload: 'x'.repeat(1_000_000) }))
   const many = defineJob({

@@ -16,7 +16,7 @@ const types = (events: readonly MillEvent[], id: string): string[] =>
 describe.each(places)('P10 on $name: complete in a transaction', ({ create }) => {
   const at = create()
 
-  test('P10 committed: done with its result, and with the row of the user', async () => {
+  test('P10 committed: the job is done with its result, and the row of the user exists', async () => {
     const { mill, user, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await client.insert('Ada')
@@ -38,7 +38,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect(await mill.job(job, id).result()).toEqual({ kept: true })
   })
 
-  test('P10 rolled back: the attempt counts as failed and is made again, and the row is not there', async () => {
+  test('P10 rolled back: the attempt fails and is retried, and the row does not exist', async () => {
     const { mill, user, job } = await scene(at, async ({ complete, attempt }, { tx, ...client }) => {
       await client.begin()
       await client.insert(`attempt ${attempt}`)
@@ -55,7 +55,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect([await user.names(), await outcomes(mill, id)]).toEqual([['attempt 2'], ['failed', 'returned']])
   })
 
-  test('P10 rolled back at the last attempt: dead', async () => {
+  test('P10 rolled back in the last attempt: the job is dead', async () => {
     const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await complete(tx)
@@ -66,7 +66,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 1 })
   })
 
-  test('P10 P2 with a lease that is gone it throws LEASE_LOST, and the attempt that has the job completes it', async () => {
+  test('P10 P2 without its lease it throws LEASE_LOST, and the attempt with the lease completes the job', async () => {
     const refused: string[] = []
     const { mill, user, job } = await scene(
       create(),
@@ -96,7 +96,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
   })
 
   test.each(['commit', 'rollBack'] as const)(
-    'P10 the handler may return before the %s: that decides',
+    'P10 the handler can return before the %s, which decides the outcome',
     async (end) => {
       const returned = Promise.withResolvers<void>()
       const { mill, user, job } = await scene(at, async ({ complete, attempt }, { tx, ...client }) => {
@@ -118,7 +118,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     },
   )
 
-  test('P10 a handler that throws after the commit changes nothing: done stays done', async () => {
+  test('P10 a handler that throws after the commit does not change the outcome', async () => {
     let runs = 0
     const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       runs += 1
@@ -133,7 +133,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect([runs, await outcomes(mill, id)]).toEqual([1, ['returned']])
   })
 
-  test('P10 completed twice is completed once, also in a second transaction after the first was rolled back', async () => {
+  test('P10 a repeated completion counts once, even in a second transaction after a rollback', async () => {
     const { mill, user, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await complete(tx, 1)
@@ -150,7 +150,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect([await user.names(), await outcomes(mill, id)]).toEqual([['Ada'], ['returned']])
   })
 
-  test('P10 a second completion with another result is refused, and the first one stands', async () => {
+  test('P10 a second completion with another result is refused, and the first one counts', async () => {
     const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await complete(tx, 'A')
@@ -167,7 +167,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 'A', attempt: 1 })
   })
 
-  test('P10 without a transaction it is refused, and the attempt goes on as if it had not been called', async () => {
+  test('P10 without a transaction it is refused, and the attempt continues as if it had not been called', async () => {
     const { mill, job } = await scene(at, async ({ complete }, { tx }) => {
       for (const none of [undefined, null, {}, tx])
         expect((await rejection(() => complete(none))).code).toBe('TX_INVALID')

@@ -13,7 +13,7 @@ const painting = (...known: [string, ...string[]]) =>
 
 describe.each(subjects)('the context of a handler on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('tells the job, the attempt, the instance', async () => {
+  test('has the job, the attempt and the instance', async () => {
     const contexts: JobContext[] = []
     const job = defineJob({
       kind: 'a',
@@ -51,7 +51,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(context?.signal.aborted).toBe(false)
   })
 
-  test('A previousError gives the error of the attempt before, and reads nothing at the first', async () => {
+  test('A previousError returns the error of the previous attempt, and reads nothing in the first', async () => {
     const errors: (string | null)[] = []
     const reads: string[] = []
     const job = defineJob({
@@ -76,7 +76,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(errors.at(-1)).toBe('Error: slow')
   })
 
-  test('a schema is asked at enqueue and before the run, and what it makes of the payload is what runs', async () => {
+  test('a payload schema runs at enqueue and before the run, and the handler gets its output', async () => {
     const payloads: unknown[] = []
     const job = defineJob({
       kind: 'a',
@@ -106,7 +106,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(mill.enqueued('a')).toHaveLength(1)
   })
 
-  test('D5 a payload that the release before does not know waits for a process that does, and spends no attempt', async () => {
+  test('D5 a payload that the previous release does not know waits for a newer process, and spends no attempt', async () => {
     const old = await create({ jobs: [painting('red')] })
     const store = lent(old)
     const next = jobmill({
@@ -136,7 +136,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     await next.stop()
   })
 
-  test('D5 a payload that never fits is dead once it has spent its attempts, and the error names field and version', async () => {
+  test('D5 a payload that never validates is dead after its attempts, and the error names field and version', async () => {
     let runs = 0
     const job = defineJob({
       kind: 'a',
@@ -167,7 +167,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(runs).toBe(0)
   })
 
-  test('a schema of the result: what it makes of it is kept, and a refusal leaves the job done', async () => {
+  test('a result schema transforms the stored result, and a refusal leaves the job done', async () => {
     const job = defineJob({
       kind: 'a',
       result: z.object({ n: z.number().transform(String) }),
@@ -181,7 +181,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(await rejection(() => odd.result())).toMatchObject({ code: 'RESULT_NOT_KEPT' })
   })
 
-  test('progress and log are stored while it runs, and the log stays with the attempt', async () => {
+  test('progress and log are stored during the run, and the log stays with the attempt', async () => {
     const entered = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
     const job = defineJob({
@@ -222,7 +222,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(await mill.get(id)).toMatchObject({ state: 'scheduled', log: [], progress: undefined })
   })
 
-  test('the log is capped, says what is missing, and survives fields that are not JSON', async () => {
+  test('the log is capped, says how much is missing, and accepts fields that are not JSON', async () => {
     const job = defineJob({
       kind: 'a',
       run({ log }) {
@@ -242,7 +242,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(JSON.stringify(attempt?.log).length).toBeLessThan(70_000)
   })
 
-  test('enqueue from inside: at once, or together with the completion and not at all without it', async () => {
+  test('enqueue inside a handler writes at once, or with the completion and only then', async () => {
     const next = defineJob({ kind: 'next', run: ({ payload }: JobContext<string>) => payload })
     const job = defineJob({
       kind: 'a',
@@ -300,7 +300,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect((await mill.list({ kind: 'b' })).jobs).toEqual([])
   })
 
-  test('where a handler threw stands in the log of the attempt, and its clock is the one of the mill', async () => {
+  test('the log of the attempt has the stack of a thrown error, and now() is the clock of the mill', async () => {
     const times: number[] = []
     const job = defineJob({
       kind: 'a',
@@ -319,7 +319,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(times).toEqual([mill.clock.now()])
   })
 
-  test('after the attempt has ended its context writes nothing more', async () => {
+  test('a context writes nothing after its attempt has ended', async () => {
     let kept: JobContext | undefined
     const job = defineJob({ kind: 'a', run: (context: JobContext) => void (kept = context) })
     const mill = await create({ jobs: [job] })
@@ -335,7 +335,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     })
   })
 
-  test('progress that is not JSON is refused to the handler by name', async () => {
+  test('progress that is not JSON is refused by name', async () => {
     const job = defineJob({ kind: 'a', maxAttempts: 1, run: ({ progress }) => progress({ at: Number.NaN }) })
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
@@ -343,7 +343,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect((await mill.get(id))?.error).toContain('progress.at: JSON has no NaN')
   })
 
-  test('middleware stands around every handler, the first outermost, and may change what comes out', async () => {
+  test('middleware wraps every handler, the first outermost, and can change the result', async () => {
     const order: string[] = []
     const job = defineJob({
       kind: 'a',

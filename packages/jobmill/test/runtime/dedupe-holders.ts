@@ -76,7 +76,7 @@ export const HOLDING: Readonly<Record<string, Holder>> = {
     },
     is: { state: 'done' },
   },
-  'dead, and held however it ended': {
+  'dead and held': {
     make: (spot) => made(spot, 'die', { dedupe: { key: keyOf(spot), holdFor: '5s', holdAfter: 'ended' } }),
     is: { state: 'dead' },
   },
@@ -93,7 +93,7 @@ export const HOLDING: Readonly<Record<string, Holder>> = {
 /** Holders that have released the key. */
 export const ENDED: Readonly<Record<string, Holder>> = {
   'done without a hold': { make: (spot) => made(spot, 'return'), is: { state: 'done' } },
-  'done, and its hold over': {
+  'done with an expired hold': {
     async make(spot) {
       const id = await held(spot, 'return')
       await spot.mill.clock.advance(5_000)
@@ -102,7 +102,7 @@ export const ENDED: Readonly<Record<string, Holder>> = {
     is: { state: 'done' },
   },
   dead: { make: (spot) => held(spot, 'die'), is: { state: 'dead' } },
-  'cancelled while it waited': {
+  'cancelled while waiting': {
     async make(spot) {
       const id = await held(spot, 'return', { delay: '1d' })
       await spot.mill.cancel(id)
@@ -110,7 +110,7 @@ export const ENDED: Readonly<Record<string, Holder>> = {
     },
     is: { state: 'cancelled' },
   },
-  'cancelled while it ran': {
+  'cancelled while running': {
     async make(spot) {
       const id = await held(spot, 'wait')
       await spot.mill.cancel(id)
@@ -119,7 +119,7 @@ export const ENDED: Readonly<Record<string, Holder>> = {
     },
     is: { state: 'cancelled' },
   },
-  'deleted while it waited': {
+  'deleted while waiting': {
     async make(spot) {
       const id = await held(spot, 'return', { delay: '1d' })
       await spot.mill.delete(id)

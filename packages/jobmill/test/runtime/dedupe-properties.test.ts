@@ -146,12 +146,12 @@ function expectWords({ asked, ran, jobs }: PlayLog & { readonly jobs: readonly J
   expect(new Set(ran.map(({ id }) => id))).toEqual(new Set(news.keys()))
 }
 
-describe.each(places)('bar 9 on $name: few keys and many callers', ({ name, create }) => {
+describe.each(places)('target 9 on $name: few keys and many callers', ({ name, create }) => {
   const at = create()
   const numRuns = Number(process.env['JOBMILL_RUNS'] ?? inFull(20, name === 'sqlite' ? 4 : 2))
 
   test(
-    'bar 9: one live job per key, answers that name a holder, a job for every one enqueued, and only their payloads run',
+    'target 9: each key has one live job, replies name its holder, each enqueued job exists, and only stored payloads run',
     async () => {
       await fc.assert(
         fc.asyncProperty(history, async (steps) => expectWords(await play(at, steps))),

@@ -44,7 +44,7 @@ const ended = Object.entries(ENDED).flatMap(([name, holder]) => [
   [name, 'replace', holder] as const,
 ])
 
-describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
+describe.each(places)('target 9 on $name: a dedupe key', ({ name, create }) => {
   const test = inTurns(name, places)
   const { store } = create()
   let mill: TestMill
@@ -71,14 +71,17 @@ describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
     return { mill, other, queue, holder, before }
   }
 
-  test.each(entries)('bar 9: whose holder is %s is kept, and all are told who has it', async (_, holder) => {
-    const there = await scene(holder)
-    expect(await ask(there, 'keep')).toEqual(each(there.holder, 'duplicate'))
-    expect(await mill.get(there.holder)).toEqual(there.before)
-  })
+  test.each(entries)(
+    'target 9: whose holder is %s is kept, and all callers get its holder',
+    async (_, holder) => {
+      const there = await scene(holder)
+      expect(await ask(there, 'keep')).toEqual(each(there.holder, 'duplicate'))
+      expect(await mill.get(there.holder)).toEqual(there.before)
+    },
+  )
 
   test.each(waiting)(
-    'bar 9: whose holder is %s can be replaced: one job, with the payload and the time of one of the callers',
+    'target 9: whose holder is %s can be replaced: one job, with payload and time of one of the callers',
     async (name, holder) => {
       const there = await scene(holder)
       const { queue } = there
@@ -95,7 +98,7 @@ describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
   )
 
   test.each(notWaiting)(
-    'bar 9: whose holder is %s cannot be replaced, and that is said',
+    'target 9: whose holder is %s cannot be replaced, and the callers get a duplicate',
     async (_, holder) => {
       const there = await scene(holder)
       expect(await ask(there, 'replace')).toEqual(each(there.holder, 'duplicate'))
@@ -104,7 +107,7 @@ describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
   )
 
   test.each(ended)(
-    'bar 9: whose holder is %s is free (%s): one caller has it, and the others are told',
+    'target 9: whose holder is %s is free (%s): one caller gets it, and the others are duplicates or replace it',
     async (_, mode, holder) => {
       const there = await scene(holder)
       const answers = await ask(there, mode)
@@ -119,7 +122,7 @@ describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
     },
   )
 
-  test('bar 9: whose holder waits all the time is replaced by everybody who asks, from however many processes', async () => {
+  test('target 9: whose holder keeps waiting is replaced by every caller, from any number of processes', async () => {
     const more = { jobs: [keyed], store, platform: mill.platform, start: false }
     const mills = [other, ...(await Promise.all([1, 2, 3].map(() => testMill<Store>(more))))]
     const dedupe = { key: 'asked for by many', onConflict: 'replace' } as const
@@ -135,7 +138,7 @@ describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
     expect(answers).toEqual(answers.map(() => [first.id, 'replaced']))
   })
 
-  test('bar 9: of one scope does not meet an equal one of another: anywhere, of a queue, of a kind', async () => {
+  test('target 9: is independent in each scope: global, queue, kind', async () => {
     const where = [
       { kind: 'keyed', queue: 'one' },
       { kind: 'keyed', queue: 'two' },

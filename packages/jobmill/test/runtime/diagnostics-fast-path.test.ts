@@ -10,7 +10,7 @@ import type { Tracing } from '../../src/job/tracing.ts'
 const store = () => sqlite(':memory:')
 
 describe('a run', () => {
-  test('P7 of a handler that throws at once frees its worker for one job, not for all that wait', async () => {
+  test('P7 of a handler that throws at once frees its worker for one job, not for all ready jobs', async () => {
     let running = 0
     let most = 0
     const gate = Promise.withResolvers<void>()
@@ -43,36 +43,33 @@ describe('a run', () => {
     expect(most).toBeLessThanOrEqual(10)
   })
 
-  test.each(['throws', 'rejects'])(
-    'P3 of a job whose tracer %s ends, and its worker is free',
-    async (how) => {
-      const tracing: Tracing = {
-        enqueue: (jobs, write) => write(jobs),
-        attempt: () => ({
-          ids: null,
-          run(): never {
-            if (how === 'throws') throw new Error('the tracer')
-            return Promise.reject(new Error('the tracer')) as never
-          },
-          ended() {},
-          finish: () => Promise.reject(new Error('the tracer')),
-        }),
-      }
-      const job = defineJob({ kind: 'one', maxAttempts: 1, run: () => 1 })
-      const mill = jobmill({ store: store(), jobs: [job], log: 'silent', tracing })
-      onTestFinished(async () => void (await mill.stop()))
-      const died = new Promise<string>((resolve) => mill.on('dead', ({ id }) => resolve(id)))
-      await mill.start()
-      const { id } = await mill.enqueue(job, null)
-      expect(await died).toBe(id)
-      expect(await mill.get(id)).toMatchObject({
-        state: 'dead',
-        error: expect.stringContaining('the tracer') as string,
-      })
-    },
-  )
+  test.each(['throws', 'rejects'])('P3 of a job whose tracer %s ends and frees its worker', async (how) => {
+    const tracing: Tracing = {
+      enqueue: (jobs, write) => write(jobs),
+      attempt: () => ({
+        ids: null,
+        run(): never {
+          if (how === 'throws') throw new Error('the tracer')
+          return Promise.reject(new Error('the tracer')) as never
+        },
+        ended() {},
+        finish: () => Promise.reject(new Error('the tracer')),
+      }),
+    }
+    const job = defineJob({ kind: 'one', maxAttempts: 1, run: () => 1 })
+    const mill = jobmill({ store: store(), jobs: [job], log: 'silent', tracing })
+    onTestFinished(async () => void (await mill.stop()))
+    const died = new Promise<string>((resolve) => mill.on('dead', ({ id }) => resolve(id)))
+    await mill.start()
+    const { id } = await mill.enqueue(job, null)
+    expect(await died).toBe(id)
+    expect(await mill.get(id)).toMatchObject({
+      state: 'dead',
+      error: expect.stringContaining('the tracer') as string,
+    })
+  })
 
-  test('is known to the process where it ended, also when nothing is kept and nobody has asked before', async () => {
+  test('leaves its result in its process, even if nothing is retained and no caller waited', async () => {
     const job = defineJob({ kind: 'one', run: () => 7 })
     const queues = { default: { retain: { done: 0 } } }
     const mill = jobmill({ store: store(), jobs: [job], log: 'silent', queues })

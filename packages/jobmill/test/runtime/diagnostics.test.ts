@@ -80,15 +80,15 @@ describe('a queue', () => {
   })
 })
 
-describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
+describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
   const test = inTurns(name, subjects)
-  test('a mill that is well has none', async () => {
+  test('a healthy mill has none', async () => {
     const mill = await aMill(JOBS)
     await mill.clock.advance('5s')
     expect(await mill.diagnostics()).toEqual([])
   })
 
-  test('queues that are shut, cool down or are behind, deaths and drained limits are told', async () => {
+  test('report queues that are paused, cooling down or without workers, dead jobs and drained limits', async () => {
     const mill = await aMill({
       ...JOBS,
       serve: ['held', 'none', 'slow', 'default'],
@@ -112,7 +112,7 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     ])
   })
 
-  test('N14 dead jobs need attention, however few they are, until they are retried or deleted', async () => {
+  test('N14 dead jobs need attention, however few, until they are retried or deleted', async () => {
     const mill = await aMill(JOBS)
     for (let n = 0; n < 6; n += 1) await mill.enqueue(dies, null)
     await mill.clock.advance('3s')
@@ -128,7 +128,7 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     expect(await mill.diagnostics()).toEqual([])
   })
 
-  test('what the database says of itself comes first; a payload that differs is not shown', async () => {
+  test('problems of the database come first; a payload that differs is not shown', async () => {
     const pinned = { pid: 42, ageMs: 600_000, user: 'ada', state: 'idle in transaction', query: 'SELECT 1' }
     const mill = await aMill(
       { ...JOBS, schedules: [{ name: 'nightly', job: 'dies', when: '0 3 * * *', payload: { pin: 1 } }] },
@@ -162,7 +162,7 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     expect(await bare.system()).toMatchObject({ database: null, migrations: null })
   })
 
-  test('the system is told: its database, its duties, and how long the store took', async () => {
+  test('system() returns the database, the duties and the store timings', async () => {
     const mill = await aMill(JOBS)
     await mill.clock.advance('20s')
     const { database, duties, storeTimings, startedAt, node } = await mill.system()
@@ -174,7 +174,7 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     expect(node).toBe(process.version)
   })
 
-  test('kinds are told with who runs them and what their payloads look like', async () => {
+  test('kinds() lists the instances of each kind and the shape of its payload', async () => {
     const mill = await aMill({ ...JOBS, start: false })
     await mill.open()
     const kinds = await mill.kinds()

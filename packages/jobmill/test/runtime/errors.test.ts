@@ -47,7 +47,7 @@ async function scene(mill: TestMill): Promise<Record<'last' | 'fails' | 'also', 
 
 describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('those of one kind that differ in what varies are one, with when and how many', async () => {
+  test('errors of one kind that differ only in variable parts are one group, with times and counts', async () => {
     const mill = await create({ jobs: [job, other] })
     const { last, also } = await scene(mill)
     const { groups, looked, complete, from, bucketMs } = await mill.errors()
@@ -81,7 +81,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     expect(jobs).toHaveLength(3)
   })
 
-  test('by queue and kind, none at all, and a job that did well meanwhile is none', async () => {
+  test('groups can be filtered by queue and kind, and exclude jobs that no longer fail', async () => {
     const mill = await create({ jobs: [job, other] })
     expect(await mill.errors()).toEqual({ groups: [], looked: 0, complete: true, from: null, bucketMs: 0 })
     const { fails } = await scene(mill)
@@ -116,7 +116,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     expect(await mill.errors({ kind: 'a' })).toMatchObject({ looked: 5, complete: true })
   })
 
-  test('an act takes a fingerprint: the jobs of that error, and no others', async () => {
+  test('a bulk operation by fingerprint changes the jobs of that error and no others', async () => {
     const mill = await create({ jobs: [job, other] })
     const { fails } = await scene(mill)
     const [dead, failing] = (await mill.errors()).groups.map((group) => group.fingerprint)
@@ -144,7 +144,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     })
   })
 
-  test('an act takes ids: those jobs once each, whatever came after them, and never an act', async () => {
+  test('a bulk operation by ids changes those jobs once each, and never a bulk job', async () => {
     const acts = bulkJob(() => mill)
     const mill: TestMill = await create({ jobs: [job, acts] })
     const jobs = await mill.enqueueMany(
@@ -170,7 +170,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     expect(await mill.get(act.id)).toMatchObject({ state: 'done' })
   })
 
-  test('ids that cannot be are refused before anything is done', async () => {
+  test('invalid ids are refused before any change', async () => {
     const mill = await create({ jobs: [job] })
     const refused = async (filter: object): Promise<unknown> =>
       (await rejection(() => mill.bulk.run('delete', filter))).field

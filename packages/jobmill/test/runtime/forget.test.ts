@@ -18,8 +18,8 @@ const broken = defineJob({
 describe.each([
   ['by age', { done: 0 }],
   ['by number', { done: { most: 0 } }],
-])('a queue that keeps nothing %s', (_, retain) => {
-  test.each(subjects)('on $name forgets what is done, and nothing else', async ({ mill: create }) => {
+])('a queue that retains nothing %s', (_, retain) => {
+  test.each(subjects)('on $name deletes done jobs, and no others', async ({ mill: create }) => {
     const mill = await create({ jobs: [sum, broken], queues: { default: { retain } }, start: false })
     const good = await mill.enqueue(sum, [1, 2])
     const bad = await mill.enqueue(broken, null)

@@ -34,9 +34,9 @@ function spied() {
   return { around, calls: (verb: keyof Store) => made[0]?.calls(verb as never) ?? 0, faults: () => made[0] }
 }
 
-describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
+describe.each(subjects)('direct dispatch on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('P15 jobs for free workers are run without a claim', async () => {
+  test('P15 runs jobs on free workers without a claim', async () => {
     const { around, calls } = spied()
     const mill = await create({ jobs: [quick] }, around)
     await mill.platform.settled()
@@ -47,7 +47,7 @@ describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
     expect(calls('claim') - before).toBe(0)
   })
 
-  test('P1 whoever enqueued hears of it before the handler begins', async () => {
+  test('P1 the enqueue returns before the handler starts', async () => {
     const { job, order, letGo } = held()
     const mill = await create({ jobs: [job] })
     await mill.platform.settled()
@@ -58,7 +58,7 @@ describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
     letGo()
   })
 
-  test('what waits goes first: nobody passes it by', async () => {
+  test('ready jobs go first: no new job overtakes them', async () => {
     const { job, order, letGo } = held()
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     await mill.platform.settled()
@@ -71,7 +71,7 @@ describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
     expect(order).toEqual([1, 2, 3])
   })
 
-  test('P3 P16 a job whose answer was lost is found out, and runs', async () => {
+  test('P3 P16 a job with a lost reply is found and run', async () => {
     const { around, faults } = spied()
     const mill = await create({ jobs: [quick] }, around)
     await mill.platform.settled()
@@ -84,7 +84,7 @@ describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
     expect(happened(mill, id).filter((event) => event === 'finished')).toHaveLength(1)
   })
 
-  test('P6 what was handed over and not begun goes back when the mill stops', async () => {
+  test('P6 a dispatched job that has not started is released when the mill stops', async () => {
     const { job, order } = held()
     const mill = await create({ jobs: [job] })
     await mill.platform.settled()
@@ -97,7 +97,7 @@ describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
     expect(happened(mill, id)).toContain('released')
   })
 
-  test('P14 not for a kind without a handler here, which waits for somebody else', async () => {
+  test('P14 is not used for a kind without a handler here, which waits for another process', async () => {
     const mill = await create({ jobs: [quick] })
     await mill.platform.settled()
     const { id } = await mill.enqueue('elsewhere', null)

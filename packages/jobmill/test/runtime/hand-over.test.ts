@@ -99,8 +99,8 @@ async function ended(mill: TestMill, id: string): Promise<void> {
   await expect.poll(() => hasEnded(mill, id), OFTEN).toBe(true)
 }
 
-describe('a job for an idle worker elsewhere', () => {
-  test('P15 begins there without a claim', async () => {
+describe('a job dispatched to an idle worker of another process', () => {
+  test('P15 starts there without a claim', async () => {
     const at = await scene()
     const { id, claimsBefore } = await handedOver(at)
     await ended(at.mill, id)
@@ -109,7 +109,7 @@ describe('a job for an idle worker elsewhere', () => {
     expect(await at.mill.history(id)).toMatchObject([{ outcome: 'returned', attempt: 1 }])
   })
 
-  test('P3 P16 that does not arrive is found, handed back and run, and no attempt is spent', async () => {
+  test('P3 P16 that does not arrive is found, released and run, without spending an attempt', async () => {
     let isLost = false
     const at = await scene((handed, take) => void (isLost || take(handed)))
     const { id: before } = await handedOver(at)
@@ -124,7 +124,7 @@ describe('a job for an idle worker elsewhere', () => {
     expect(await at.mill.history(id)).toMatchObject([{ outcome: 'returned', attempt: 1 }])
   })
 
-  test('P2 that arrives after it was given up is not begun a second time', async () => {
+  test('P2 that arrives after it was released does not start a second time', async () => {
     const late: (() => void)[] = []
     const at = await scene((handed, take) => void late.push(() => take(handed)))
     const { id } = await handedOver(at)
@@ -135,7 +135,7 @@ describe('a job for an idle worker elsewhere', () => {
     expect(happened(at.mill, id).filter((type) => type === 'started')).toHaveLength(1)
   })
 
-  test('P6 goes back at once from a process that stops', async () => {
+  test('P6 is released at once by a process that stops', async () => {
     const late: (() => void)[] = []
     const at = await scene((handed, take) => void late.push(() => take(handed)))
     const { id } = await handedOver(at)

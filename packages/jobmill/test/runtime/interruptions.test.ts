@@ -30,7 +30,7 @@ function gated({ deaf = false, timeout }: { deaf?: boolean; timeout?: string } =
 
 describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('P8 a cancel here fires the signal before it returns, with the reason, and the job ends cancelled', async () => {
+  test('P8 a cancel in this process fires the signal before it returns, with the reason, and the job ends cancelled', async () => {
     const { job, entered } = gated()
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
@@ -46,7 +46,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await mill.cancel(id)).toBe('cancelled')
   })
 
-  test('P8 a cancel asked for elsewhere fires the signal with the next heartbeat', async () => {
+  test('P8 a cancel from another process fires the signal with the next heartbeat', async () => {
     const { job, entered } = gated()
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
@@ -59,7 +59,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled' })
   })
 
-  test('P8 work that was done when the cancel arrived stays done', async () => {
+  test('P8 a job that returns after the cancel stays done', async () => {
     const { job, entered, open } = gated({ deaf: true })
     const mill = await create({ jobs: [job] })
     const handle = await mill.enqueue(job, null)
@@ -70,7 +70,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await mill.cancel(handle.id)).toBe('finished')
   })
 
-  test('P8 a cancelled job that would be snoozed, retried or dead is cancelled; one that waits at once', async () => {
+  test('P8 a cancelled job that would be snoozed, retried or dead ends cancelled; a waiting one at once', async () => {
     const { job, entered } = gated()
     let dead = 0
     const failing = defineJob({
@@ -97,7 +97,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await mill.cancel('01890000-0000-7000-8000-000000000000')).toBe('unknown')
   })
 
-  test('a timeout fires the signal, counts as a failure of its own, and retries', async () => {
+  test('a timeout fires the signal, counts as a failure with its own outcome, and is retried', async () => {
     const { job, entered } = gated({ timeout: '5s' })
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
@@ -113,7 +113,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 2 })
   })
 
-  test('the timeout of a job counts before that of its kind, and what was done in time or late stays done', async () => {
+  test('the timeout of a job overrides that of its kind, and a job that returns late stays done', async () => {
     const { job, entered, open } = gated({ deaf: true, timeout: '1h' })
     const mill = await create({ jobs: [job] })
     const handle = await mill.enqueue(job, null, { timeout: '2s' })
@@ -124,7 +124,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await handle.result()).toBe('late, but done')
   })
 
-  test('a handler that ignores its signal keeps its worker, and is told of as stuck, once', async () => {
+  test('a handler that ignores its signal keeps its worker, and is reported as stuck once', async () => {
     const { job, entered, open } = gated({ deaf: true, timeout: '5s' })
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } }, stuckAfter: '10s' })
     const first = await mill.enqueue(job, null)

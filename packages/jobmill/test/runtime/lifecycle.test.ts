@@ -29,7 +29,7 @@ const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
 describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('starting twice is starting once: the same promise', async () => {
+  test('a second start returns the same promise', async () => {
     const { store, platform } = await create({ jobs: [quick], start: false })
     const mill = jobmill({ store, platform, jobs: [quick], log: 'silent' })
     expect(mill.start()).toBe(mill.start())
@@ -38,7 +38,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await mill.stop()
   })
 
-  test('stopping before starting is fine, and afterwards everything is refused by code', async () => {
+  test('a mill can stop before it starts, and then refuses every call with a code', async () => {
     const mill = await create({ jobs: [quick], start: false })
     expect(await mill.stop()).toMatchObject({ finished: 0, interrupted: 0 })
     expect(await rejection(() => mill.start())).toMatchObject({ code: 'MILL_STOPPED' })
@@ -67,14 +67,14 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await mill.get(held.id)).toMatchObject({ state: 'done', crashes: 1 })
   })
 
-  test('stopping while it starts waits for the start', async () => {
+  test('a stop during the start waits for the start', async () => {
     const mill = await create({ jobs: [quick], start: false })
     const starting = mill.start()
     await Promise.all([starting, mill.stop()])
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('P6 a handler that awaits the stop of its own mill is told what to do, and the mill stops', async () => {
+  test('P6 a handler that awaits the stop of its own mill gets an error with the fix, and the mill stops', async () => {
     const refused = Promise.withResolvers<unknown>()
     const inner = { stop: (): Promise<unknown> => Promise.resolve() }
     const job = defineJob({
@@ -93,7 +93,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await mill.stop()).toMatchObject({ interrupted: 0 })
   })
 
-  test('P6 D a handler stops another mill, also after awaits, and its job is done', async () => {
+  test('P6 D a handler stops another mill, even after awaits, and its job is done', async () => {
     const job = defineJob({
       kind: 'hands-over',
       maxAttempts: 1,
@@ -130,7 +130,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await mill.stop()
   })
 
-  test('P6 D functions of the application may be called runAttempt', async () => {
+  test('P6 D functions of the application can be called runAttempt', async () => {
     const mill = await create({ jobs: [quick] })
     async function runAttempt(): Promise<unknown> {
       await Promise.resolve()
@@ -142,7 +142,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await runAttemptInside()).toMatchObject({ interrupted: 0 })
   })
 
-  test('a mill that is not started enqueues and asks, and serves nothing', async () => {
+  test('a mill that is not started can enqueue and read, and serves nothing', async () => {
     const mill = await create({ start: false })
     const { id } = await mill.enqueue('anything', { n: 1 })
     expect(await mill.get(id)).toMatchObject({ state: 'ready', payload: { n: 1 } })
@@ -150,7 +150,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await mill.instances()).toEqual([])
   })
 
-  test('result() of an unknown job is refused, and with a time it gives up', async () => {
+  test('result() rejects for an unknown job, and after its timeout', async () => {
     const { job, entered, open } = gated()
     const mill = await create({ jobs: [job] })
     const unknown = mill.job('01890000-0000-7000-8000-000000000000')
@@ -181,7 +181,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await error).toMatchObject({ code: 'MILL_STOPPED' })
   })
 
-  test('P6 a stop lets what runs go on for the grace, and what it does then still counts', async () => {
+  test('P6 a stop lets running jobs finish within the grace period, and their outcomes count', async () => {
     const { job, entered, open } = gated()
     const mill = await create({ jobs: [job, quick] })
     const handle = await mill.enqueue(job, { deaf: true })
@@ -197,7 +197,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('P6 A after the grace the signal fires, and who is abandoned is told; a deaf handler’s job goes back all the same, refunded', async () => {
+  test('P6 A after the grace period the signal fires, and abandoned jobs are reported and released without spending an attempt', async () => {
     const { job, entered, open } = gated()
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, { deaf: true })
@@ -218,7 +218,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(happened(mill, id)).not.toContain('finished')
   })
 
-  test('P6 a claim that is on its way when the stop comes is awaited, and its jobs are released', async () => {
+  test('P6 a stop waits for a claim in flight, and releases its jobs', async () => {
     const faults: Faults[] = []
     const mill = await create({ jobs: [quick] }, (store) => {
       const faulty = faultyStore(store)
@@ -237,7 +237,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('P6 a handler that was told to stop before, and did not, is counted and told of too', async () => {
+  test('P6 a handler that ignored an earlier signal is counted and reported as interrupted too', async () => {
     const { job, entered } = gated()
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, { deaf: true }, { timeout: '1s' })
@@ -250,7 +250,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(mill.events.find(({ type }) => type === 'mill-stopping')).toMatchObject({ running: 1, graceMs: 0 })
   })
 
-  test('a start that fails leaves the store to those who enqueue meanwhile', async () => {
+  test('a start that fails leaves the store open for concurrent enqueues', async () => {
     const faults: Faults[] = []
     const mill = await create({ jobs: [quick], start: false }, (store) => {
       const faulty = faultyStore(store)
@@ -278,7 +278,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
   })
 
-  test('a mill that never used a store leaves it to others, and so does one that could not open it', async () => {
+  test('a mill that never used a shared store, or could not open it, does not close it', async () => {
     const faults: Faults[] = []
     const { store, platform } = await create({ start: false }, (inner) => {
       const faulty = faultyStore(inner)
@@ -298,7 +298,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
   })
 
-  test('P6 a store that does not close holds a stop up for seconds, and not for ever', async () => {
+  test('P6 a store that does not close delays a stop by at most 5 s', async () => {
     const { store, platform } = await create({ start: false })
     const hanging = { ...store, close: () => new Promise<void>(() => {}) }
     const mill = jobmill({ store: hanging, platform, jobs: [quick], log: 'silent' })
@@ -311,7 +311,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await store.close()
   })
 
-  test('P10 wake() of a process that only enqueues rings for what it wrote in transactions', async () => {
+  test('P10 wake() of a process that only enqueues notifies the queues of its transactions', async () => {
     const wakeUp: string[] = []
     const mill = await create({ start: false }, (inner) => ({
       ...inner,
@@ -324,12 +324,12 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(wakeUp).toEqual(['mail'])
   })
 
-  test('queues that code names are there before any start', async () => {
+  test('queues named in code exist before any start', async () => {
     const mill = await create({ start: false, queues: { mail: { workers: 3 } } })
     expect(await mill.pause('mail')).toMatchObject({ name: 'mail', workers: 3, paused: true })
   })
 
-  test('a kind that reads like one of ours is told of, once', async () => {
+  test('an unknown kind that resembles one of ours is reported once', async () => {
     const mill = await create({ jobs: [quick] })
     await mill.enqueue('qiuck', null)
     await mill.enqueue('qiuck', null)
@@ -356,7 +356,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     })
   })
 
-  test('what an operator changed is not overwritten by a start', async () => {
+  test('a start does not overwrite the changes of an operator', async () => {
     const mill = await create({ jobs: [quick], queues: { default: { workers: 3 } } })
     await mill.changeQueue('default', { workers: 7 })
     const again = jobmill({
@@ -371,7 +371,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await again.stop()
   })
 
-  test('P15 an idle mill asks the database at most twice a second, and not at all once it stopped', async () => {
+  test('P15 an idle mill queries the database at most twice a second, and not at all after its stop', async () => {
     const stores: Faults[] = []
     const count = (store: Store): Store => {
       const faulty = faultyStore(store)
@@ -395,8 +395,8 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
   })
 })
 
-describe('a store that is closed under a mill, on sqlite', () => {
-  test('is told, the jobs are told to stop, and the mill can still be stopped', async () => {
+describe('a store that is closed while a mill uses it, on sqlite', () => {
+  test('is reported, the signals of the jobs fire, and the mill can still be stopped', async () => {
     const { job, entered, open } = gated()
     const store = sqlite(':memory:')
     const events: string[] = []

@@ -40,7 +40,7 @@ function drawing(limit: string, kind = 'draw') {
 
 describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('a handler that finds no budget is due again when there is, loses no attempt, and holds nobody up', async () => {
+  test('a handler without a token is snoozed until there is one, spends no attempt, and delays no other job', async () => {
     const { job, instants } = drawing('smtp')
     const other = defineJob({ kind: 'other', run: () => 'ran' })
     const mill = await create({ jobs: [job, other], limits: SMTP, queues: { default: { workers: 2 } } })
@@ -61,7 +61,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(new Set(outcomes.flat())).toEqual(new Set(['snoozed', 'returned']))
   })
 
-  test('a handler that does not want to wait where it is leaves its worker at once, and comes back when there is budget', async () => {
+  test('a handler with wait: 0 frees its worker at once, and is retried when there is a token', async () => {
     const instants: number[] = []
     const errors: unknown[] = []
     const job = defineJob({
@@ -92,7 +92,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(errors[0]).toMatchObject({ code: 'DURATION_INVALID', field: 'options.wait' })
   })
 
-  test('a permit is given back when its job ends, and the next one has it at once', async () => {
+  test('a permit is released when its job ends, and the next job gets it at once', async () => {
     let most = 0
     let now = 0
     const gate = Promise.withResolvers<void>()
@@ -116,7 +116,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(await mill.limits.list()).toMatchObject([{ name: 'db', held: 0, available: 1 }])
   })
 
-  test('a limited queue is claimed at its rate, and others are not held up', async () => {
+  test('a limited queue is claimed at its rate, and others are not delayed', async () => {
     const instants: number[] = []
     const mail = defineJob({
       kind: 'mail',
@@ -140,7 +140,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(mill.events.filter(({ type }) => type === 'snoozed' || type === 'released')).toEqual([])
   })
 
-  test('a 429 that drains the limit pauses all its work for exactly that long', async () => {
+  test('a 429 that drains the limit pauses all jobs of the limit for exactly that long', async () => {
     const instants: number[] = []
     const state = { refuses: true }
     const call = defineJob({
@@ -166,7 +166,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(Math.min(...instants.slice(1)) - from).toBe(30_000)
   })
 
-  test('a limit for each key holds up those of that key alone, and a 429 drains that one', async () => {
+  test('a limit per key delays only jobs with that key, and a 429 drains that key', async () => {
     const sent: string[] = []
     const state = { refuses: true }
     const send = defineJob({
@@ -202,7 +202,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     ])
   })
 
-  test('a key that is missing, or one too many, is refused by name, inside and outside', async () => {
+  test('a missing or superfluous key is refused by name, inside and outside of handlers', async () => {
     const wrong = defineJob({
       kind: 'wrong',
       maxAttempts: 1,
@@ -241,7 +241,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     })
   })
 
-  test('an unknown name fails the job with the nearest name, and nothing is drawn once the attempt has ended', async () => {
+  test('an unknown limit fails the job with the nearest name, and an ended attempt acquires nothing', async () => {
     const { job } = drawing('smpt')
     let late: Promise<unknown> = Promise.resolve()
     const ended = defineJob({
@@ -260,7 +260,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(await late).toMatchObject({ code: 'ATTEMPT_ENDED' })
   })
 
-  test('mill.limit draws on the same budget outside of handlers, and waits until the mill stops', async () => {
+  test('mill.limit uses the same budget outside of handlers, and waits until the mill stops', async () => {
     const { job } = drawing('smtp')
     const mill = await create({ jobs: [job], limits: { ...SMTP, db: { concurrency: 1 } } })
     expect(await mill.limit('smtp').tryAcquire()).not.toBeNull()
@@ -288,7 +288,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(await mill.limit('smtp').acquire()).toMatchObject({ amount: 1 })
   })
 
-  test('an operator creates, changes, drains and deletes limits, and a start overwrites nothing', async () => {
+  test('an operator can create, change, drain and delete limits, and a start overwrites nothing', async () => {
     const { job } = drawing('smtp')
     const mill = await create({ jobs: [job], limits: SMTP })
     expect(await mill.limits.list()).toMatchObject([
@@ -365,7 +365,7 @@ describe('the option limits', () => {
     expect(problemsOf(limits)).toEqual([['error', code, option]])
   })
 
-  test('a queue that names a limit for each key is refused', () => {
+  test('a queue with a limit per key is refused', () => {
     const options = {
       store: sqlite(':memory:'),
       limits: { chat: { rate: 1, perKey: true } },
@@ -376,7 +376,7 @@ describe('the option limits', () => {
     ])
   })
 
-  test('a queue that names a limit that nobody declared is warned of, and refused at the start with its field', async () => {
+  test('a queue with an undeclared limit is a warning, and is refused at the start with its field', async () => {
     const queues = { mail: { limit: 'nope' } }
     expect(problemsOf({}, { queues })).toEqual([['warning', 'LIMIT_UNKNOWN', 'queues.mail.limit']])
     const mill = jobmill({ store: sqlite(':memory:'), queues, log: 'silent' })
@@ -388,7 +388,7 @@ describe('the option limits', () => {
     })
   })
 
-  test('a queue that names nearly a limit is warned of', () => {
+  test('a queue with a misspelled limit is a warning', () => {
     const { job } = drawing('smtp')
     const queues = { default: { limit: 'smpt' } }
     expect(problemsOf(SMTP, { jobs: [job], queues })).toEqual([

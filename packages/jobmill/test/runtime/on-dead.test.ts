@@ -24,7 +24,7 @@ function dying(run: (context: JobContext<{ to: string }>) => unknown) {
 
 describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('the last attempt, and Dead: with the payload, the error and what died', async () => {
+  test('runs after the last attempt and after Dead, with the payload, the error and the dead job', async () => {
     const { job, deaths } = dying(({ payload, attempt }) => {
       if (payload.to === 'nobody') throw new Dead('no such user')
       throw new Error(`attempt ${attempt}`)
@@ -69,7 +69,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     expect(deaths.at(-1)).toMatchObject({ dead: { id: ordered.id }, job: { queue: 'out' } })
   })
 
-  test('a payload that no longer fits: as it was stored', async () => {
+  test('gets a payload that no longer validates as it was stored', async () => {
     const { job, deaths } = dying(() => null)
     const mill = await create({ jobs: [job], start: false })
     await mill.open()
@@ -83,7 +83,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     ])
   })
 
-  test('crashes, written by the reaper of somebody who may not know the kind', async () => {
+  test('runs after crashes, even if the reaper does not know the kind', async () => {
     const { job, deaths } = dying(() => null)
     const mill = await create({ jobs: [job], start: false })
     const { id } = await mill.enqueue(job, { to: 'ada' })
@@ -112,7 +112,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     ])
   })
 
-  test('it is retried like any job, and its own death is followed by nothing', async () => {
+  test('is retried like any job, and has no onDead of its own', async () => {
     let runs = 0
     const job = defineJob({
       kind: 'mail',
@@ -132,7 +132,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     })
   })
 
-  test('a job that dies again after a retry is followed up again', async () => {
+  test('runs again for a job that dies again after a retry', async () => {
     const { job, deaths } = dying(() => Promise.reject(new Dead('still no')))
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, { to: 'ada' })

@@ -22,7 +22,7 @@ const sorted = (page: { readonly jobs: readonly { readonly id: string }[] }): st
 
 describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('retry, run now, delete and cancel answer what they did, or what to do instead', async () => {
+  test('retry, run now, delete and cancel return what they did, or what to do instead', async () => {
     const mill = await create({ jobs: [job] })
     const done = await mill.enqueue(job, 'done')
     const dead = await mill.enqueue(job, 'dead', { dedupeKey: 'k' })
@@ -62,7 +62,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     expect(await mill.delete(running.id)).toMatchObject({ verdict: 'unknown' })
   })
 
-  test('N10 lists carry the last error, and payloads on request, with one more statement for a page', async () => {
+  test('N10 lists include the last error, and payloads on request, with one more statement per page', async () => {
     const statements: string[] = []
     const mill = await create({ jobs: [job] }, (store) => ({
       ...store,
@@ -101,7 +101,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     })
   })
 
-  test('A filters take several queues, kinds and states, and retrying, in lists, counts and acts', async () => {
+  test('A filters accept several queues, kinds and states, and retrying, in lists, counts and bulk operations', async () => {
     const flaky = defineJob({
       kind: 'flaky',
       maxAttempts: 3,
@@ -159,7 +159,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     expect(await mill.count({ state: ['done', 'dead'] })).toMatchObject({ jobs: 1 })
   })
 
-  test('bad input is refused by name', async () => {
+  test('invalid input is refused by name', async () => {
     const mill = await create({ jobs: [job] })
     expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'id' })
     expect(await rejection(() => mill.pause('nowhere'))).toMatchObject({ code: 'QUEUE_UNKNOWN' })
@@ -199,7 +199,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     })
   })
 
-  test('what happened is counted by type, whether anybody listens or not', async () => {
+  test('lifecycle events are counted by type, with or without listeners', async () => {
     const mill = await create({ jobs: [job] })
     await mill.enqueueMany(job, [{ payload: 'done' }, { payload: 'done' }, { payload: 'dead' }])
     await mill.drain()

@@ -14,7 +14,7 @@ const problemsOf = (input: object): string[] =>
 const served = (input: object): readonly string[] => jobmill(options(input)).queuesServed
 
 describe('the options of a mill', () => {
-  it('are reported all at once', () => {
+  it('are validated all at once', () => {
     const input = {
       store: 'jobs.db',
       jobs: [job('a'), job('a'), { kind: 'b', run: 1 }],
@@ -52,7 +52,7 @@ describe('the options of a mill', () => {
     ])
   })
 
-  it('name every key that is no option, and settings for a queue that nothing goes to', () => {
+  it('every unknown key is reported, and settings for a queue without jobs', () => {
     const input = { jobs: [job('a')], lese: 1, gracee: 1, queues: { defualt: { worker: 1, bakoff: {} } } }
     expect(problemsOf(input)).toEqual([
       'error OPTION_UNKNOWN options.lese',
@@ -74,7 +74,7 @@ describe('the options of a mill', () => {
     expect(problemsOf(input)).toEqual([problem])
   })
 
-  it('stop jobmill() with one error that lists them', () => {
+  it('jobmill() throws one error that lists all problems', () => {
     const error = refusal(() => jobmill(options({ lease: 1, grac: 1 })))
     expect(error.code).toBe('OPTIONS_INVALID')
     expect(error.problems).toHaveLength(2)
@@ -86,7 +86,7 @@ describe('the options of a mill', () => {
     expect(() => jobmill(input as unknown as MillOptions)).toThrow(/options/)
   })
 
-  it('a kind that clashes with the onDead of another is a repeated kind', () => {
+  it('a kind that clashes with the onDead kind of another is a repeated kind', () => {
     const dying = defineJob({ kind: 'a', run: () => null, onDead: () => null })
     expect(problemsOf({ jobs: [dying, job('a:dead')] })).toEqual(['error KIND_REPEATED jobs[1]'])
   })
@@ -128,7 +128,7 @@ describe('defineJob', () => {
 describe('routing', () => {
   const jobs = [job('email.send'), job('email.bulk.send'), job('report', 'slow'), job('other')]
 
-  it('goes by the kind itself, the longest prefix, or default', () => {
+  it('uses the kind itself, the longest prefix, or default', () => {
     expect(served({ jobs, route: { 'email.': 'mail', 'email.bulk.': 'bulk' } })).toEqual([
       'mail',
       'bulk',
@@ -137,7 +137,7 @@ describe('routing', () => {
     ])
   })
 
-  it('may be a function', () => {
+  it('can be a function', () => {
     expect(served({ jobs, route: (kind: string) => kind.split('.')[0] ?? '' })).toEqual([
       'email',
       'slow',
@@ -213,7 +213,7 @@ describe('the label of an instance', () => {
       await expect(known(wrong as object)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' })
   })
 
-  it('has four hex digits hashed from the instance id when no id is given', () => {
+  it('has four hex digits hashed from the instance id if it has no id of its own', () => {
     const label = labelFrom({ JOBMILL_WORKER_PREFIX: 'acme' }, id)
     expect(label).toMatch(/^acme-worker-[0-9a-f]{4}$/)
     expect(labelFrom({ JOBMILL_WORKER_PREFIX: 'acme' }, id)).toBe(label)

@@ -31,7 +31,7 @@ class Thenable {
 
 describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('returned: done, with its result', async () => {
+  test('returned: the job is done, with its result', async () => {
     const job = defineJob({ kind: 'a', run: () => ({ n: 1 }) })
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)
@@ -40,7 +40,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(happened(mill, id)).toEqual(expect.arrayContaining(['enqueued', 'started', 'finished']))
   })
 
-  test('bar 1: threw: retried within the backoff, never stuck, and no timer or entry is left', async () => {
+  test('target 1: failed: the job is retried within the backoff, never stuck, and leaves no timer or entry', async () => {
     const job = defineJob({
       kind: 'a',
       backoff: { fixed: '10s' },
@@ -82,17 +82,20 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
       { state: 'done', result: 1 },
     ],
   ]
-  test.each(ways)('bar 1: thrown or rejected with %s leaves nothing behind', async (_, run, expected) => {
-    const job = defineJob({ kind: 'a', run })
-    const mill = await create({ jobs: [job] })
-    const { id } = await mill.enqueue(job, null)
-    await mill.drain()
-    expect(await mill.get(id)).toMatchObject(expected)
-    await mill.stop()
-    expect(mill.platform.pendingTimers).toBe(0)
-  })
+  test.each(ways)(
+    'target 1: a handler that throws or rejects with %s leaves nothing behind',
+    async (_, run, expected) => {
+      const job = defineJob({ kind: 'a', run })
+      const mill = await create({ jobs: [job] })
+      const { id } = await mill.enqueue(job, null)
+      await mill.drain()
+      expect(await mill.get(id)).toMatchObject(expected)
+      await mill.stop()
+      expect(mill.platform.pendingTimers).toBe(0)
+    },
+  )
 
-  test('the last attempt is dead with its history, and an earlier Dead at once', async () => {
+  test('a job is dead after its last attempt with its history, and at once after Dead', async () => {
     const job = defineJob({
       kind: 'a',
       maxAttempts: 3,
@@ -115,7 +118,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     await expect(exhausted.result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
   })
 
-  test('a kind decides with retryIf which errors are worth another attempt; one that throws means yes', async () => {
+  test('retryIf of a kind decides which errors are retried; a retryIf that throws means yes', async () => {
     const job = defineJob({
       kind: 'a',
       backoff: { fixed: 0 },
@@ -133,7 +136,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 3 })
   })
 
-  test('a retryIf that answers with a promise means yes, and its rejection ends nothing', async () => {
+  test('a retryIf that returns a promise means yes, and its rejection crashes nothing', async () => {
     const retryIf = (() => Promise.reject(new Error('late'))) as unknown as () => boolean
     const job = defineJob({
       kind: 'a',
@@ -148,7 +151,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 2 })
   })
 
-  test('a middleware that does not wait for the handler leaves no rejection behind', async () => {
+  test('a middleware that does not await the handler leaves no unhandled rejection', async () => {
     const job = defineJob({ kind: 'a', run: () => Promise.reject(new Error('no')) })
     const mill = await create({ jobs: [job], middleware: [(_, next) => (void next(), 'its own')] })
     const { id } = await mill.enqueue(job, null)
@@ -156,7 +159,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 'its own' })
   })
 
-  test('backoff: the queue’s curve, live: switched off, a failure is due again at once', async () => {
+  test('backoff: an operator can switch the backoff of a queue off, and a failed job is due again at once', async () => {
     const job = defineJob({ kind: 'a', run: () => Promise.reject(new Error('no')) })
     const mill = await create({ jobs: [job], queues: { default: { backoff: { base: '1h', max: '2h' } } } })
     const { id } = await mill.enqueue(job, null)
@@ -169,7 +172,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 5 })
   })
 
-  test('backoff: full jitter keeps every retry within base doubled per failure', async () => {
+  test('backoff: with full jitter every retry is within the base, doubled per failure', async () => {
     const job = defineJob({ kind: 'a', maxAttempts: 6, run: () => Promise.reject(new Error('no')) })
     const mill = await create({ jobs: [job], queues: { default: { backoff: { base: '10s', max: '60s' } } } })
     const jobs = inFull(10, 4)
@@ -185,7 +188,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(new Set(retries.map(({ delayMs }) => delayMs)).size).toBeGreaterThan(10)
   })
 
-  test('snoozed: due again later, the attempt is not spent', async () => {
+  test('snoozed: the job is due again later, and spends no attempt', async () => {
     let runs = 0
     const job = defineJob({
       kind: 'a',

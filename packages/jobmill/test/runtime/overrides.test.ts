@@ -87,7 +87,7 @@ const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>,
 
 describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('N1 each option of queues and limits that a release changes counts from its start on', async () => {
+  test('N1 each option of queues and limits that a release changes applies from its start', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
     for (const [first, next, read, counts] of CHANGES) {
@@ -96,7 +96,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     }
   })
 
-  test('N1 an override survives deploys, is listed with who and when, and logged with the command that resets it', async () => {
+  test('N1 an override survives deploys, is listed with author and time, and logged with the command that resets it', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
     const code = (workers: number): Code => ({
@@ -156,7 +156,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     )
   })
 
-  test('N1 one option, a whole queue, limit or schedule, and everything is reset by one act', async () => {
+  test('N1 one call resets one option, a whole queue, limit or schedule, or everything', async () => {
     const store = await create({
       jobs: [quick],
       queues: { mail: { workers: 4, retain: { done: '7d' } } },
@@ -202,7 +202,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject(error)
   })
 
-  test('N1 a deleted schedule of code is listed and logged, survives deploys, and runs again at once when that is reset', async () => {
+  test('N1 a deleted schedule of code is listed and logged, survives deploys, and runs again at once after a reset', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
     const code = (version: number): Code => ({
@@ -234,7 +234,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     expect(await store.resetOverrides()).toMatchObject([{ ...deleted, by: 'application' }])
   })
 
-  test('N1 a process that only brings in what is missing leaves the mark of a deleted schedule alone', async () => {
+  test('N1 a process that only adds missing schedules keeps the mark of a deleted one', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
     const code = (when: string): Code => ({ schedules: [{ name: 'often', job: quick, when }] })
@@ -249,7 +249,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     expect(await store.schedules.get('often')).toMatchObject({ when: 'every 10s' })
   })
 
-  test('N1 of two releases side by side the one that started last counts, and the other says so', async () => {
+  test('N1 of two releases side by side the last started one applies, and the other reports it', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
     await deploy(at, { queues: { mail: { workers: 2 } } }, async (old) => {

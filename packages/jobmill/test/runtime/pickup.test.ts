@@ -8,13 +8,13 @@ describe.each(places)('pickup on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   const at = create()
 
-  test.each(['from the start', 'since a moment'])(
-    'from a queue that is served %s, at once',
+  test.each(['from the start', 'later on'])(
+    'a job in a queue that is served %s starts at once',
     async (since) => {
       const queue = since.replaceAll(' ', '-')
       const mill = await at.mill({ jobs: [echo], serve: since === 'from the start' ? [queue] : ['other'] })
       await mill.platform.advance('1s')
-      if (since === 'since a moment') await mill.serve(queue)
+      if (since === 'later on') await mill.serve(queue)
       await mill.platform.settled()
       const now = mill.clock.now()
       const { id } = await mill.enqueue(echo, { n: 1 }, { queue })

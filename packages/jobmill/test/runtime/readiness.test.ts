@@ -8,7 +8,7 @@ const job = defineJob({ kind: 'a', run: () => 1 })
 
 describe.each(places)('readiness on $name', ({ name, create }) => {
   const test = inTurns(name, places)
-  test('a mill that works is ready, one that only looks too, and one that stops is not', async () => {
+  test('a working mill is ready, and one that stops is not', async () => {
     const mill = await create().mill({ jobs: [job] })
     expect(await mill.readiness()).toMatchObject({ ready: true, degraded: [] })
     const stopping = mill.stop()
@@ -20,7 +20,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     expect(await mill.readiness()).toMatchObject({ ready: false, checks: { store: { ok: false } } })
   })
 
-  test('one that is starting is not ready yet', async () => {
+  test('a mill that is starting is not ready', async () => {
     const mill = await faultyMill(create(), { jobs: [job], start: false })
     const held = mill.store.hold('register')
     const starting = mill.start()
@@ -34,7 +34,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     expect(await mill.readiness()).toMatchObject({ ready: true })
   })
 
-  test('P16 a store that does not answer makes it unready, and ready again once it does', async () => {
+  test('P16 a store that does not answer makes it unready until it answers', async () => {
     const mill = await faultyMill(create(), { jobs: [job] })
     mill.store.fail('duties', {
       error: new JobmillError('STORE_UNAVAILABLE', 'postgres://ada:secret@host is gone'),
@@ -48,7 +48,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     expect(await mill.readiness()).toMatchObject({ ready: true })
   })
 
-  test('P16 an instance that could not renew is not ready', async () => {
+  test('P16 an instance that could not renew its lease is not ready', async () => {
     const mill = await faultyMill(create(), { jobs: [job] })
     mill.store.fail('renew', { times: 1_000 })
     await mill.clock.advance('11s')
@@ -58,14 +58,14 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     expect(await mill.readiness()).toMatchObject({ ready: true })
   })
 
-  test('P16 a duty of this process that fails again and again makes it unready', async () => {
+  test('P16 a duty of this process that fails repeatedly makes it unready', async () => {
     const duty = { name: 'own', every: '1s', run: () => Promise.reject(new Error('no')) }
     const mill = await create().mill({ jobs: [job], duties: [duty] })
     await mill.clock.advance('2m')
     expect(await mill.readiness()).toMatchObject({ ready: false, checks: { duties: { ok: false } } })
   })
 
-  test('P16 an overdue duty of the cluster is degraded, and no outage', async () => {
+  test('P16 an overdue duty of the cluster is degraded, not unready', async () => {
     const place = create()
     const mill = await place.mill({ jobs: [job] })
     const other = place.store(mill.platform)

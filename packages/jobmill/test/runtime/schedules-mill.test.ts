@@ -52,7 +52,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
       })
     })
 
-    test('P12 runs a time in the gap once, at the first instant after it', async () => {
+    test('P12 runs a tick in a clock gap once, at the first instant after it', async () => {
       const { job, planned } = recorder()
       const mill = await start(subject, '2026-03-29T00:59:30Z', {
         jobs: [job],
@@ -81,7 +81,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
       ])
     })
 
-    test('P12 a trigger whose answer is lost makes one job', async () => {
+    test('P12 a trigger with a lost reply enqueues one job', async () => {
       const { job, planned } = recorder()
       const mill = await subject.mill(
         { jobs: [job], schedules: [{ name: 'yearly', job, when: '@yearly' }] },
@@ -98,7 +98,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
   },
 )
 
-test('what is wrong with schedules is told with the other options', async () => {
+test('invalid schedules are reported with the other options', async () => {
   const [sqlite] = subjects
   const bad = { name: 'bad', job: 'work', when: '0 25 * * *' }
   const error = await sqlite?.mill({ schedules: [bad], start: false }).catch((thrown: unknown) => thrown)

@@ -10,7 +10,7 @@ const iso = (runs: readonly number[]): string[] => runs.map((run) => new Date(ru
 
 describe.each(benches)('schedules on %s', (_, bench) => {
   describe('a deploy', () => {
-    test('P12 bar 10: changes what code changed, from now on', async () => {
+    test('P12 target 10: applies changes in code from now on', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -29,7 +29,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await planned(one.store)).toEqual(['2026-02-01T00:45:00Z'])
     })
 
-    test('P12 that changes nothing loses nothing that is due', async () => {
+    test('P12 without changes loses no due tick', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -43,7 +43,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect((await allJobs(one.store))[0]).toMatchObject({ payload: '"new"' })
     })
 
-    test('P12 of an old version does not undo a newer one', async () => {
+    test('P12 of an old version does not revert a newer one', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [fresh, old] = [await process(), await process()]
@@ -52,7 +52,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await old.schedules.get('hourly')).toMatchObject({ when: '@daily', version: 2 })
     })
 
-    test('P12 does not undo what an operator changed, and says where the two differ', async () => {
+    test('P12 does not revert the changes of an operator, and reports configuration drift', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -71,7 +71,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await one.schedules.get('hourly')).toMatchObject({ paused: true, differs: ['when', 'paused'] })
     })
 
-    test('P12 N1 does not bring back what an operator deleted, with a higher version neither', async () => {
+    test('P12 N1 does not restore a schedule that an operator deleted, even with a higher version', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -94,7 +94,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       run: () => {},
     })
 
-    test('P12 one is created, served by whoever has no code for it, and runs with what it says', async () => {
+    test('P12 a schedule can be created, is served by a process without code for it, and runs with its options', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [author, leader] = [await process([strict]), await process()]
@@ -137,7 +137,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       ])
     })
 
-    test('with jitter, a job is due some time after its instant', async () => {
+    test('with jitter, a job is due some time after its tick', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -151,7 +151,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(job?.dueAt).toBeLessThanOrEqual(Date.parse('2026-02-01T01:30:00Z'))
     })
 
-    test('what is wrong is refused, and nothing is written', async () => {
+    test('invalid schedules are refused, and nothing is written', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const { schedules } = await process([strict])
@@ -182,7 +182,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await schedules.get('hourly')).toMatchObject({ when: '0 * * * *', payload: { to: 'a@b.co' } })
     })
 
-    test('P12 a trigger makes one job now, and what is planned stays', async () => {
+    test('P12 a trigger enqueues one job now, and the plan stays', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -197,7 +197,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await planned(one.store)).toEqual(['none'])
     })
 
-    test('next runs, of what there is and of what could be', async () => {
+    test('nextRuns returns the ticks of an existing schedule and of a draft', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const { schedules, deploy, serve } = await process()
@@ -219,7 +219,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect((await rejection(() => schedules.nextRuns('hourly', 0))).code).toBe('NUMBER_INVALID')
     })
 
-    test('in English, by name or as it is written', async () => {
+    test('describes a schedule in English, by name or by expression', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const { schedules, deploy } = await process()
@@ -233,7 +233,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect((await rejection(() => schedules.describe('daily'))).code).toBe('SCHEDULE_UNKNOWN')
     })
 
-    test('one that cannot be read is shown all the same, with the reason', async () => {
+    test('lists a schedule that cannot be parsed, with the reason', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()

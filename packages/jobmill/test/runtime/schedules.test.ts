@@ -22,8 +22,8 @@ async function runOne(store: Store, transition: Transition, queue = 'queue-of-wo
 }
 
 describe.each(benches)('schedules on %s', (_, bench) => {
-  describe('one job for each planned instant', () => {
-    test('P12 bar 10: with two leaders that serve at once, again and again', async () => {
+  describe('one job for each tick', () => {
+    test('P12 target 10: with two leaders that serve at once, repeatedly', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [one, other] = [await process(), await process()]
@@ -49,7 +49,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
         )
     })
 
-    test('P12 also of hundreds that were missed, when two make good for them at once', async () => {
+    test('P12 even for hundreds of missed ticks that two processes make up for at once', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:00:00Z')
       const [one, other] = [await process(), await process()]
@@ -60,7 +60,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect([schedules.length, new Set(schedules).size]).toEqual([300, 300])
     })
 
-    test('P12 bar 10: after a tick was written and its answer was lost', async () => {
+    test('P12 target 10: after a tick with a lost reply', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [one, other] = [await process(), await process()]
@@ -74,7 +74,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await other.schedules.get('hourly')).toMatchObject({ error: null, lastOutcome: 'enqueued' })
     })
 
-    test('P12 bar 10: when a tick arrives that was held up while another leader served', async () => {
+    test('P12 target 10: if a delayed tick arrives after another leader has served', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [slow, other] = [await process(), await process()]
@@ -93,7 +93,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await slow.schedules.get('hourly')).toMatchObject({ nextAt: Date.parse('2026-02-01T03:00:00Z') })
     })
 
-    test('P12 bar 10: when the clock steps back, and when somebody plans anew meanwhile', async () => {
+    test('P12 target 10: if the clock steps back, and if the schedule is replanned then', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -118,7 +118,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await planned(one.store)).toEqual(['2026-02-01T01:00:00Z', '2026-02-01T02:00:00Z'])
     })
 
-    test('P12 also when the schedule is deleted and comes back', async () => {
+    test('P12 even if the schedule is deleted and created again', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -136,7 +136,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
     })
   })
 
-  describe('changes of the clock', () => {
+  describe('clock changes', () => {
     test.each([
       [
         '30 2 * * *',
@@ -182,12 +182,12 @@ describe.each(benches)('schedules on %s', (_, bench) => {
     })
   })
 
-  describe('missed instants', () => {
+  describe('missed ticks', () => {
     test.each([
       ['skip', [], 9],
       ['last', ['2026-02-01T09:00:00Z'], 8],
       [{ all: '3h' }, ['2026-02-01T07:00:00Z', '2026-02-01T08:00:00Z', '2026-02-01T09:00:00Z'], 6],
-    ] as const)('P12 %j, after nobody was there for a night', async (missed, expected, dropped) => {
+    ] as const)('P12 %j, after a night without a process', async (missed, expected, dropped) => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -202,7 +202,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       })
     })
 
-    test('P12 of a schedule that nobody planned since it was declared count from then', async () => {
+    test('P12 of a schedule that was declared but not planned count from its declaration', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -212,7 +212,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await planned(one.store)).toHaveLength(3)
     })
 
-    test('P12 while it was paused are not made up for', async () => {
+    test('P12 during a pause are not made up for', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -230,7 +230,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
   })
 
   describe('overlap: skip', () => {
-    test('P12 nothing is enqueued while a job waits, runs, or waits between attempts', async () => {
+    test('P12 enqueues nothing while a job is ready, running, or waiting for its next attempt', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
@@ -266,7 +266,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       ])
     })
 
-    test('P12 allow: they pile up', async () => {
+    test('P12 allow: jobs accumulate', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()

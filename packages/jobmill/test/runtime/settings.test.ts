@@ -22,7 +22,7 @@ function faults(): { around: (store: Store) => Store; plan: Faults } {
 
 describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('P7 P16 a setting is not lost when an older read of it answers last', async () => {
+  test('P7 P16 a setting is not lost if an older read of it returns last', async () => {
     const { around, plan } = faults()
     const mill = await create({ jobs: [quick] }, around)
     await mill.platform.settled()
@@ -38,7 +38,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     expect(happened(mill, id)).toContain('finished')
   })
 
-  test('P15 a queue without workers that has work costs no claims of others', async () => {
+  test('P15 a queue with jobs and without workers causes no claims', async () => {
     const { around, plan } = faults()
     const mill = await create({ jobs: [quick], serve: ['a', 'b'], queues: { a: { workers: 0 } } }, around)
     await mill.enqueue(quick, null, { queue: 'a' })
@@ -48,7 +48,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     expect(plan.calls('claim') - before).toBe(0)
   })
 
-  test('a newcomer takes its share of a total, and never the whole', async () => {
+  test('a new instance gets its share of a total, and never all of it', async () => {
     const running: string[] = []
     const gate = Promise.withResolvers<void>()
     const hold = (name: string) =>
@@ -69,13 +69,13 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     await newcomer.stop()
   })
 
-  test('a lease shorter than the usual heartbeat is kept alive all the same', async () => {
+  test('a lease shorter than the default heartbeat is renewed in time', async () => {
     const mill = await create({ jobs: [quick], lease: 400, renewEvery: 100 })
     await mill.platform.advance('10s')
     expect(mill.eventCounts.emitted['instance-lost']).toBeUndefined()
   })
 
-  test('a schema that never answers is bounded by the timeout', async () => {
+  test('the timeout ends a schema validation that never resolves', async () => {
     const job = defineJob({
       kind: 'slow',
       payload: { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => answers(value) } },
@@ -97,7 +97,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'dead' })
   })
 
-  test('a result that is remembered is forgotten when its job is deleted, or enqueued again', async () => {
+  test('a cached result is dropped if its job is deleted or enqueued again', async () => {
     const job = defineJob({ kind: 'a', run: ({ payload }: JobContext<number>) => payload })
     const mill = await create({ jobs: [job] })
     const { platform } = mill

@@ -68,7 +68,7 @@ describe.each(places)('the time limit of a stop on $name', ({ name, create }) =>
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('P6 D9 a second stop skips what is left of the last writes', async () => {
+  test('P6 D9 a second stop skips the remaining last writes', async () => {
     const { mill, platform, open, calls } = await hangingMill()
     open()
     const stopping = mill.stop()
@@ -81,7 +81,7 @@ describe.each(places)('the time limit of a stop on $name', ({ name, create }) =>
     expect(calls()).toEqual(LAST_WRITES)
   })
 
-  test('P6 D9 time that beforeClose takes is not taken from the last writes', async () => {
+  test('P6 D9 the time of beforeClose does not reduce that of the last writes', async () => {
     const { mill, platform, open } = await hangingMill()
     open()
     const closed = Promise.withResolvers<void>()
@@ -129,7 +129,7 @@ async function tookMs(store: Store, platform: ReturnType<typeof testPlatform>, b
   return (await stopping).tookMs
 }
 
-describe('a stop on a database that stopped to answer', () => {
+describe('a stop while the database does not answer', () => {
   test('P6 D9 takes at most 5 s on a silent PostgreSQL server', async () => {
     const platform = testPlatform()
     const url = new URL(inject('keptPostgresUrl'))

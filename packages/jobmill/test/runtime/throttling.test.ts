@@ -26,7 +26,7 @@ function limited() {
 
 describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('with a time of the upstream, nothing is claimed for exactly that long, and no attempt is spent', async () => {
+  test('with a retryAfter, the queue claims nothing for exactly that long, and spends no attempt', async () => {
     const { upstream, job } = limited()
     upstream.retryAfter = '30s'
     const other = defineJob({ kind: 'other', run: () => 1 })
@@ -57,7 +57,7 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     expect(eventsOf(mill, 'queue-resumed')).toMatchObject([{ queue: 'upstream' }])
   })
 
-  test('without one, the queue’s curve counts limiter events and not workers, and forgets after quiet', async () => {
+  test('without one, the backoff of the queue counts throttles and not workers, and resets after a quiet time', async () => {
     const { upstream, job } = limited()
     const mill = await create({
       jobs: [job],
@@ -89,7 +89,7 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     expect(await cooling()).toMatchObject({ coolingMs: 10_000, throttles: 1 })
   })
 
-  test('with the backoff off, a throttle without a time still cools the queue down, for a minute', async () => {
+  test('with the backoff off, Throttled without a time still cools the queue down for a minute', async () => {
     const { upstream, job } = limited()
     const mill = await create({ jobs: [job], queues: { upstream: { backoff: { enabled: false } } } })
     await mill.enqueue(job, null)
@@ -102,7 +102,7 @@ describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
     expect(upstream.calls).toBe(2)
   })
 
-  test('a time beyond a day is refused by name, and counts as a failure', async () => {
+  test('a retryAfter above a day is refused by name, and counts as a failure', async () => {
     const { upstream, job } = limited()
     upstream.retryAfter = '25h'
     const mill = await create({ jobs: [job] })

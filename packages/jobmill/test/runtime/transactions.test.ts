@@ -21,7 +21,7 @@ async function deafMill(at: Place) {
 }
 
 describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => {
-  test('P10 committed, the job is there with the row, and not before', async () => {
+  test('P10 committed, the job exists with the row, and not before', async () => {
     const at = create()
     const mill = await at.mill({ jobs: [echo], start: false })
     await mill.queues()
@@ -37,7 +37,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     expect(await other.names()).toEqual(['Ada'])
   })
 
-  test('P10 rolled back, neither the job nor the row ever was, and the key of the job is free', async () => {
+  test('P10 rolled back, neither the job nor the row exists, and the dedupe key is free', async () => {
     const at = create()
     const mill = await at.mill({ jobs: [echo] })
     const user = await at.connect()
@@ -53,7 +53,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     expect((await mill.enqueue(echo, 4, { dedupeKey: 'k' })).outcome).toBe('enqueued')
   })
 
-  test('P10 committed, it is found by the next heartbeat, without anybody ringing', async () => {
+  test('P10 committed, the next heartbeat finds the job, without a notification', async () => {
     const at = create()
     const mill = await deafMill(at)
     const user = await at.connect()
@@ -66,7 +66,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1 })
   })
 
-  test('P10 committed, it is found at once after wake(), without the clock moving', async () => {
+  test('P10 committed, wake() finds the job at once, without moving the clock', async () => {
     const at = create()
     const mill = await deafMill(at)
     const user = await at.connect()
@@ -94,7 +94,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     expect(await result).toBe(42)
   })
 
-  test('P10 a transaction that is none is refused, and nothing is written', async () => {
+  test('P10 an invalid transaction is refused, and nothing is written', async () => {
     const at = create()
     const mill = await at.mill({ jobs: [echo] })
     const user = await at.connect()
@@ -126,7 +126,7 @@ async function scene() {
 }
 
 describe('P10 on sqlite: enqueue in the synchronous transaction of the driver', () => {
-  test('P10 it has been written when the call returns, and the commit of the driver commits it', async () => {
+  test('P10 the job is written when the call returns, and commits with the transaction of the driver', async () => {
     const { mill, db, jobs } = await scene()
     const writing = db.transaction(() => {
       db.exec(`INSERT INTO person VALUES ('Ada')`)
@@ -140,7 +140,7 @@ describe('P10 on sqlite: enqueue in the synchronous transaction of the driver', 
     expect(await Promise.all(many.map((job) => job.result({ timeout: '10s' })))).toEqual([8, 9])
   })
 
-  test('P10 an error in it takes the job back with the row', async () => {
+  test('P10 an error in the transaction rolls back the job with the row', async () => {
     const { mill, db, jobs } = await scene()
     const calls: Promise<unknown>[] = []
     const failing = db.transaction(() => {
@@ -153,7 +153,7 @@ describe('P10 on sqlite: enqueue in the synchronous transaction of the driver', 
     expect([jobs(), db.prepare('SELECT count(*) FROM person').pluck().get()]).toEqual([0, 0])
   })
 
-  test('P10 the first call of a mill that is not open yet is written too, or refused as that; it never misses the transaction', async () => {
+  test('P10 the first call of a mill that is not open yet is written or refused, but never outside the transaction', async () => {
     const { mill, db, jobs } = await scene()
     await mill.stop()
     const fresh = jobmill({ store: sqlite(db.name), jobs: [echo], log: 'silent' })
@@ -173,7 +173,7 @@ describe('P10 on sqlite: enqueue in the synchronous transaction of the driver', 
 })
 
 describe.each(places)('on $name: a call of many megabytes', ({ create }) => {
-  test('D7 is prepared and written while the event loop turns, and all of its jobs are there', async () => {
+  test('D7 is prepared and written without blocking the event loop, and all of its jobs exist', async () => {
     const text = defineJob({ kind: 'text', run: ({ payload }: JobContext<string>) => payload.length })
     const mill = await create().mill({ jobs: [text], start: false })
     await mill.queues()

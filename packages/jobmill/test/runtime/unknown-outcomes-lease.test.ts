@@ -36,7 +36,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
   const test = inTurns(name, places)
   const at = create()
 
-  test('P2 what a claim brings that is answered when the lease is over is not begun, and goes back', async () => {
+  test('P2 releases jobs of a claim that returns after the lease expired, and does not start them', async () => {
     const { job, runs } = patient('late')
     const mill = await faultyMill(at, { jobs: [job], route: () => 'late' })
     // A delayed job is claimed, not dispatched directly.
@@ -58,7 +58,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(runs()).toBe(1)
   })
 
-  test('P16 past its lease it fires lease-lost, claims nothing until it has renewed, and then goes on', async () => {
+  test('P16 fires lease-lost when its lease expires, claims nothing until it has renewed, and then continues', async () => {
     const { job, why, runs } = patient('patient')
     const mill = await faultyMill(at, { jobs: [job], route: () => 'quarantined' })
     const { id } = await mill.enqueue(job, null)
@@ -83,7 +83,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(await mill.get(later.id)).toMatchObject({ state: 'done', attempt: 1 })
   })
 
-  test('P2 P16 what others took over meanwhile is theirs: the late outcome is refused, told once, and it comes back', async () => {
+  test('P2 P16 does not write outcomes of jobs that another instance took over, reports each once, and recovers', async () => {
     const started = Promise.withResolvers<void>()
     const end = Promise.withResolvers<string>()
     const stubborn = defineJob({
@@ -120,7 +120,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(await mill.get(next.id)).toMatchObject({ state: 'done', result: 'too late' })
   })
 
-  test('P7 handlers that go on after the lease was lost keep their workers, and no more run than there are', async () => {
+  test('P7 handlers that continue after the lease was lost keep their workers, and no more run than there are workers', async () => {
     const end = Promise.withResolvers<void>()
     let [running, most] = [0, 0]
     const stubborn = defineJob({
@@ -151,7 +151,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(most).toBe(2)
   })
 
-  test('P16 one that cannot register again either has nothing until it can', async () => {
+  test('P16 an instance that cannot register again holds no job until it can', async () => {
     const { job, why } = patient('again')
     const mill = await faultyMill(at, { jobs: [job], route: () => 'again' })
     const { id } = await mill.enqueue(job, null)

@@ -83,18 +83,18 @@ async function dropConnections(): Promise<void> {
 
 const TROUBLES: Readonly<Record<string, () => Promise<void>>> = {
   'after its server restarted': () => server.restart(),
-  'after its server crashed and came back': async () => {
+  'after its server crashed and restarted': async () => {
     await server.kill()
     await server.restart()
   },
-  'after all its connections were ended, again and again': async () => {
+  'after the server ended all its connections repeatedly': async () => {
     for (let times = 0; times < 5; times += 1) await dropConnections()
   },
 }
 
-describe('postgres: a mill at work', () => {
+describe('postgres: a working mill', () => {
   test.each(Object.entries(TROUBLES))(
-    'P3 P16 goes on by itself %s: every acknowledged job is done',
+    'P3 P16 recovers on its own %s: every acknowledged job is done',
     async (name, makeTrouble) => {
       const { mill, well } = await started(`mill_${name.replaceAll(/\W/g, '_').slice(0, 30)}`)
       const { more, end } = producer(mill)

@@ -26,7 +26,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   const at = create()
 
-  test.each(STEPS)('P16 at %s is undone, leaves nothing behind, and can be tried again', async (verb) => {
+  test.each(STEPS)('P16 at %s is undone, leaves nothing behind, and can be repeated', async (verb) => {
     const { job, calls } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => `start-${verb}`, start: false })
     const { store, platform } = mill
@@ -54,7 +54,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('P16 leaves no living instance, although it was registered', async () => {
+  test('P16 leaves no live instance, although it was registered', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'registered', start: false })
     await mill.queues()
@@ -64,7 +64,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     expect(me).toMatchObject([{ state: 'stopped' }])
   })
 
-  test('P2 P16 sends an undoing that may arrive late: it is not the instance that is started next', async () => {
+  test('P2 P16 deregisters its own instance, even late, and not that of the next start', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'undone-late', start: false })
     mill.store.fail('queues')
@@ -76,7 +76,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     expect(alive.map(({ id }) => id)).toContain(mill.instance.id)
   })
 
-  test('P16 leaves a mill that was used before as usable as it was, to enqueue and to look', async () => {
+  test('P16 leaves a mill that was used before usable, to enqueue and to read', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'used', start: false })
     const { id } = await mill.enqueue(job, 1)
@@ -91,7 +91,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'done' })
   })
 
-  test('P16 the same for a first enqueue that could not open the store', async () => {
+  test('P16 a first enqueue that cannot open the store can be repeated too', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'opening', start: false })
     mill.store.fail('open', { times: 2 })
@@ -100,7 +100,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     expect((await mill.enqueue(job, 1)).outcome).toBe('enqueued')
   })
 
-  test('P16 also when the undoing fails: the reason for the failure is told, not what came of it', async () => {
+  test('P16 rejects with the cause of the failure, even if undoing the start fails too', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'undoing', start: false })
     mill.store.fail('queues', { error: new Error('the reason') })

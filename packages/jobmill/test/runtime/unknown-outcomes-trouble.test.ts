@@ -55,14 +55,14 @@ const TROUBLES: readonly Trouble[] = [
   { verb: 'retain', part: 'retain', forMs: 345_000, call: async () => {} },
 ]
 
-describe.each(places)('trouble on $name', ({ name, create }) => {
+describe.each(places)('store failures on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   const at = create()
   // Minutes of heartbeats need many statements, so the long outages run only on SQLite, the faster store.
   const troubles = TROUBLES.filter(({ forMs }) => name === 'sqlite' || forMs < 60_000)
 
   test.each(troubles)(
-    'P16 $verb that fails for a while: told once, made again until it works, told once, and all is done',
+    'P16 $verb that fails for a while: reported once, retried until it works, recovery reported once, and all jobs done',
     async ({ verb, part, forMs, call }) => {
       const mill = await faultyMill(at, { jobs: [echo], route: () => `trouble-${verb}` })
       await mill.platform.settled()
@@ -83,7 +83,7 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
     30_000,
   )
 
-  test('P16 when the settings cannot be read, the last known ones stand; then the new ones count', async () => {
+  test('P16 if the settings cannot be read, the last known ones apply until the new ones are read', async () => {
     const mill = await faultyMill(at, { jobs: [echo], route: () => 'settings' })
     await mill.platform.settled()
     mill.store.fail('queues', FOREVER)
@@ -95,7 +95,7 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
     expect(mill.events.filter(({ type }) => type === 'queue-changed')).toMatchObject([{ queue: 'settings' }])
   })
 
-  test('P3 finishes that cannot be written are not lost while handlers go on; claiming stops at twice the workers', async () => {
+  test('P3 outcomes that cannot be written are not lost while handlers continue; claims stop at twice the workers', async () => {
     const ran: number[] = []
     const counting = defineJob({
       kind: 'counting',
@@ -127,7 +127,7 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
     )
   })
 
-  test('P3 P16 everything fails at once and comes back at once: every acknowledged job is done, once', async () => {
+  test('P3 P16 everything fails and recovers at once: every acknowledged job is done, once', async () => {
     const mill = await faultyMill(at, { jobs: [echo], route: () => 'all' })
     const verbs: Verb[] = [
       'claim',

@@ -18,7 +18,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   const at = create()
 
-  test('P11 an enqueue whose reply is lost makes one job, and resolves once that is known', async () => {
+  test('P11 an enqueue with a lost reply stores one job, and resolves once that is known', async () => {
     const mill = await faultyMill(at, { jobs: [echo], route: () => 'p11', start: false })
     const { store, platform } = mill
     store.loseReply('enqueue', { times: 3 })
@@ -37,7 +37,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(new Set(jobs.map(({ id }) => id))).toEqual(new Set(answers.map(({ id }) => id)))
   })
 
-  test('P11 an enqueue whose fate stays unknown says so, and can be repeated under its id', async () => {
+  test('P11 an enqueue whose outcome stays unknown rejects, and can be repeated with its id', async () => {
     const mill = await faultyMill(at, { jobs: [echo], route: () => 'repeated', start: false })
     const { store, platform } = mill
     const id = platform.id()
@@ -50,7 +50,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect((await mill.list({ queue: 'repeated' })).jobs).toHaveLength(1)
   })
 
-  test('P3 P16 jobs of a claim whose reply is lost are found, handed back and run, and no attempt is spent', async () => {
+  test('P3 P16 jobs of a claim with a lost reply are found, released and run, without spending an attempt', async () => {
     const mill = await faultyMill(at, { jobs: [echo], route: () => 'claimed' })
     const { store, platform } = mill
     await platform.settled()
@@ -72,7 +72,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(eventsOf(mill, 'started')).toHaveLength(3)
   })
 
-  test('P16 what this process runs is never taken for a lost claim, however long it runs', async () => {
+  test('P16 a job that this process runs never counts as a lost claim, however long it runs', async () => {
     const { job, entered, open } = gatedJob()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'long' })
     const { id } = await mill.enqueue(job, null)
@@ -92,7 +92,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(await mill.history(id)).toHaveLength(1)
   })
 
-  test('P3 P16 a finish whose reply is lost is written once, and so is what follows it', async () => {
+  test('P3 P16 a finish with a lost reply is written once, and so are its follow-ups', async () => {
     const parent = defineJob({
       kind: 'parent',
       async run({ enqueue }) {
@@ -113,7 +113,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(eventsOf(mill, 'started')).toHaveLength(2)
   })
 
-  test('P16 a death whose reply is lost is followed by onDead once', async () => {
+  test('P16 a death with a lost reply runs onDead once', async () => {
     const deaths: string[] = []
     const mortal = defineJob({
       kind: 'mortal',
@@ -130,7 +130,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     expect(followUps).toMatchObject([{ state: 'done' }])
   })
 
-  test('P16 progress and logs whose replies are lost are noted with the next ones', async () => {
+  test('P16 progress and logs with lost replies are written with the next ones', async () => {
     const { entered, open, ...gate } = gatedJob()
     const noting = defineJob({
       kind: 'noting',
@@ -153,7 +153,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     open('done')
   })
 
-  test('P16 renewals whose replies are lost cost nothing as long as one is known in time', async () => {
+  test('P16 lost replies of renewals do no harm while one arrives in time', async () => {
     const { job, entered, open } = gatedJob()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'renewed' })
     const { id } = await mill.enqueue(job, null)

@@ -73,7 +73,7 @@ describe('a notification', () => {
     expect(wakes).toHaveLength(30)
   })
 
-  test('goes on to the next when the chosen one is busy, until somebody has room', () => {
+  test('is forwarded to the next instance while the selected one is busy, until one has room', () => {
     const places = {
       ...Object.fromEntries(Object.keys(thirty).map((id) => [id, { room: 0 }])),
       last: { room: 1 },
@@ -85,13 +85,13 @@ describe('a notification', () => {
     }
   })
 
-  test('ends when no instance has room', () => {
+  test('ends if no instance has room', () => {
     const { notify, wakes, passed } = cluster({ a: { room: 0 }, b: { room: 0 }, c: { room: 0 } })
     notify(5)
     expect([wakes, passed.length]).toEqual([[], 2])
   })
 
-  test('hands on what the chosen one has no room for', () => {
+  test('forwards the jobs for which the selected instance has no room', () => {
     const { notify, wakes } = cluster({
       a: { room: 3 },
       b: { room: 3 },
@@ -102,7 +102,7 @@ describe('a notification', () => {
     expect(new Set(wakes).size).toBe(3)
   })
 
-  test('goes on when a claim found nothing and others have kinds of their own', () => {
+  test('is forwarded after an empty claim if other instances have other kinds', () => {
     const { notify, wakes, notifications } = cluster({ a: { kinds: ['a'] }, b: { kinds: ['b'] } })
     notify(1)
     const [first = ''] = wakes
@@ -112,14 +112,14 @@ describe('a notification', () => {
     expect(wakes).toHaveLength(2)
   })
 
-  test('does not go on when a claim found nothing and all have the same kinds', () => {
+  test('is not forwarded after an empty claim if all instances have the same kinds', () => {
     const { notify, wakes, notifications, passed } = cluster({ a: {}, b: {} })
     notify(1)
     notifications.get(wakes[0] ?? '')?.foundNothing()
     expect([wakes.length, passed]).toEqual([1, []])
   })
 
-  test('where nobody hands it on, lets the others look a moment later', async () => {
+  test('that no instance forwards makes the others claim a moment later', async () => {
     const { platform, notify, wakes, passed } = cluster({ a: {}, b: {}, c: {} })
     notify(1, 7, false)
     notify(1, 7, false)

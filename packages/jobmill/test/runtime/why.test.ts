@@ -27,7 +27,7 @@ async function reasons(mill: TestMill, id: string): Promise<string[]> {
 
 describe.each(subjects)('why a job is not running, on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('it is due later, and after which attempt', async () => {
+  test('it is due later, and after a failed attempt', async () => {
     const mill = await create({ jobs: [job] })
     const later = await mill.enqueue(job, '', { delay: '90s' })
     expect(await mill.why(later.id)).toEqual({
@@ -48,7 +48,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(await reasons(mill, second.id)).toEqual(['order'])
   })
 
-  test('its queue is paused, has no workers, or cools down, and others come before it', async () => {
+  test('its queue is paused, has no workers, or is cooling down, and other jobs are ahead', async () => {
     const mill = await create({ jobs: [job] })
     const first = await mill.enqueue(job, 'throttle')
     await mill.platform.settled()
@@ -65,7 +65,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     )
   })
 
-  test('nobody serves its queue, or its kind', async () => {
+  test('no process serves its queue or its kind', async () => {
     const mill = await create({ jobs: [job] })
     const queue = await mill.enqueue('a', '', { queue: 'nowhere' })
     const kind = await mill.enqueue('b', '')
@@ -74,7 +74,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(await reasons(mill, kind.id)).toEqual(['kind-without-worker'])
   })
 
-  test('the limit of its queue is empty, taken, or drained', async () => {
+  test('the limit of its queue is empty, held, or drained', async () => {
     const mill = await create({
       jobs: [job],
       limits: { slow: { rate: 1, per: '10m' }, one: { concurrency: 1 } },
@@ -100,7 +100,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     reportedReasons.add('limit')
   })
 
-  test('a limit that its handler drew on was empty', async () => {
+  test('a limit that its handler acquires was empty', async () => {
     const draws = defineJob({
       kind: 'draws',
       run: ({ limit }: JobContext) => limit.acquire('smtp').then(() => 1),
@@ -115,7 +115,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
-  test('a limit that its handler drew on was empty for a key', async () => {
+  test('a limit that its handler acquires was empty for a key', async () => {
     const draws = defineJob({
       kind: 'draws',
       run: ({ limit }: JobContext) => limit.acquire('chat', { key: 'bot 7' }).then(() => 1),
@@ -130,7 +130,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     )
   })
 
-  test('all workers are busy, nothing stands in its way, it runs, or it has ended', async () => {
+  test('all workers are busy, it is next, it runs, or it has ended', async () => {
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     const running = await mill.enqueue(job, 'hold')
     await mill.platform.settled()
@@ -151,7 +151,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(await mill.why('00000000-0000-7000-8000-000000000000')).toBeNull()
   })
 
-  test('it was running during two crashes, so it has to be alone', async () => {
+  test('it is quarantined after two crashes', async () => {
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, '', { queue: 'other' })
     for (let crash = 0; crash < 2; crash += 1) {
@@ -176,6 +176,6 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
   })
 })
 
-test('every reason was seen', () => {
+test('the tests above cover every reason', () => {
   expect(REASONS.filter((reason) => !reportedReasons.has(reason))).toEqual([])
 })

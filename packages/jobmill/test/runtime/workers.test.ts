@@ -37,7 +37,7 @@ async function end(
 
 describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
-  test('ten per instance unless the queue says otherwise, for each queue', async () => {
+  test('each queue has ten per instance by default, or its own number', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job], serve: ['a', 'b'], queues: { b: { workers: 2 } } })
     await mill.enqueueMany(
@@ -57,7 +57,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, ...running.keys())
   })
 
-  test('P7 fewer workers: what runs goes on, and nothing is claimed until there is room', async () => {
+  test('P7 fewer workers: running jobs continue, and nothing is claimed until there is room', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job], queues: { default: { workers: 3 } } })
     await mill.enqueueMany(job, many(1, 6))
@@ -77,7 +77,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, 6)
   })
 
-  test('a total that changes counts with the next heartbeat, also before it was assigned', async () => {
+  test('a changed total applies with the next heartbeat, even before it is assigned', async () => {
     const { job, running } = holding()
     let isAway = false
     const mill = await create({ jobs: [job], queues: { default: { workers: 3 } } }, (store) => ({
@@ -94,7 +94,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, ...running.keys())
   })
 
-  test('P7 a paused queue finishes what runs; resumed, it goes on within a second', async () => {
+  test('P7 a paused queue finishes running jobs; resumed, it continues within a second', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     await mill.enqueueMany(job, many(1, 2))
@@ -111,7 +111,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, 2)
   })
 
-  test('a total is shared by the instances that serve the queue', async () => {
+  test('the instances that serve a queue share its total', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job], queues: { default: { workers: 5 } } })
     const other = {
@@ -134,7 +134,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, ...running.keys())
   })
 
-  test('lower priorities first, then in the order of becoming ready', async () => {
+  test('lower priorities first, then in the order in which jobs became ready', async () => {
     const { job, running, order } = holding()
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     await mill.enqueue(job, 0)
@@ -149,7 +149,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     expect(order).toEqual([0, 2, 1, 3, 4])
   })
 
-  test('jobs of one order key run one at a time, in their order, and the next begins at once', async () => {
+  test('jobs with one order key run one at a time, in order, and the next starts at once', async () => {
     const { job, running, order } = holding()
     const mill = await create({ jobs: [job] })
     const startedAt = mill.clock.now()
@@ -170,7 +170,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     expect(mill.clock.now()).toBe(startedAt)
   })
 
-  test('P9 a job is ready within a second of its time, by the clock of the database', async () => {
+  test('P9 a job is ready within a second of its due time, by the clock of the database', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job] })
     await mill.enqueue(job, 1, { runAt: mill.clock.now() + 90_000 })
@@ -181,7 +181,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, 1)
   })
 
-  test('events tell the whole story, and a listener that throws changes nothing', async () => {
+  test('events report every step, and a listener that throws changes nothing', async () => {
     const job = defineJob({
       kind: 'a',
       backoff: { fixed: '1s' },
