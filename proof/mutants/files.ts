@@ -72,7 +72,7 @@ export const FILES: readonly TestedMutant[] = [
     file: 'store-sqlite/tx.ts',
     find: 'if (historyOf(sql) !== history)',
     replace: 'if (historyOf(sql) + history < 0)',
-    test: { file: DELETED, name: 'D3 P10 a transaction of the user' },
+    test: { file: DELETED, name: 'D3 P10 a user transaction' },
   },
   {
     name: 'sqlite: a call may hold the write lock for longer than a lease',

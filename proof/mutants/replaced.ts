@@ -32,7 +32,7 @@ export const REPLACED: readonly TestedMutant[] = [
     replace: "if (rows === 'never') load()",
     test: {
       file: `${TESTS}/postgres/replaced.test.ts`,
-      name: 'a started process puts a kind back on its own, and its jobs run',
+      name: 'a started process restores a kind on its own, and its jobs run',
     },
   },
   {
@@ -47,14 +47,14 @@ export const REPLACED: readonly TestedMutant[] = [
     file: 'store-postgres/recovery.ts',
     find: `if (!MISSING.has(codeOf(error) ?? '')) throw error`,
     replace: 'if (error !== undefined) throw error',
-    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: what is enqueued' },
+    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: jobs enqueued' },
   },
   {
     name: 'postgres: a sequence that is behind its table is not raised when a row is refused',
     file: 'store-postgres/recovery.ts',
     find: 'if (isNumberTaken(error)) {',
     replace: 'if (isNumberTaken(null)) {',
-    test: { file: `${TESTS}/postgres/sequences.test.ts`, name: 'D3 P1 under a mill that works' },
+    test: { file: `${TESTS}/postgres/sequences.test.ts`, name: 'D3 P1 under a working mill' },
   },
   {
     name: 'postgres: sequences that are behind their tables are not raised at open',

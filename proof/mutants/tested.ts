@@ -100,14 +100,14 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/floors.ts',
     find: 'const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom',
     replace: 'const isDue = false',
-    test: { file: `${TESTS}/postgres/floors.test.ts`, name: 'a job that commits late, below a floor' },
+    test: { file: `${TESTS}/postgres/floors.test.ts`, name: 'a job that commits late, below a scan cursor' },
   },
   {
     name: 'postgres: the scan cursor of due jobs is never reset',
     file: 'store-postgres/due-floor.ts',
     find: 'now < notBefore ? floor : null',
     replace: 'notBefore > 0 ? floor : null',
-    test: { file: `${TESTS}/postgres/due-floor.test.ts`, name: 'after one that took long' },
+    test: { file: `${TESTS}/postgres/due-floor.test.ts`, name: 'after a slow scan' },
   },
   {
     name: 'postgres: the reaper reads an old snapshot',
@@ -130,7 +130,7 @@ export const TESTED: readonly TestedMutant[] = [
          ELSE \${ready} END AS state
     FROM jobmill.running AS r JOIN over AS o ON o.id = r.instance
 )`,
-    test: { file: `${TESTS}/postgres/open-transactions.test.ts`, name: 'does not hold up the reaper' },
+    test: { file: `${TESTS}/postgres/open-transactions.test.ts`, name: 'does not block the reaper' },
   },
   {
     name: 'postgres: the reaper ignores the lease token',
@@ -186,7 +186,7 @@ export const TESTED: readonly TestedMutant[] = [
     replace: `const replies = await enqueueWith(
     context,
     context.connection.query,`,
-    test: { file: `${TESTS}/postgres/cluster.test.ts`, name: 'leaves neither the job nor the note' },
+    test: { file: `${TESTS}/postgres/cluster.test.ts`, name: 'leaves neither the job nor the tick' },
   },
   {
     name: 'postgres: retention deletes a dedupe key together with its job',
@@ -240,14 +240,14 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/ready-counts.ts',
     find: 'if (xid !== null) context.notifyAfterCommit',
     replace: 'if (xid === undefined) context.notifyAfterCommit',
-    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a transaction' },
+    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a user transaction' },
   },
   {
     name: "postgres: a rollback of the user's transaction sends a notification",
     file: 'store-postgres/commit-watch.ts',
     find: 'if (hasCommitted && one !== undefined',
     replace: 'if (one !== undefined',
-    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a transaction' },
+    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a user transaction' },
   },
   {
     name: 'postgres: the password function is not called',

@@ -40,13 +40,13 @@ async function claimedWhile(change: string): Promise<readonly Lease[]> {
   return claiming
 }
 
-describe('postgres: a queue that closes while a claim looks', () => {
-  test('P13 nothing is taken from one that cools down, is paused or draws on a limit by now; the others give what they have', async () => {
+describe('postgres: a queue that closes during a claim', () => {
+  test('P13 a claim takes no job from a queue that now cools down, is paused or has a limit, and takes those of other queues', async () => {
     for (const change of [`cool_until = ${Date.now() + 60_000}`, 'paused = true', `limit_name = 'few'`])
       expect((await claimedWhile(change)).map(({ queue }) => queue)).toEqual(['other'])
   })
 
-  test('what changes nothing of that keeps nothing back', async () => {
+  test('a change that does not close the queue withholds no job', async () => {
     expect((await claimedWhile('cool_until = 1')).map(({ queue }) => queue).toSorted()).toEqual([
       'mail',
       'other',

@@ -76,7 +76,7 @@ const ENDS: [string, (lease: Lease) => Promise<unknown>][] = [
   ['a release', (lease) => store.finish([{ ...done(lease), outcome: null, transition: { to: 'ready' } }])],
 ]
 
-test('P13 a key that is first used while its limit is being changed waits for that, and has the new settings', async () => {
+test('P13 the first use of a key while its limit is being changed waits, and uses the new settings', async () => {
   const settings = { type: 'rate', amount: 1, perMs: 3_600_000, burst: 1, perKey: true } as const
   await store.declareLimits([{ name: 'keyed', settings }])
   const changing = await client()
@@ -94,7 +94,7 @@ test('P13 a key that is first used while its limit is being changed waits for th
 })
 
 describe('postgres: permits', () => {
-  test.each(ENDS)('P13 of a take that %s had to wait for are given back all the same', async (how, end) => {
+  test.each(ENDS)('P13 of an acquire that %s had to wait for are released too', async (how, end) => {
     const name = how.replace(' ', '-')
     await concurrency(name, 5)
     const lease = await running(name)
@@ -116,7 +116,7 @@ describe('postgres: permits', () => {
     expect(await held(name)).toBe(0)
   })
 
-  test('P15 of a job are deleted once it proceeds, so that it costs nothing more', async () => {
+  test('P15 of a job are deleted when it continues, so that they cost nothing more', async () => {
     await concurrency('forgotten', 5)
     const ends = [
       { to: 'ready' },
@@ -148,7 +148,7 @@ describe('postgres: permits', () => {
     expect(await waits).toMatchObject([{ outcome: 'granted' }])
   })
 
-  test('P13 of jobs that an earlier release took back are swept away by retention, and others are not', async () => {
+  test('P13 of jobs that an earlier release reaped are deleted by retention, and others are not', async () => {
     await concurrency('stray', 5)
     const [gone, runs] = [await running('stray'), await running('stray')]
     await store.acquire([gone, runs].map((lease) => permitFor(lease, 'stray')))
@@ -160,7 +160,7 @@ describe('postgres: permits', () => {
     expect(await held('stray')).toBe(2)
   })
 
-  test('P13 a limit that is being deleted cannot be named by a queue at the same moment', async () => {
+  test('P13 a limit that is being deleted cannot be attached to a queue', async () => {
     await concurrency('going', 1)
     const tx = await client()
     await tx.query('BEGIN')
@@ -176,7 +176,7 @@ describe('postgres: permits', () => {
 })
 
 describe('postgres: a claim from queues with and without a limit', () => {
-  test('P2 P16 gives what it has when the limit cannot be had, because that is claimed by now', async () => {
+  test('P2 P16 returns the jobs that it has claimed from other queues if the limit is locked', async () => {
     await concurrency('stuck', 5)
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'stuck' }
     await store.declareQueues([{ name: 'stuck', settings }])
@@ -202,7 +202,7 @@ async function pid(query: Query): Promise<unknown> {
 }
 
 describe('postgres: a refusal between two statements', () => {
-  test('P16 takes back what was written before it, and leaves the connection as it was', async () => {
+  test('P16 rolls back what was written before it, and leaves the connection usable', async () => {
     const connection = connect({ url, connections: 1, deadlineMs: 10_000, platform: systemPlatform })
     onTestFinished(() => connection.close())
     let before: unknown
@@ -218,7 +218,7 @@ describe('postgres: a refusal between two statements', () => {
 })
 
 describe('postgres: a tick whose last statement fails', () => {
-  test('P12 leaves neither the job nor the note, and is accepted when it is sent again', async () => {
+  test('P12 leaves neither the job nor the tick, and is accepted when it is sent again', async () => {
     await store.createSchedule('failing', aDefinition())
     const owner = await client()
     await owner.query(`
@@ -241,7 +241,7 @@ async function single(): Promise<Store<Tx>> {
 }
 
 describe('postgres: one connection is enough', () => {
-  test('P13 for a claim from limited queues, on a handle that knows no names yet', async () => {
+  test('P13 for a claim from limited queues, on a handle with an empty name cache', async () => {
     await concurrency('one', 1)
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'one' }
     await store.declareQueues([{ name: 'single', settings }])

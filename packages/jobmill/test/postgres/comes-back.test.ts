@@ -51,8 +51,8 @@ async function eventually<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('postgres comes back', () => {
-  test('P16 after every connection was dropped, the next calls work and the process lives', () =>
+describe('postgres recovers', () => {
+  test('P16 after every connection was dropped: the next calls work and the process survives', () =>
     withStore('dropped', async (store) => {
       await store.enqueue([aJob()])
       await dropConnections()
@@ -61,7 +61,7 @@ describe('postgres comes back', () => {
       expect((await store.counts())[0]).toMatchObject({ ready: 2 })
     }))
 
-  test('P16 after a restart and after a crash of the server, every verb works again', () =>
+  test('P16 after a restart and a crash of the server: every verb works again', () =>
     withStore('restarted', async (store) => {
       const me = anInstance({ leaseMs: 600_000 })
       await store.register(me)
@@ -103,7 +103,7 @@ describe('postgres comes back', () => {
     }
   })
 
-  test('P11 P1 P3 enqueues that lose their answer to dropped connections make each job exactly once', () =>
+  test('P11 P1 P3 enqueues that lose their reply to dropped connections store each job exactly once', () =>
     withStore('unknown', async (store) => {
       const { enqueue } = enqueuer(store)
       const ids: string[] = []
@@ -124,7 +124,7 @@ describe('postgres comes back', () => {
       expect((await eventually(() => store.counts()))[0]?.ready).toBe(200)
     }))
 
-  test('P16 a statement that gets no answer in time has an unknown outcome, and its connection is given up', async () => {
+  test('P16 a statement without an answer in time has an unknown outcome, and its connection is closed', async () => {
     const holder = new pg.Client({ connectionString: server.url })
     await holder.connect()
     // Created with enough time for a busy machine.
@@ -230,7 +230,7 @@ describe('postgres: connection settings', () => {
   })
 
   test.each(['url', 'connection', 'pool'] as const)(
-    'N7 with %s, a password function is called for every connection, so one that was rotated works after a reconnect',
+    'N7 with %s, a password function is called for every connection, so a rotated password works after a reconnect',
     async (way) => {
       const { change } = await withPassword()
       let current = 'one'
@@ -304,7 +304,7 @@ describe('postgres: connection settings', () => {
     expect(await postgres({ pool, password: 'one' }).tools.schema()).toBeDefined()
   })
 
-  test('H6 a password function that fails is named at once with its reason, and asked again later', async () => {
+  test('H6 a password function that fails is reported at once with its reason, and called again later', async () => {
     await withPassword()
     const answers: (() => unknown)[] = [
       () => Promise.reject(new Error('the vault is sealed')),
@@ -339,7 +339,7 @@ describe('postgres: connection settings', () => {
     expect(() => postgres({ connection: options })).toThrow(/connection\.pasword.*Did you mean "password"/)
   })
 
-  test('N7 ssl is for every connection: statements, LISTEN and tools', async () => {
+  test('N7 ssl applies to every connection: statements, LISTEN and tools', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'jobmill-tls-'))
     const [key, cert] = [join(folder, 'server.key'), join(folder, 'server.crt')]
     const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=jobmill']

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { dueFloor } from '../../src/store-postgres/due-floor.ts'
 
-describe('postgres: the floor of what is due', () => {
-  test('while looks are quick, all of them are full ones', () => {
+describe('postgres: the scan cursor of due jobs', () => {
+  test('while scans are fast, each one is a full scan', () => {
     const due = dueFloor()
     due.record({ from: null, upTo: 7_000, ms: 5, now: 0 })
     expect(due.from(1)).toBeNull()
   })
 
-  test('P15 after one that took long, the next begin where it ended, until twenty times its time is over', () => {
+  test('P15 after a slow scan, the next ones start where it ended, until twenty times its duration has passed', () => {
     const due = dueFloor()
     due.record({ from: null, upTo: 7_000, ms: 100, now: 0 })
     expect(due.from(1)).toBe(7_000)

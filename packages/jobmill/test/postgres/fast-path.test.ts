@@ -47,7 +47,7 @@ const countsOf = async (name: string): Promise<unknown> =>
   (await store.counts()).find(({ queue }) => queue === name)
 
 describe('postgres: the fast path', () => {
-  test('many that are done, and among them some with a key, a turn or another way to go', async () => {
+  test('finishes many done jobs, and among them some with a dedupe key, an order key or another transition', async () => {
     const others = [{ dedupe: { key: 'k' } }, { orderKey: 'o' }, {}, {}]
     const leases = await claimed('mixed', [...plain(25), ...others])
     const items = leases.map((lease) => finish(lease))
@@ -69,7 +69,7 @@ describe('postgres: the fast path', () => {
     expect(await store.stage(10)).toMatchObject({ ready: 1 })
   })
 
-  test('all done, some of them with a key: one answer for all, in their order, and the same when it is sent again, marked as such', async () => {
+  test('finishes done jobs, some with a dedupe key, with one reply each in order, and marks a repeated call', async () => {
     const leases = await claimed('keyed', [...plain(30), { dedupe: { key: 'l' } }, ...plain(2)])
     const items = leases.map((lease) => finish(lease))
     const replies = leases.map(({ id }) => ({ id, accepted: true, state: 'done', followUps: [] }))
@@ -79,7 +79,7 @@ describe('postgres: the fast path', () => {
     expect(await countsOf('keyed')).toMatchObject({ done: 33, running: 0 })
   })
 
-  test('P2 the same job twice among many: the first counts', async () => {
+  test('P2 the same job twice in a call: the first item counts', async () => {
     const leases = await claimed('twice', plain(25))
     const [first] = leases
     if (first === undefined) throw new Error('there are 25')
@@ -89,7 +89,7 @@ describe('postgres: the fast path', () => {
     expect(await countsOf('twice')).toMatchObject({ done: 24, scheduled: 1 })
   })
 
-  test('some are forgotten and some are kept in one call', async () => {
+  test('deletes some jobs and retains others in one call', async () => {
     const leases = await claimed('forgetting', plain(50))
     const items = leases.map((lease, at) => finish(lease, { to: 'done', result: null, forget: at % 2 === 0 }))
     expect((await store.finish(items)).every(({ accepted, state }) => accepted && state === 'done')).toBe(
@@ -99,7 +99,7 @@ describe('postgres: the fast path', () => {
     expect(await countsOf('forgetting')).toMatchObject({ done: 25, running: 0 })
   })
 
-  test.each([false, true])('texts arrive unchanged, with direct dispatch: %s', async (handsOff) => {
+  test.each([false, true])('stores texts unchanged, with direct dispatch: %s', async (handsOff) => {
     const queue = handsOff ? 'texts-handed' : 'texts'
     const tags = ['a"b', String.raw`c\d`, '{x,y}', 'NULL', "it's", 'ü']
     const jobs = someJobs([

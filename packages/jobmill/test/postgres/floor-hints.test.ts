@@ -22,8 +22,8 @@ function looked(hints: Floors, now: number, kinds = '{1}'): number[][] {
   return hints.look('q', kinds, now).ranges.map(({ priority, seq, below }) => [priority, seq, below])
 }
 
-describe('postgres: floors', () => {
-  test('the first look is a full one, and the next begins behind what was leased', () => {
+describe('postgres: scan cursors', () => {
+  test('the first scan is a full one, and the next starts after the leased jobs', () => {
     const hints = floors()
     expect(looked(hints, 0)).toEqual(FULL)
     hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 40]]) }))
@@ -38,40 +38,40 @@ describe('postgres: floors', () => {
     ['after half a second', (hints: Floors): number[][] => looked(hints, 500)],
     ['for other kinds', (hints: Floors): number[][] => looked(hints, 1, '{1,2}')],
     [
-      'after a ring',
+      'after a notification',
       (hints: Floors): number[][] => {
         hints.disturb(['q'])
         return looked(hints, 1)
       },
     ],
     [
-      'after a ring that names no queue',
+      'after a notification without a queue',
       (hints: Floors): number[][] => {
         hints.disturb('all')
         return looked(hints, 1)
       },
     ],
     [
-      'after a look that got few',
+      'after a scan that found few',
       (hints: Floors): number[][] => {
         hints.record('q', '{1}', 1, aScan({ leases: 1, upTo: new Map([[0, 41]]) }))
         return looked(hints, 2)
       },
     ],
     [
-      'after a look that got less than there is room for',
+      'after a scan that found fewer jobs than there is room for',
       (hints: Floors): number[][] => {
         hints.record('q', '{1}', 1, aScan({ wasFull: false, lastSeq: 50 }))
         return looked(hints, 2)
       },
     ],
-  ])('there is a full look %s', (_, look) => {
+  ])('a full scan runs %s', (_, look) => {
     const hints = floors()
     hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 40]]) }))
     expect(look(hints)).toEqual(FULL)
   })
 
-  test('a notification during a look still counts after its end', () => {
+  test('a notification during a scan still counts after its end', () => {
     const hints = floors()
     hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 40]]) }))
     looked(hints, 1)
@@ -80,7 +80,7 @@ describe('postgres: floors', () => {
     expect(looked(hints, 3)).toEqual(FULL)
   })
 
-  test('P15 an expensive full look is repeated after twenty times its duration, despite notifications', () => {
+  test('P15 an expensive full scan is repeated after twenty times its duration, despite notifications', () => {
     const hints = floors()
     hints.record('q', '{1}', 0, aScan({ lastSeq: 90, lanes: [7], pages: 4_000, ms: 100 }))
     hints.disturb(['q'])
@@ -95,7 +95,7 @@ describe('postgres: floors', () => {
     expect(looked(hints, 2_000)).toEqual(FULL)
   })
 
-  test('a full look that did not go to the end leaves no floor from before', () => {
+  test('a full scan that did not reach the end resets older cursors', () => {
     const hints = floors()
     hints.record('q', '{1}', 0, aScan({ upTo: new Map([[0, 90]]) }))
     hints.record('q', '{1}', 600, aScan({ upTo: new Map([[0, 12]]) }))

@@ -61,8 +61,8 @@ function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
 }
 
-describe('postgres: what claims walk over', () => {
-  test('P15 rows that are dead and cannot be removed yet are walked over once, not by every claim', async () => {
+describe('postgres: the scans of claims', () => {
+  test('P15 dead rows that cannot be removed yet are scanned once, not by every claim', async () => {
     const pin = await onClient()
     await pin.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
     await pin.query('SELECT pg_current_xact_id()')
@@ -87,7 +87,7 @@ describe('postgres: what claims walk over', () => {
     expect(await claim('many', 10)).toHaveLength(1)
   }, 60_000)
 
-  test('P3 a job that commits late, below a floor, is found when a claim gets less than it asked for', async () => {
+  test('P3 a job that commits late, below a scan cursor, is found when a claim returns fewer jobs than requested', async () => {
     const late = aJob({ queue: 'late' })
     const client = await onClient()
     await client.query('BEGIN')
@@ -98,7 +98,7 @@ describe('postgres: what claims walk over', () => {
     expect((await claim('late', 500)).map(({ id }) => id)).toContain(late.id)
   })
 
-  test('P9 and while there is always more to claim, by the next full look, which is due after half a second', async () => {
+  test('P9 a late job in a queue that never empties is found by the next full scan, due after half a second', async () => {
     let now = 0
     const platform = { ...systemPlatform, monotonic: () => now }
     const busy = postgres(url, { schema, notifier: false, platform })
@@ -119,7 +119,7 @@ describe('postgres: what claims walk over', () => {
     expect(await finds()).toBe(true)
   })
 
-  test('a more urgent job of another process overtakes at once, although this one knows nothing of its priority', async () => {
+  test('a more urgent job of another process goes first at once, although this process has no cursor for its priority', async () => {
     const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())

@@ -11,7 +11,7 @@ import { MIGRATIONS } from '../../src/store-postgres/migrations.ts'
 const url = inject('postgresUrl')
 const PATIENCE = { deadlineMs: 10_000, platform: systemPlatform }
 describe('postgres migrations, forward', () => {
-  test('P16 what is at work has every table while a migration waits for the one that it changes', async () => {
+  test('P16 a claim in progress can use every table while a migration waits for the table that it changes', async () => {
     const schema = freshSchema(url, 'forward')
     const connection = connect({ url, connections: 1, ...PATIENCE })
     onTestFinished(() => connection.close())

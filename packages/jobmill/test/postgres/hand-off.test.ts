@@ -66,7 +66,7 @@ describe('postgres: direct dispatch concurrent with', () => {
     })
   }, 30_000)
 
-  test('P7 a pause: what was leased is held, and after the pause nothing is', async () => {
+  test('P7 a pause: leased jobs are held, and after the pause no job is leased', async () => {
     await store.declareQueues([{ name: 'pausing', settings: DEFAULT_QUEUE_SETTINGS }])
     for (const paused of [true, false, true]) {
       const [, replies] = await Promise.all([
@@ -80,7 +80,7 @@ describe('postgres: direct dispatch concurrent with', () => {
     expect(leasesOf(after)).toEqual([])
   })
 
-  test('P4 the end of the instance: what was on its way goes back', async () => {
+  test('P4 the end of the instance: jobs in flight are returned to the queue', async () => {
     const leaving = anInstance({ leaseMs: 3_600_000 })
     await store.register(leaving)
     const handOff = { ...roomIn('leaving', 10), instance: leaving.id }
@@ -91,7 +91,7 @@ describe('postgres: direct dispatch concurrent with', () => {
     expect(await store.claim(claimFrom('leaving'))).toHaveLength(10)
   })
 
-  test('P11 with an existing id, only new jobs are dispatched', async () => {
+  test('P11 a repeated id: only new jobs are dispatched', async () => {
     const [known, fresh] = someJobs([{ queue: 'known' }, { queue: 'known' }])
     if (known === undefined || fresh === undefined) throw new Error('two requests make two jobs')
     const first = await store.enqueue([known], { handOff: roomIn('known', 1) })

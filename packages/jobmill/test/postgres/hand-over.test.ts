@@ -194,7 +194,7 @@ describe('postgres: remote dispatch of a job', () => {
     expect(await stateOf(job)).toBe('ready')
   })
 
-  test('P4 nor while another process finds out that it does not listen', async () => {
+  test('P4 leases nothing to it while another process finds out that it does not listen', async () => {
     const { schema, client, instance } = await scene()
     const [one, other] = [
       new pg.Client({ connectionString: url }),
@@ -250,7 +250,7 @@ describe('postgres: remote dispatch of a job', () => {
     expect(overheard.filter((text) => text.includes(job.id) || text.includes('offer'))).toEqual([])
   })
 
-  test('counts in its queue as running', async () => {
+  test('counts as running in its queue', async () => {
     const { client, standBy, arrival } = await scene()
     await standBy()
     await client.enqueue([aJob({ queue: 'a' })])
@@ -298,7 +298,7 @@ describe('postgres: offers', () => {
     expect(overs.standBy({ ...offer(2), kind: 'other' })).toBe(false)
   })
 
-  test('are used in their order, each once, and not when they are old', () => {
+  test('are used in order, each once, and not when they are old', () => {
     const { overs, pass } = alone()
     for (const number of [1, 2]) overs.onMessage(offerText(number))
     const job = aJob({ queue: 'a' })
@@ -313,7 +313,7 @@ describe('postgres: offers', () => {
     expect(used()).toBeUndefined()
   })
 
-  test('do not pile up, and what is not understood is nothing', () => {
+  test('are bounded, and an unknown message is ignored', () => {
     const { overs, pass } = alone()
     for (let number = 1; number <= 1_000; number += 1) overs.onMessage(offerText(number))
     const used = Array.from({ length: 1_000 }, () => {
@@ -358,7 +358,7 @@ describe('postgres: offers', () => {
     expect(arrived).toHaveLength(1)
   })
 
-  test('are not used more often than every few milliseconds', () => {
+  test('are used at most once every few milliseconds', () => {
     const { overs, pass } = alone()
     for (const number of [1, 2]) overs.onMessage(offerText(number))
     expect(overs.of(aJob({ queue: 'a' }))).toBeDefined()

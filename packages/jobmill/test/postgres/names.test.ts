@@ -299,7 +299,7 @@ const leaseOf = (id: string, leases: readonly Lease[]): unknown => {
   return { queue: lease?.queue, kind: lease?.kind }
 }
 
-describe('D2 the names under an open store are those of another database', () => {
+describe('D2 the name ids change under an open store', () => {
   test.each(CHANGES)('%s: every verb that writes jobs writes the right names', async (_, change) => {
     for (const [verb, write] of Object.entries(WRITES)) {
       const jobs = await write(await warm(change))
@@ -310,7 +310,7 @@ describe('D2 the names under an open store are those of another database', () =>
     }
   })
 
-  test.each(CHANGES)('%s: every verb that tells of jobs tells the right names', async (_, change) => {
+  test.each(CHANGES)('%s: every verb that returns jobs returns the right names', async (_, change) => {
     for (const [verb, read] of Object.entries(READS)) {
       expect({ verb, names: await read(await warm(change)) }).toEqual({ verb, names: MINE })
     }

@@ -231,7 +231,7 @@ describe('postgres notifier: between handles', () => {
     expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
   })
 
-  test('a message of an earlier release wakes everybody', async () => {
+  test('a message of an earlier release wakes every instance', async () => {
     const schema = freshSchema(url, 'notify')
     const store = await opened(schema)
     const waits = wait(store)
@@ -254,7 +254,7 @@ describe('postgres notifier: between handles', () => {
   })
 
   test.each(['enqueue', 'complete'] as const)(
-    'N8 %s in a transaction of the user: others are notified after the commit, and never of what was rolled back',
+    'N8 %s in a user transaction: others are notified after the commit, and never of rolled-back jobs',
     async (way) => {
       const schema = freshSchema(url, 'notify')
       const [here, there] = [await opened(schema), await opened(schema)]

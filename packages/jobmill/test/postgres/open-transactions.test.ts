@@ -42,8 +42,8 @@ async function workerOf(queue: string): Promise<ReturnType<typeof aClaim>> {
   return aClaim(instance.id, { queues: [{ queue, room: 500 }] })
 }
 
-describe('postgres: an open transaction of a user', () => {
-  test('that met a duplicate does not keep the holder of the key from finishing', async () => {
+describe('postgres: an open user transaction', () => {
+  test('that got a duplicate does not block the finish of the key holder', async () => {
     const tx = await openTransaction()
     const dedupe = { key: 'met' }
     await store.enqueue([aJob({ queue: 'met', dedupe }), aJob({ queue: 'met' })])
@@ -53,7 +53,7 @@ describe('postgres: an open transaction of a user', () => {
     expect(await store.finish(leases.map(done))).toMatchObject([{ state: 'done' }, { state: 'done' }])
   })
 
-  test('that is finishing a job does not hold up the reaper', async () => {
+  test('that is finishing a job does not block the reaper', async () => {
     const tx = await openTransaction()
     await store.enqueue([aJob({ queue: 'hung' }), aJob({ queue: 'other' })])
     const [mine] = await store.claim(await workerOf('hung'))
@@ -68,7 +68,7 @@ describe('postgres: an open transaction of a user', () => {
     expect(reapedIds).not.toContain(mine?.id)
   })
 
-  test('that replaced the head of one line does not stop the others', async () => {
+  test('that replaced the first job of one order queue does not block the others', async () => {
     const tx = await openTransaction()
     const dedupe = { key: 'head', onConflict: 'replace' as const }
     await store.enqueue([
@@ -83,7 +83,7 @@ describe('postgres: an open transaction of a user', () => {
     expect(leases.map(({ orderKey }) => orderKey)).toEqual(['two'])
   })
 
-  test('and the head that it held is next once it is over', async () => {
+  test('leaves the first job of its order queue next once it ends', async () => {
     const dedupe = { key: 'held', onConflict: 'replace' as const }
     await store.enqueue([aJob({ queue: 'held', orderKey: 'one', payload: 1, dedupe })])
     const client = new pg.Client({ connectionString: url })
@@ -99,7 +99,7 @@ describe('postgres: an open transaction of a user', () => {
 })
 
 describe('postgres: one connection is enough', () => {
-  test('for a finish that needs a transaction, on a handle that knows no names yet', async () => {
+  test('for a finish that needs a transaction, on a handle with an empty name cache', async () => {
     await store.enqueue([aJob({ queue: 'single' })])
     const [lease] = await store.claim(await workerOf('single'))
     const single = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s' })
@@ -114,7 +114,7 @@ describe('postgres: one connection is enough', () => {
     ])
   })
 
-  test('P5 for a reap that enqueues follow-ups, on a handle that knows no names yet; and it notifies', async () => {
+  test('P5 for a reap that enqueues follow-ups, on a handle with an empty name cache; and it notifies', async () => {
     const [queue, kind] = ['fatal', 'fatal.kind']
     const instance = anInstance({ queues: [queue], kinds: [kind], onDead: [kind], leaseMs: 600_000 })
     await store.register(instance)
@@ -135,7 +135,7 @@ describe('postgres: one connection is enough', () => {
 })
 
 describe('postgres: close', () => {
-  test('P16 lets every call that is on its way end, also those that wait for a connection', async () => {
+  test('P16 waits for every call in flight, even those that wait for a connection', async () => {
     const other = postgres(url, { schema, notifier: false, connections: 2 })
     await other.open()
     const calls = Array.from({ length: 50 }, () => other.enqueue([aJob({ queue: 'closing' })]))
@@ -144,7 +144,7 @@ describe('postgres: close', () => {
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
   })
 
-  test('P16 does not wait for a notifier whose server says nothing', async () => {
+  test('P16 does not wait for a notifier whose server does not answer', async () => {
     const sockets: Socket[] = []
     const silent = createServer((socket) => void sockets.push(socket))
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -162,8 +162,8 @@ describe('postgres: close', () => {
   })
 })
 
-describe('postgres: the same id sent under two keys at once', () => {
-  test('P11 is one job under the key that came first, and the other key stays free', async () => {
+describe('postgres: the same id sent with two dedupe keys at once', () => {
+  test('P11 is one job with the first key, and the other key stays free', async () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     await client.query('BEGIN')
@@ -190,7 +190,7 @@ describe('postgres: the same id sent under two keys at once', () => {
 })
 
 describe('postgres: an open transaction that ends a job of a schedule with overlap: skip', () => {
-  test('P12 holds up that schedule for a moment, and no other', async () => {
+  test('P12 delays that schedule, and no other', async () => {
     const tx = await openTransaction()
     const definition = aDefinition({ overlap: 'skip', queue: 'kept' })
     await store.declareSchedules([{ name: 'kept', version: 1, definition }])

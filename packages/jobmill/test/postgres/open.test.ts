@@ -24,7 +24,7 @@ async function openAndClose(schema: string): Promise<void> {
 }
 
 describe('postgres options', () => {
-  test('what is unknown or cannot be used is refused, with the fix', () => {
+  test('unknown and invalid options are refused, with the fix', () => {
     expect(() => postgres(url, { shema: 'x' } as object)).toThrow(/Did you mean "schema"/)
     expect(() => postgres(url, { schema: 'My Schema' })).toThrow(/is not a valid schema name/)
     expect(() => postgres(url, { schema: 'x"; DROP TABLE job; --' })).toThrow(/is not a valid schema name/)
@@ -33,7 +33,7 @@ describe('postgres options', () => {
     expect(() => postgres('localhost')).toThrow(/postgres:\/\/user:password@host/)
   })
 
-  test('its name tells where it is and never the password', () => {
+  test('its name shows the server and never the password', () => {
     expect(postgres('postgres://ada:secret@db.example:5433/app').name).toBe(
       'postgres ada@db.example:5433/app',
     )
@@ -44,7 +44,7 @@ describe('postgres options', () => {
 })
 
 describe('postgres migrations', () => {
-  test('all tables live in the schema that was chosen, and a second open changes nothing', async () => {
+  test('all tables are in the chosen schema, and a second open changes nothing', async () => {
     const schema = freshSchema(url, 'open')
     await openAndClose(schema)
     const tables = async (): Promise<unknown> =>
@@ -65,7 +65,7 @@ describe('postgres migrations', () => {
     ).toEqual([{ n: 0 }])
   })
 
-  test('two schemas of one database know nothing of each other', async () => {
+  test('two schemas of one database are independent', async () => {
     const [one, other] = [freshSchema(url, 'open'), freshSchema(url, 'open')].map((schema) =>
       postgres(url, { schema, notifier: false }),
     )
@@ -78,7 +78,7 @@ describe('postgres migrations', () => {
     await other?.close()
   })
 
-  test('a database of a newer release is refused, and says what to do', async () => {
+  test('a database of a newer release is refused, with the fix', async () => {
     const schema = freshSchema(url, 'open')
     await openAndClose(schema)
     await query(`INSERT INTO ${schema}.migration VALUES (99, 'later', 'x')`)
@@ -95,7 +95,7 @@ describe('postgres migrations', () => {
     await expect(openAndClose(schema)).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
   })
 
-  test('a user who may not create schemas can open one that was made for them', async () => {
+  test('a user without the right to create schemas can open an existing one', async () => {
     const schema = freshSchema(url, 'open')
     const role = `${schema}_role`
     await query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${role}`)
@@ -126,7 +126,7 @@ describe('postgres migrations', () => {
 })
 
 describe('postgres: connection settings', () => {
-  test('N7 settings that cannot be used are refused by their name', () => {
+  test('N7 invalid settings are refused by name', () => {
     const there = 'postgres://app@127.0.0.1/x'
     const refused: [unknown[], string, RegExp][] = [
       [[{}], 'url', /Pass exactly one of url, pool and connection/],

@@ -115,7 +115,7 @@ async function claimed(queue: string): ReturnType<Explained['claim']> {
 }
 
 describe('postgres plans: limits', () => {
-  test('P13 P15 a heartbeat looks at the front of limited queues, at the permits of their limits, and at the next schedule', () => {
+  test('P13 P15 a heartbeat reads the front of limited queues, the permits of their limits, and the next schedule', () => {
     const duties = ['a', 'b'].map((name) => ({ name, succeededAgoMs: 5, failures: 0 }))
     return expectIndexes(
       () => store.renew(aHeartbeat(alive.id, { queues: ['slow', 'few'], kinds: ['known'], duties })),
@@ -127,7 +127,7 @@ describe('postgres plans: limits', () => {
   })
   test('P13 P15 a claim from a queue with a rate walks the primary key of ready', () =>
     expectIndexes(() => claimed('slow'), 'ready_pkey', 'job_pkey'))
-  test('P13 P15 a claim from a queue with permits counts those that are out', () =>
+  test('P13 P15 a claim from a queue with permits counts those that are held', () =>
     expectIndexes(() => claimed('few'), 'ready_pkey', 'permit_pkey'))
   test('P13 a finish finds the permits of its jobs by the holder', async () => {
     const items = (await claimed('few')).map(
@@ -162,7 +162,7 @@ describe('postgres plans: limits', () => {
     await expectUse(store, big, () => store.deleteLimit('some'), ['limit_key'])
     await expectIndexes(() => store.declareLimits([{ name: 'some', settings: EACH }]))
   })
-  test('P4 P6 who ends an instance finds what it had by the instance', async () => {
+  test('P4 P6 the end of an instance finds its jobs by the instance', async () => {
     const other = anInstance()
     await store.register(other)
     await expectIndexes(() => store.deregister(other.id), 'slot_pkey', 'permit_instance', 'running_instance')
@@ -181,7 +181,7 @@ describe('postgres plans: schedules, metrics and events', () => {
     )
     await expectIndexes(() => store.ticks('s1', 10), 'tick_pkey')
   })
-  test('a recording knows its source by its key, and a roll-up its buckets', async () => {
+  test('a recording finds its source by its key, and a roll-up its buckets', async () => {
     const source = alive.id
     const data = { counters: { done: 1 } }
     const deltas = [{ scope: 'queue 1', agoMs: 0, data }]
@@ -190,7 +190,7 @@ describe('postgres plans: schedules, metrics and events', () => {
     await expectIndexes(() => store.record({ source, seq: 1, deltas, own, events }))
     await expectIndexes(() => store.rollUp(100), 'metric_delta_pkey', 'metric_pkey')
   })
-  test('metrics are a range of the primary key', async () => {
+  test('metrics read a range of the primary key', async () => {
     // Roll up first: metrics that wait for it are read with a sequential scan.
     while ((await store.rollUp(10_000)) > 0);
     const from = 4_000_000_000_000
@@ -212,7 +212,7 @@ describe('postgres plans: schedules, metrics and events', () => {
     expectIndexes(() => store.timeline({ limit: 50, ...query }), index),
   )
 
-  test('P15 retention walks the indexes on age, and compares the permits with what runs', () =>
+  test('P15 retention walks the indexes on age, and compares the permits with the running jobs', () =>
     expectUse(
       store,
       BIG.filter((table) => table !== 'permit'),

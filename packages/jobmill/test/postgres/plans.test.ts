@@ -84,7 +84,7 @@ describe('postgres plans', () => {
     expectIndexes(() => store.claim({ ...claim, quarantined: 'only' }), 'ready_quarantined'))
   test('P15 stage reads the due times, and the first job of each order queue with a check', () =>
     expectIndexes(() => store.stage(500), 'later_pkey', 'order_queue_pkey'))
-  test('P4 reap finds the expired by their index and their jobs by the instance', () =>
+  test('P4 reap finds expired instances by their index and their jobs by the instance', () =>
     expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
   test('P15 retention walks the ended attempts from their old end, by age and by number', async () => {
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended', 'dedupe_expiry')
@@ -92,7 +92,7 @@ describe('postgres plans', () => {
     await store.changeQueue('q1', { settings: { keepDone: 2 * ROWS }, coolMs: null })
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended')
   })
-  test('P15 a heartbeat is a few index probes', () =>
+  test('P15 a heartbeat uses a few index probes', () =>
     expectIndexes(
       () => store.renew(aHeartbeat(alive.id, { queues: ['q1', 'q2'], kinds: ['known'] })),
       'ready_pkey',
@@ -107,14 +107,14 @@ describe('postgres plans', () => {
     await expectIndexes(() => store.finish(items), 'running_pkey')
   })
   test.each(['keep', 'replace'] as const)(
-    'an enqueue with a key, to %s who has it, probes the key',
+    'an enqueue with a key, to %s its holder, probes the key',
     (onConflict) =>
       expectIndexes(
         () => store.enqueue([aJob({ kind: 'known', queue: 'q1', dedupe: { key: '7', onConflict } })]),
         'dedupe_pkey',
       ),
   )
-  test('operators reach a job by its id, in whatever table it is', async () => {
+  test('operators find a job by its id, in any table', async () => {
     const ids = (await store.list({ state: 'ready' }, { limit: 2 })).jobs.map(({ id }) => id)
     await expectIndexes(() => store.get(ids))
     await expectIndexes(() => store.results(ids), 'attempt_pkey', 'running_pkey', 'ready_id_key')
@@ -153,7 +153,7 @@ describe('postgres plans', () => {
     const first = await store.list(filter, { limit: 50 })
     await expectIndexes(() => store.list(filter, { limit: 50, cursor: first.next ?? undefined }), index)
   })
-  test('a text that is nowhere is looked for within the budget, and the page says where to go on', async () => {
+  test('a search for a text that does not occur stops at the budget, and the page says where to continue', async () => {
     const page = await store.list({ payloadText: 'nowhere' }, { limit: 50 })
     expect(page).toMatchObject({ jobs: [], complete: false })
     expect(page.scanned).toBeLessThanOrEqual(50_000)
@@ -168,7 +168,7 @@ describe('postgres plans', () => {
   })
   test('counts read the totals, and hop over the priorities of ready', () =>
     expectIndexes(() => store.counts(), 'ready_pkey'))
-  test('who awaits a job never reads its row, which has the payload', async () => {
+  test('a caller that awaits a job never reads its row, which has the payload', async () => {
     const ids = (await store.list({}, { limit: 100 })).jobs.map(({ id }) => id)
     const plans = await plansOf(store, () => store.results(ids))
     expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')

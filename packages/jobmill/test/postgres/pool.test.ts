@@ -43,7 +43,7 @@ const READY = Buffer.from('5200000008000000005a0000000549', 'hex')
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 describe('postgres pool', () => {
-  test('hands out a free connection in the same breath, and the last used first', async () => {
+  test('returns a free connection synchronously, and the last used first', async () => {
     const clients = aPool()
     const [one, two] = [await clients.take(), await clients.take()]
     clients.give(one, true)
@@ -68,7 +68,7 @@ describe('postgres pool', () => {
     expect(got).toEqual([1, 2, 3])
   })
 
-  test('P16 makes another where one was given back in an unknown state, or dropped by the server', async () => {
+  test('P16 opens another connection for one that was returned in an unknown state, or dropped by the server', async () => {
     const clients = aPool({ most: 1 })
     const first = await clients.take()
     clients.give(first, false)
@@ -88,7 +88,7 @@ describe('postgres pool', () => {
     clients.give(third, true)
   })
 
-  test('P16 tells at once that a client cannot even be made, and lives', async () => {
+  test('P16 reports at once that a client cannot be created, and survives', async () => {
     const missing = path.join(import.meta.dirname, 'no-such-certificate.pem')
     const clients = aPool({ url: `${url}?sslmode=verify-full&sslrootcert=${missing}` })
     await expect(Promise.resolve(clients.take())).rejects.toThrow('no-such-certificate')
@@ -96,7 +96,7 @@ describe('postgres pool', () => {
     await expect(store.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 
-  test('P16 a connection that dies in its greeting is not handed out', async () => {
+  test('P16 does not hand out a connection that fails during its greeting', async () => {
     const fatal = Buffer.concat([Buffer.from('E\0\0\0\x1bSFATAL\0C57P01\0Mover\0\0', 'latin1')])
     fatal.writeUInt32BE(fatal.length - 1, 1)
     const clients = aPool({
@@ -142,7 +142,7 @@ describe('postgres pool', () => {
     clients.give(another, true)
   })
 
-  test('P16 one that was handed out a moment before the end keeps its connection until it is given back', async () => {
+  test('P16 a connection that was taken before the end works until it is returned', async () => {
     const clients = aPool()
     const client = await clients.take()
     const ended = clients.end()
@@ -151,7 +151,7 @@ describe('postgres pool', () => {
     await ended
   })
 
-  test('P16 ends also while a server does not answer, connections that are being made included', async () => {
+  test('P16 ends while a server does not answer, including connections in progress', async () => {
     const sockets: Socket[] = []
     const clients = aPool({ url: await aSocketServer((socket) => void sockets.push(socket)) })
     const attempt = Promise.resolve(clients.take()).then(() => 'got one', messageOf)
@@ -163,7 +163,7 @@ describe('postgres pool', () => {
     await expect(Promise.resolve(clients.take())).rejects.toThrow('the connection pool is closed')
   })
 
-  test('P16 ends also while a server does not answer, idle connections included', async () => {
+  test('P16 ends while a server does not answer, including idle connections', async () => {
     const sockets: Socket[] = []
     const clients = aPool({
       url: await aSocketServer((socket) => {
@@ -177,7 +177,7 @@ describe('postgres pool', () => {
     expect(sockets[0]?.destroyed).toBe(false)
   })
 
-  test('P16 a release that changes what a function returns does not stop the one that runs', async () => {
+  test('P16 a release that changes the return type of a function does not stop a running process', async () => {
     const schema = freshSchema(url, 'changed')
     const store = postgres(url, { schema, connections: 1, notifier: false })
     await store.open()

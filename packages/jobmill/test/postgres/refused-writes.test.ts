@@ -131,7 +131,7 @@ async function persistently<T>(call: () => Promise<T>): Promise<T> {
 const CODES = ['58030', '53200', 'XX000', 'QQ123', 'P0001', '42P01']
 
 let next = 1
-describe('postgres: writes that are refused for a while', () => {
+describe('postgres: writes that are refused temporarily', () => {
   test('D1 whatever the code: enqueue rejects only with retryable errors, and a returned handler is done once, with its follow-up and its result', async () => {
     const { mill, runs, troubles, parent } = scene()
     await mill.start()
@@ -149,7 +149,7 @@ describe('postgres: writes that are refused for a while', () => {
     expect(new Set(troubles)).toEqual(new Set(['finish']))
   }, 60_000)
 
-  test('D1 with 25P04 while a table is locked: the session is ended, and everything is written once when the lock is free', async () => {
+  test('D1 with 25P04 while a table is locked: the session ends, and everything is written once when the lock is free', async () => {
     const { mill, runs, parent, plain } = scene({ parameters: '?options=-c%20transaction_timeout%3D300ms' })
     await mill.start()
     const payload = next++
@@ -176,7 +176,7 @@ describe('postgres: writes that are refused for a while', () => {
     next += 1
   }, 40_000)
 
-  test('D1 one job alone keeps being refused: its neighbours are written, and it is judged after several tries', async () => {
+  test('D1 one job alone keeps being refused: its neighbors are written, and it is judged after several retries', async () => {
     const runs: number[] = []
     const plain = defineJob({
       kind: 'plain',
@@ -250,9 +250,9 @@ async function amongOthers(
   }
 }
 
-describe('postgres: outcomes that are refused for their data', () => {
+describe('postgres: outcomes that are refused because of their data', () => {
   test.each(inFull<readonly Table[]>(['attempt', 'job'], ['attempt']))(
-    'H2 P1 a constraint that refuses every row of %s blames no job: nothing runs twice or is dead, and all is written when it is gone',
+    'H2 P1 a constraint that refuses every row of %s blames no job: none runs twice or is dead, and all outcomes are written once it is dropped',
     async (table) => {
       const { mill, runs, parent } = await moved()
       const payloads = [next++, next++, next++, -next++]
@@ -284,7 +284,7 @@ describe('postgres: outcomes that are refused for their data', () => {
     },
   )
 
-  test('H2 P1 errors of data that pass lose no result and no follow-up, and run no handler again', async () => {
+  test('H2 P1 temporary data errors lose no result and no follow-up, and rerun no handler', async () => {
     const { mill, runs, parent } = scene()
     await mill.start()
     for (const [table, code] of [
@@ -301,7 +301,7 @@ describe('postgres: outcomes that are refused for their data', () => {
     }
   }, 60_000)
 
-  test('H2 P10 a completion in a transaction of the user: one that was committed runs once, and one that was refused is rolled back and made again', async () => {
+  test('H2 P10 a completion in a user transaction: a committed one runs once, and a refused one is rolled back and retried', async () => {
     await admin.query(`CREATE TABLE IF NOT EXISTS ${schema}.person (name text)`)
     const user = new pg.Client({ connectionString: url })
     await user.connect()
@@ -342,7 +342,7 @@ describe('postgres: outcomes that are refused for their data', () => {
     expect(await mill.get(committed.id)).toMatchObject({ state: 'done', attempt: 1 })
   }, 60_000)
 
-  test('D1 follow-ups that are never taken cost an ordinary attempt each while those of others are written, and the job is dead only after the last', async () => {
+  test('D1 follow-ups that are always refused spend an ordinary attempt each while those of others are written, and the job is dead only after the last', async () => {
     const scene = await moved()
     const { mill, runs, parent } = scene
     const payload = next++
@@ -360,7 +360,7 @@ describe('postgres: outcomes that are refused for their data', () => {
     expect(await childrenOf(mill, payload)).toBe(0)
   })
 
-  test('D8 an outcome whose text is never taken is written with the reason in its place, and costs its attempt', async () => {
+  test('D8 an outcome whose text is always refused is written with the reason in its place, and spends its attempt', async () => {
     const { mill, runs, parent } = await moved()
     const payload = -next++
     await refuse('attempt', `NEW.error LIKE '%refused: ${payload}%'`, '22P05', movedSchema)
@@ -374,7 +374,7 @@ describe('postgres: outcomes that are refused for their data', () => {
     )
   })
 
-  test('D8 an outcome that cannot be recorded at all, while others are, still costs its attempt', async () => {
+  test('D8 an outcome that cannot be recorded at all, while others can, still spends its attempt', async () => {
     const scene = await moved()
     const { mill, runs, parent } = scene
     const payload = -next++
@@ -457,7 +457,7 @@ describe('postgres: outcomes of one shape that are all refused while others are 
     },
   )
 
-  test('D1 one refused job is settled after a burst of its like, and within 10 s among steady ones', async () => {
+  test('D1 one refused job is settled after a burst of similar jobs, and within 10 s under steady load', async () => {
     const { mill, runs, parent } = await moved()
     const [burst, steady] = [next++, next++]
     await refuse('job', `NEW.tags && ARRAY['of-${burst}', 'of-${steady}']`, '23514', movedSchema)

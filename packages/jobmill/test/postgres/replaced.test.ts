@@ -197,9 +197,9 @@ const WAYS: readonly [string, (database: string) => Promise<void>][] = [
   ['the database is dropped and created again', async (database) => replace(database, await newDatabase())],
 ]
 
-describe('D2 the database is emptied under a mill that works', () => {
+describe('D2 the database is emptied under a working mill', () => {
   test.each(WAYS)(
-    '%s: what is enqueued afterwards runs, and all that code declares is there',
+    '%s: jobs enqueued afterwards run, and all declarations of code exist',
     async (_, empty) => {
       const database = await newDatabase()
       const mail = recorded('mail', 'post')
@@ -222,7 +222,7 @@ describe('D2 the database is emptied under a mill that works', () => {
     },
   )
 
-  test('an older copy is restored: its jobs run again, and what is enqueued afterwards runs', async () => {
+  test('an older copy is restored: its jobs run again, and jobs enqueued afterwards run', async () => {
     const database = await newDatabase()
     const mail = recorded('mail', 'post')
     const first = millOn(database, [])
@@ -240,7 +240,7 @@ describe('D2 the database is emptied under a mill that works', () => {
   })
 })
 
-describe('H4 parts of the schema are gone under a mill that works', () => {
+describe('H4 parts of the schema are deleted under a working mill', () => {
   const FUNCTIONS = `DO $$ DECLARE f regprocedure; BEGIN
     FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'jobmill'::regnamespace LOOP
       EXECUTE 'DROP FUNCTION IF EXISTS ' || f || ' CASCADE';
@@ -250,7 +250,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     ['functions', FUNCTIONS, /a function is missing.*Restore the Jobmill schema/],
     ['a table', 'DROP TABLE jobmill.ready CASCADE', /a table is missing.*Restore the Jobmill schema/],
     ['all tables', 'DROP SCHEMA jobmill CASCADE', /Jobmill tables are missing.*Restore a backup/],
-  ] as const)('H4 %s: every call says what is missing and what to do', async (_, statement, expected) => {
+  ] as const)('H4 %s: every call says what is missing and how to fix it', async (_, statement, expected) => {
     const database = await newDatabase()
     const mill = millOn(database, [])
     await mill.enqueue('old', 0)
@@ -262,7 +262,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     })
   })
 
-  test('H4 P1 a queue, with triggers off: it is put back under its id, and the jobs in it run', async () => {
+  test('H4 P1 a queue, with triggers off: it is restored with its id, and its jobs run', async () => {
     const database = await newDatabase()
     const gate = Promise.withResolvers<void>()
     const began = Promise.withResolvers<void>()
@@ -291,7 +291,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     expect(await mill.get(running.id)).toMatchObject({ queue: 'mail', state: 'done', attempt: 1 })
   })
 
-  test('H4 P1 a started process puts a queue back on its own: no call has to ask for the queues', async () => {
+  test('H4 P1 a started process restores a queue on its own: no call has to read the queues', async () => {
     const database = await newDatabase()
     const mail = recorded('letter', 'mail')
     const mill = millOn(database, [mail.job], { isHasty: true })
@@ -306,7 +306,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     // Without the comparison a duty would also read the queues, a minute later.
   }, 30_000)
 
-  test('H4 P1 a started process puts a kind back on its own, and its jobs run', async () => {
+  test('H4 P1 a started process restores a kind on its own, and its jobs run', async () => {
     const database = await newDatabase()
     const mail = recorded('letter', 'mail')
     const mill = millOn(database, [mail.job], { isHasty: true })
@@ -327,7 +327,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
        VALUES ('mail', false, true, 1, 1, false)`,
     ],
   ] as const)(
-    'H4 P1 a %s that got another id gets its own again, and its jobs run',
+    'H4 P1 a %s with a changed id gets its own id again, and its jobs run',
     async (table, insert) => {
       const database = await newDatabase()
       const mail = recorded('letter', 'mail')
@@ -344,7 +344,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     },
   )
 
-  test('H4 P1 names whose ids were exchanged are read again by every process', async () => {
+  test('H4 P1 every process reads names again whose ids were exchanged', async () => {
     const database = await newDatabase()
     const [mail, wipe] = [recorded('letter', 'mail'), recorded('wipe', 'mail')]
     const mill = millOn(database, [mail.job, wipe.job], { isHasty: true })

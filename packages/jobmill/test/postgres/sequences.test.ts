@@ -88,7 +88,7 @@ describe('D3 sequences behind their tables', () => {
     },
   )
 
-  test('D3 P1 under a mill that works: every call is accepted, and its jobs run', async () => {
+  test('D3 P1 under a working mill: every call is accepted, and its jobs run', async () => {
     const schema = await used()
     const mill = millIn(schema, [quick, defineJob({ kind: 'new', queue: 'new', run: () => 2 })])
     await mill.start()
@@ -102,7 +102,7 @@ describe('D3 sequences behind their tables', () => {
     expect(await behind(schema)).toEqual([])
   })
 
-  test('D3 P10 in a transaction of the user: the next transaction is accepted', async () => {
+  test('D3 P10 in a user transaction: the next transaction is accepted', async () => {
     const schema = await used()
     const mill = millIn(schema)
     await mill.open()

@@ -77,12 +77,12 @@ function claimOf(...queues: string[]): ReturnType<typeof aClaim> {
 const inTransaction = (...statements: string[]): string[] => ['BEGIN', ...statements, 'COMMIT']
 
 describe('postgres: statements', () => {
-  test('P15 a heartbeat is one, also with duties to lead, limits and schedules', async () => {
+  test('P15 a heartbeat is one, even with duties to lead, limits and schedules', async () => {
     await store.renew(idle)
     expect(sent).toEqual(['SELECT'])
   })
 
-  test('P15 a handle that meets a limited queue looks at its limit once more, and from then on with the rest', async () => {
+  test('P15 a handle that first sees a limited queue reads its limit once more, and from then on with the rest', async () => {
     const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())
@@ -93,7 +93,7 @@ describe('postgres: statements', () => {
     }
   })
 
-  test('P15 an idle heartbeat gets no number of a transaction, because it writes nothing', async () => {
+  test('P15 an idle heartbeat gets no transaction id, because it writes nothing', async () => {
     await store.renew(idle)
     const heartbeat = last
     const client = new pg.Client({ connectionString: url })
@@ -107,7 +107,7 @@ describe('postgres: statements', () => {
     expect(rows).toEqual([{ xid: null }])
   })
 
-  test('P15 a claim is one, whatever limits there are, while the limited queues have nothing', async () => {
+  test('P15 a claim is one, whatever limits exist, while the limited queues are empty', async () => {
     await store.enqueue(someJobs([{ queue: 'free' }, { queue: 'free' }]))
     sent.length = 0
     expect(await store.claim(claimOf('free', 'rate', 'permits'))).toHaveLength(2)
@@ -132,7 +132,7 @@ describe('postgres: statements', () => {
     await store.register(me)
   })
 
-  test('P13 P15 a take is a lock and a write in a transaction, and for permits a look at those that are out', async () => {
+  test('P13 P15 an acquire is a lock and a write in a transaction, and for permits a count of those held', async () => {
     await store.changeLimit('rate', RATE)
     await store.declareLimits([{ name: 'fresh', settings: RATE }])
     sent.length = 0
@@ -145,7 +145,7 @@ describe('postgres: statements', () => {
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH', 'WITH'))
   })
 
-  test('P12 P15 a tick is a lock and a write in a transaction, and for a job a note and its enqueue', async () => {
+  test('P12 P15 a tick is a lock and a write in a transaction, and for a job a record and its enqueue', async () => {
     await store.createSchedule('s', aDefinition({ queue: 'free' }))
     sent.length = 0
     expect(await store.tick([aTick('s', { nextAt: 5 })])).toMatchObject([{ accepted: true }])
@@ -174,7 +174,7 @@ describe('postgres: statements', () => {
     expect(sent).toEqual(['SELECT', 'WITH'])
   })
 
-  test('P15 without limits an enqueue, a claim and a finish are one call each, also with direct dispatch and forget', async () => {
+  test('P15 without limits an enqueue, a claim and a finish are one call each, even with direct dispatch and without retention', async () => {
     const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())

@@ -89,7 +89,7 @@ const accounts = async (like: string): Promise<number> =>
 describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTransaction) => {
   const { enqueue } = enqueuer(store)
 
-  test('P10 committed, the jobs are there with the data', async () => {
+  test('P10 committed, the jobs exist with the data', async () => {
     let ids: string[] = []
     await inTransaction(async (tx, insert) => {
       await insert(`${name} committed`)
@@ -111,7 +111,7 @@ describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTr
     await store.delete(ids.slice(0, 3))
   })
 
-  test('P10 rolled back, neither the jobs nor the data ever were', async () => {
+  test('P10 rolled back, neither the jobs nor the data exist', async () => {
     let ids: string[] = []
     const failed = inTransaction(async (tx, insert) => {
       await insert(`${name} undone`)
@@ -156,9 +156,9 @@ describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTr
   })
 })
 
-describe('what cannot be a transaction', () => {
+describe('an invalid transaction', () => {
   test.each([[42], ['BEGIN'], [null], [{}], [{ query: 'select' }]])(
-    '%j is refused with what to give',
+    '%j is refused with the fix',
     async (tx) => {
       const { enqueue } = enqueuer(store as Store)
       await expect(enqueue([{ kind: KIND, payload: 1 }], { tx })).rejects.toMatchObject({
@@ -168,7 +168,7 @@ describe('what cannot be a transaction', () => {
     },
   )
 
-  test('nor can a pool, nor a client that has not begun one, and nothing is written', async () => {
+  test('a pool, or a client without BEGIN, is refused, and nothing is written', async () => {
     const { enqueue } = enqueuer(store)
     const before = await store.counts()
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: pool })).rejects.toMatchObject({
@@ -185,7 +185,7 @@ describe('what cannot be a transaction', () => {
     expect(await store.counts()).toEqual(before)
   })
 
-  test('nor can a function that runs something else, which would otherwise pass for written', async () => {
+  test('a function that runs something else is refused, because it would pass for a write', async () => {
     const { enqueue } = enqueuer(store as Store)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => [] })).rejects.toMatchObject({
       code: 'TX_INVALID',
@@ -200,7 +200,7 @@ describe('what cannot be a transaction', () => {
       'jobId',
     ],
   ])(
-    'nor can a function that turns the names of columns into %s, which would pass for a busy database',
+    'a function that turns the names of columns into %s is refused, because it would pass for a busy database',
     async (_name, rename, message) => {
       const { enqueue } = enqueuer(store)
       const client = await pool.connect()
@@ -229,7 +229,7 @@ describe('what cannot be a transaction', () => {
     },
   )
 
-  test('nor can a function that does not answer with rows', async () => {
+  test('a function that does not return rows is refused', async () => {
     const { enqueue } = enqueuer(store as Store)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => 'ok' })).rejects.toMatchObject({
       code: 'TX_INVALID',

@@ -19,7 +19,7 @@ const TEXTS = [
   '',
 ] as const
 
-test('payloads and results come back as they went in', async () => {
+test('payloads and results are read back unchanged', async () => {
   const store = await openStore()
   const instance = anInstance()
   await store.register(instance)
@@ -45,7 +45,7 @@ test('payloads and results come back as they went in', async () => {
   )
 })
 
-test('large and small, plain and keyed, now and later: in the order of the call', async () => {
+test('large and small, plain and keyed, ready and delayed jobs are stored in the order of the call', async () => {
   const store = await openStore()
   const instance = anInstance()
   await store.register(instance)
@@ -81,7 +81,7 @@ test('large and small, plain and keyed, now and later: in the order of the call'
   assert.equal((await store.history(leases[0]?.id ?? '')).length, 1)
 })
 
-test('ids that exist are not counted twice', async () => {
+test('existing ids are not counted twice', async () => {
   const store = await openStore()
   const jobs = someJobs(Array.from({ length: 10 }, () => ({})))
   await store.enqueue(jobs.slice(0, 5))
@@ -113,7 +113,7 @@ test('D7 a call is bounded by 64 MiB, because other processes cannot renew their
   assert.deepEqual(await store.counts(), [])
 })
 
-test('D7 a large call is written whole or not at all, while the event loop turns and others read and write', async () => {
+test('D7 a large call is written completely or not at all, without blocking the event loop or other connections', async () => {
   const path = freshFile()
   const store = await openStore(path)
   const other = new Database(path)

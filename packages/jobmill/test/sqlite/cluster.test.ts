@@ -24,18 +24,22 @@ async function four(path: string, task: Task): Promise<string[]> {
 }
 
 describe('sqlite: several processes on one file', () => {
-  test('P12 four that serve the same schedule serve every instant once', { timeout: LONG }, async () => {
-    const path = freshFile()
-    const store = await openStore(path)
-    await store.declareSchedules([{ name: SCHEDULE, version: 1, definition: aDefinition() }])
-    const served = await four(path, 'tick')
-    const instants = Array.from({ length: INSTANTS }, (_, at) => (at + 1) * 1_000)
-    expect(served.map(Number).toSorted((a, b) => a - b)).toEqual(instants)
-    expect((await store.ticks(SCHEDULE, 10_000)).map(({ at }) => at)).toEqual(instants.toReversed())
-    expect(await store.counts()).toMatchObject([{ ready: INSTANTS }])
-  })
+  test(
+    'P12 four processes that serve the same schedule serve every tick once',
+    { timeout: LONG },
+    async () => {
+      const path = freshFile()
+      const store = await openStore(path)
+      await store.declareSchedules([{ name: SCHEDULE, version: 1, definition: aDefinition() }])
+      const served = await four(path, 'tick')
+      const instants = Array.from({ length: INSTANTS }, (_, at) => (at + 1) * 1_000)
+      expect(served.map(Number).toSorted((a, b) => a - b)).toEqual(instants)
+      expect((await store.ticks(SCHEDULE, 10_000)).map(({ at }) => at)).toEqual(instants.toReversed())
+      expect(await store.counts()).toMatchObject([{ ready: INSTANTS }])
+    },
+  )
 
-  test('P13 four that draw on a rate get no more than there is', { timeout: LONG }, async () => {
+  test('P13 four processes that use one rate get no more tokens than it has', { timeout: LONG }, async () => {
     const path = freshFile()
     const store = await openStore(path)
     // A token returns in a year, so the burst is all there is.
@@ -47,7 +51,7 @@ describe('sqlite: several processes on one file', () => {
   })
 
   test(
-    'P13 four that work on a limited queue never run more at once, and all is done',
+    'P13 four processes on a limited queue never run more jobs at once than allowed, and finish all',
     { timeout: LONG },
     async () => {
       const path = freshFile()
@@ -64,7 +68,7 @@ describe('sqlite: several processes on one file', () => {
   )
 
   test(
-    'figures of four that record and roll up add up, and events are told once',
+    'metrics that four processes record and roll up add up, and each event is stored once',
     { timeout: LONG },
     async () => {
       const path = freshFile()
@@ -81,18 +85,22 @@ describe('sqlite: several processes on one file', () => {
     },
   )
 
-  test('one leads; when it is killed another does, after its lease', { timeout: LONG }, async () => {
-    const path = freshFile()
-    const store = await openStore(path)
-    const [first, second] = [start(path, 'lead'), start(path, 'lead')]
-    await Promise.all([says(first, 1), says(second, 1)])
-    await Promise.race([says(first, 2), says(second, 2)])
-    const [leader, other] = first.messages.length > 1 ? [first, second] : [second, first]
-    expect(await store.duties()).toMatchObject([{ name: 'schedule', leader: leader.messages[1] }])
-    expect(other.messages).toEqual(['alive'])
-    await kill(leader)
-    await says(other, 2)
-    expect(await store.duties()).toMatchObject([{ leader: other.messages[1] }])
-    await kill(other)
-  })
+  test(
+    'one process leads; after it is killed another one leads, once the lease expires',
+    { timeout: LONG },
+    async () => {
+      const path = freshFile()
+      const store = await openStore(path)
+      const [first, second] = [start(path, 'lead'), start(path, 'lead')]
+      await Promise.all([says(first, 1), says(second, 1)])
+      await Promise.race([says(first, 2), says(second, 2)])
+      const [leader, other] = first.messages.length > 1 ? [first, second] : [second, first]
+      expect(await store.duties()).toMatchObject([{ name: 'schedule', leader: leader.messages[1] }])
+      expect(other.messages).toEqual(['alive'])
+      await kill(leader)
+      await says(other, 2)
+      expect(await store.duties()).toMatchObject([{ leader: other.messages[1] }])
+      await kill(other)
+    },
+  )
 })

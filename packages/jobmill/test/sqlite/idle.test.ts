@@ -28,7 +28,7 @@ afterEach(() => void vi.restoreAllMocks())
 const duties = ['schedule', 'retain'].map((name) => ({ name, succeededAgoMs: null, failures: 0 }))
 
 describe('sqlite, idle', () => {
-  test('P15 a heartbeat with nothing to do only reads, in one transaction, however many queues and kinds there are', async () => {
+  test('P15 an idle heartbeat only reads, in one transaction, for any number of queues and kinds', async () => {
     const texts = everyRun()
     const store = await openStore()
     const instance = anInstance()
@@ -53,7 +53,7 @@ describe('sqlite, idle', () => {
     if (process.env['JOBMILL_SHOW_PLANS'] !== undefined) console.log(costs[0])
   })
 
-  test('P15 a job that never had a permit ends without a look for one', async () => {
+  test('P15 a job that never had a permit ends without a query for permits', async () => {
     const texts = everyRun()
     const path = freshFile()
     const store = await openStore(path)

@@ -38,8 +38,8 @@ async function outcomes(store: Store, ids: readonly string[]): Promise<string[]>
   return histories.map((attempts) => attempts.map(({ outcome }) => outcome).join(' '))
 }
 
-describe('leases that are known', () => {
-  test('P2 a job that another process took back refuses its finish; its neighbours in the call and in the turn are written once', async () => {
+describe('cached leases', () => {
+  test('P2 a finish is refused for a job that another process released; the other items of the call and the turn are written once', async () => {
     const { store, other, leases, lease } = await claimed()
     const released = { ...lease, outcome: null, transition: { to: 'ready' } } as const
     await other.finish([{ id: lease.id, token: lease.token, outcome: null, transition: released.transition }])
@@ -65,7 +65,7 @@ describe('leases that are known', () => {
     )
   })
 
-  test('P3 what another process wrote under the same token is accepted and recorded once', async () => {
+  test('P3 a finish that another process wrote with the same token is accepted and recorded once', async () => {
     const { store, other, leases } = await claimed()
     await other.finish(leases.slice(0, 5).map((one) => done(one, '1')))
     const finished = await store.finish(leases.map((one) => done(one, '2')))
@@ -78,7 +78,7 @@ describe('leases that are known', () => {
     expect(await store.counts()).toMatchObject([{ running: 0, done: MANY }])
   })
 
-  test('a log and a permit that came from elsewhere are not passed over', async () => {
+  test('a finish includes a log and a permit that another process wrote', async () => {
     const { store, other, instance, leases, lease } = await claimed()
     await other.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
     await other.progress([{ id: lease.id, token: lease.token, log: 'noted' }])
@@ -91,7 +91,7 @@ describe('leases that are known', () => {
     assert.equal((await store.limits())[0]?.held, 0)
   })
 
-  test('results of their own, one job twice, and other ends in one call', async () => {
+  test('one call can have separate results, a job twice, and other transitions', async () => {
     const { store, leases, lease } = await claimed()
     const dead: Finish = { id: lease.id, token: lease.token, outcome: 'failed', transition: { to: 'dead' } }
     const finishes = leases.map((one, at) => done(one, `{"at":${at}}`))
@@ -109,7 +109,7 @@ describe('leases that are known', () => {
     expect(await store.counts()).toMatchObject([{ running: 0, done: MANY - 1, dead: 1 }])
   })
 
-  test('forgotten jobs leave nothing, whatever they had', async () => {
+  test('jobs that are deleted when done leave nothing behind, whatever they had', async () => {
     const jobs = someJobs(
       Array.from({ length: MANY }, (_, at) => ({
         ...(at % 4 === 1 ? { tags: ['t'] } : {}),
@@ -141,8 +141,8 @@ describe('leases that are known', () => {
   })
 })
 
-describe('jobs that are handed off', () => {
-  test('are finished like those that were claimed, one by one and many at once', async () => {
+describe('directly dispatched jobs', () => {
+  test('are finished like claimed ones, one by one and many at once', async () => {
     const store = await openStore()
     const instance = anInstance()
     await store.register(instance)
@@ -162,7 +162,7 @@ describe('jobs that are handed off', () => {
     expect(await store.counts()).toMatchObject([{ running: 0, done: MANY + 1 }])
   })
 
-  test('P2 an id that was there before, or stands twice, is leased once or not at all', async () => {
+  test('P2 with an existing or repeated id are leased once or not at all', async () => {
     const store = await openStore()
     const instance = anInstance()
     await store.register(instance)
@@ -182,7 +182,7 @@ describe('jobs that are handed off', () => {
   })
 })
 
-test('P3 calls of one turn that are done together fail alone', async () => {
+test('P3 calls of one turn share a transaction, and an invalid one fails alone', async () => {
   const store = await openStore()
   const good = Array.from({ length: 5 }, () => aJob())
   // A value that the checks would refuse: the store itself must refuse it, and only it.

@@ -23,7 +23,7 @@ test.for([
   ['opened by its path', (path: string) => path],
   ['D3 opened through a symbolic link', linkTo],
 ] as const)(
-  'P15 a long reader makes the log grow; the heartbeat brings it back once that one is gone, with nothing to write: %s',
+  'P15 a long reader makes the log grow; once it ends, an idle heartbeat truncates the log: %s',
   async ([, open]) => {
     const path = freshFile()
     // The clock is stopped, so no heartbeat is due to be written.
@@ -55,7 +55,7 @@ test.for([
   },
 )
 
-test('a store that is closed leaves a large log to others', async () => {
+test('a closed store leaves a large log to other connections', async () => {
   const path = freshFile()
   const [store, neighbour] = [await openStore(path), await openStore(path)]
   const instance = anInstance()

@@ -125,12 +125,12 @@ function isCopying(file: string): boolean {
 
 const twice = async (enqueue: () => Promise<string>): Promise<string[]> => [await enqueue(), await enqueue()]
 
-describe('D3 P1 logs that are deleted', () => {
+describe('D3 P1 deleted log files', () => {
   test.for(
     (['-wal', '-shm', 'both'] as const).flatMap((which) =>
       (['stop', 'kill'] as const).map((end) => [which, end] as const),
     ),
-  )('%s, under two processes that enqueue and then %s: nothing is lost', async ([which, end]) => {
+  )('%s, under two processes that enqueue and then %s: no job is lost', async ([which, end]) => {
     const file = freshFile()
     const [one, other] = [await enqueuer(file), await enqueuer(file)]
     const before = [...(await twice(one.enqueued)), ...(await twice(other.enqueued))]
@@ -255,7 +255,7 @@ describe('D3 P1 logs that are deleted', () => {
     expect(lostFrom(file, ids)).toEqual([])
   })
 
-  test('both, while another connection is copying the log: refused until it has ended', async () => {
+  test('both, while another connection is copying the log: calls are refused until it ends', async () => {
     const file = freshFile()
     const one = await enqueuer(file)
     const ids = await twice(one.enqueued)
@@ -275,7 +275,7 @@ describe('D3 P1 logs that are deleted', () => {
   })
 
   test.each(['-wal', 'both'] as const)(
-    '%s, while the application has a handle of its own: refused until it is closed',
+    '%s, while the application has its own handle open: calls are refused until it is closed',
     async (which) => {
       const file = freshFile()
       const store = sqlite(file)
@@ -297,7 +297,7 @@ describe('D3 P1 logs that are deleted', () => {
   )
 })
 
-test('H3 P1 the -wal file loses frames that are copied already, while a reader keeps it from starting over', async () => {
+test('H3 P1 the -wal file loses frames that were already copied, while a reader prevents its reset', async () => {
   const file = freshFile()
   const one = await enqueuer(file)
   const ids = await twice(one.enqueued)
@@ -331,7 +331,7 @@ test('D2 D3 P1 an older copy of all three files is copied over them: no job gets
   expect(await other.get([job.id])).toMatchObject([{ kind: 'mail', queue: 'mail' }])
 })
 
-test('D3 P10 a transaction of the user on the file that was there before is refused', async () => {
+test('D3 P10 a user transaction on the previous file is refused', async () => {
   const file = freshFile()
   const store = sqlite(file)
   onTestFinished(() => store.close())

@@ -9,7 +9,7 @@ const waiting = { queues: [QUEUE], timeoutMs: 5_000 }
 const done = { outcome: 'returned', transition: { to: 'done', result: null } } as const
 
 describe('the notifier of sqlite', () => {
-  test('wakes at once for a commit of this process, and tells how many jobs became ready', async () => {
+  test('wakes at once for a commit of this process, with the number of ready jobs', async () => {
     const store = await openStore()
     const first = store.wait(waiting)
     await store.enqueue([aJob()])
@@ -19,7 +19,7 @@ describe('the notifier of sqlite', () => {
     assert.deepEqual(await second, [{ queue: QUEUE, jobs: 2, seed: 2, skip: 0, passes: false }])
   })
 
-  test('all who hear a ring hear the same turn: whoever committed, and the others', async () => {
+  test('all waiters get the same seed, in the committing process and in others', async () => {
     const path = freshFile()
     const stores = await Promise.all([openStore(path), openStore(path), openStore(path)])
     const instance = anInstance()
@@ -38,7 +38,7 @@ describe('the notifier of sqlite', () => {
     }
   })
 
-  test('a turn is heard once: whoever was not chosen by it waits for the next', async () => {
+  test('a wake-up is delivered once: a waiter that it did not select waits for the next', async () => {
     const path = freshFile()
     const [store, neighbour] = [await openStore(path), await openStore(path)]
     for (const enqueuing of [store, neighbour]) {
@@ -49,7 +49,7 @@ describe('the notifier of sqlite', () => {
     }
   })
 
-  test('wakes for what follows a death', async () => {
+  test('wakes for a follow-up of a dead job', async () => {
     let now = 0
     const store = await openStore(freshFile(), { clock: () => now })
     const instance = anInstance({ onDead: [KIND] })
@@ -64,7 +64,7 @@ describe('the notifier of sqlite', () => {
     assert.equal((await wakeUps)[0]?.jobs, 1)
   })
 
-  test('everybody looks when a line moved on and nothing is ready', async () => {
+  test('wakes every waiter when an order queue advances and no job is ready', async () => {
     const path = freshFile()
     const [store, neighbour] = [await openStore(path), await openStore(path)]
     const instance = anInstance()
@@ -80,7 +80,7 @@ describe('the notifier of sqlite', () => {
       assert.deepEqual([wakeUps.length, wakeUps[0]?.jobs], [1, null])
   })
 
-  test('a permit that comes back wakes those who wait for the queue, here and elsewhere', async () => {
+  test('a released permit wakes the waiters of the queue, in this process and in others', async () => {
     const path = freshFile()
     const [store, neighbour] = [await openStore(path), await openStore(path)]
     await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
@@ -102,7 +102,7 @@ describe('the notifier of sqlite', () => {
       assert.deepEqual(wakeUps, [{ queue: QUEUE, jobs: null, seed: 3, skip: 0, passes: false }])
   })
 
-  test('does not wake for another queue, nor for what others have taken already, and ends with its time', async () => {
+  test('does not wake for another queue, nor for jobs that are already claimed, and ends at its timeout', async () => {
     const path = freshFile()
     const store = await openStore(path)
     const neighbour = await openStore(path)
@@ -115,7 +115,7 @@ describe('the notifier of sqlite', () => {
     assert.deepEqual(await store.wait({ queues: [QUEUE], timeoutMs: 30 }), [])
   })
 
-  test('what came between an empty claim and the wait is not missed', async () => {
+  test('a job that arrives between an empty claim and the wait is not missed', async () => {
     const path = freshFile()
     const store = await openStore(path)
     const neighbour = await openStore(path)

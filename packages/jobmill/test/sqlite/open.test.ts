@@ -27,20 +27,20 @@ import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 
 describe('sqlite options', () => {
-  test('refuses what it does not know, with the nearest name', () => {
+  test('refuses unknown options, with the nearest name', () => {
     expect(() => sqlite('jobs.db', { durabilty: 'full' } as object)).toThrow(/Did you mean "durability"/)
     expect(() => sqlite('jobs.db', { durability: 'most' } as object)).toThrow(/must be "full" or "relaxed"/)
     expect(() => sqlite('jobs.db', { busyDeadline: 'soon' })).toThrow(/must be a duration/)
     expect(() => sqlite('')).toThrow(/must be the path of a file/)
   })
 
-  test('tells its name', () => {
+  test('has a name', () => {
     assert.equal(sqlite('jobs.db').name, 'sqlite jobs.db')
   })
 })
 
 describe('versions of SQLite', () => {
-  test.for(['3.51.3', '3.51.10', '3.53.4', '4.0.0', '3.52'])('%s will do', (version) => {
+  test.for(['3.51.3', '3.51.10', '3.53.4', '4.0.0', '3.52'])('%s is supported', (version) => {
     assert.isNull(versionProblem(version))
   })
 
@@ -53,7 +53,7 @@ describe('settings of a sqlite connection', () => {
   test.for([
     ['full', 2],
     ['relaxed', 1],
-  ] as const)('durability %s is synchronous %i, also on a file that exists', ([durability, synchronous]) => {
+  ] as const)('durability %s is synchronous %i, also on an existing file', ([durability, synchronous]) => {
     const path = freshFile()
     openConnection(path, durability).close()
     const connection = openConnection(path, durability)
@@ -92,7 +92,7 @@ describe('opening sqlite', () => {
     })
   })
 
-  test('a file that is no database', async () => {
+  test('a file that is not a database', async () => {
     const path = freshFile()
     writeFileSync(path, 'a letter to Ada, long enough to be taken for a page of something')
     await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' })
@@ -125,7 +125,7 @@ describe('opening sqlite', () => {
     expect(await (await openStore(path)).counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test('D3 a file that got a second name is opened again once that is gone', async () => {
+  test('D3 a file that had a second name can be opened again once that name is gone', async () => {
     const path = freshFile()
     const store = await openStore(path)
     const backup = `${path}.backup`
@@ -142,7 +142,7 @@ describe('opening sqlite', () => {
     expect(await store.counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test('D4 a relative path is that of the folder in which the store was made', async () => {
+  test('D4 a relative path is relative to the working directory in which the store was created', async () => {
     const path = freshFile()
     const before = process.cwd()
     onTestFinished(() => process.chdir(before))
@@ -160,7 +160,7 @@ describe('opening sqlite', () => {
     assert.deepEqual(jobsIn(path), [`${job.id} ${job.kind} ${job.queue}`])
   })
 
-  test('a new file is for its owner alone, and so are its logs; a file that exists keeps its mode', async () => {
+  test('a new file and its logs are private to the owner; an existing file keeps its mode', async () => {
     const before = process.umask(0o022)
     onTestFinished(() => void process.umask(before))
     const path = freshFile()
@@ -172,7 +172,7 @@ describe('opening sqlite', () => {
     assert.deepEqual(modes(shared), ['640', '640', '640'])
   })
 
-  test("lives in a file that has the user's own tables", async () => {
+  test('shares a file with tables of the user', async () => {
     const path = freshFile()
     const db = new Database(path)
     db.exec("CREATE TABLE person (name TEXT); INSERT INTO person VALUES ('Ada')")
@@ -184,7 +184,7 @@ describe('opening sqlite', () => {
 })
 
 describe('sqlite migrations', () => {
-  test('a database of a newer release is refused, and says what to do', async () => {
+  test('a database of a newer release is refused, with the fix', async () => {
     const path = freshFile()
     await (await openStore(path)).close()
     const db = new Database(path)
@@ -205,7 +205,7 @@ describe('sqlite migrations', () => {
     await expect(openStore(path)).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
   })
 
-  test('one that fails leaves nothing behind', () => {
+  test('a migration that fails leaves nothing behind', () => {
     const connection = openConnection(freshFile(), 'full')
     const broken = migration(MIGRATIONS.length + 1, 'broken', 'CREATE TABLE half (a); CREATE TABLE half (a)')
     expect(() => migrate(connection, 0, [...MIGRATIONS, broken])).toThrow(/already exists/)
@@ -217,7 +217,7 @@ describe('sqlite migrations', () => {
 
 describe('a sqlite file that changes while it is open', () => {
   test.for(FILE_CHANGES)(
-    'D3 P1 $name, under a process that only enqueues: nothing is acknowledged that is not in the file',
+    'D3 P1 $name, under a process that only enqueues: every acknowledged job is in the file',
     async ({ apply, expected, keeps }) => {
       const { file, backup, before } = await fileWithBackup()
       const store = await openStore(file)
@@ -252,7 +252,7 @@ describe('a sqlite file that changes while it is open', () => {
     },
   )
 
-  test('H3 P2 a log that lost transactions: other processes forget what was lost, and no token is handed out twice', async () => {
+  test('H3 P2 a log that lost transactions: other processes drop the lost data, and no token is used twice', async () => {
     const { file } = await fileWithBackup()
     const [first, second] = [await openStore(file), await openStore(file)]
     const instance = anInstance()
@@ -273,7 +273,7 @@ describe('a sqlite file that changes while it is open', () => {
     assert.isAbove(after?.token ?? 0, before?.token ?? Number.POSITIVE_INFINITY)
   })
 
-  test('D3 P2 a restored backup: a job that is claimed again has a newer token than before', async () => {
+  test('D3 P2 a restored backup: a job that is claimed again has a newer token', async () => {
     const { file, backup, before } = await fileWithBackup()
     const store = await openStore(file)
     const instance = anInstance()
@@ -293,7 +293,7 @@ describe('a sqlite file that changes while it is open', () => {
     assert.isAbove(second?.token ?? 0, first?.token ?? Number.POSITIVE_INFINITY)
   })
 
-  test('D3 P1 P16 a mill that works stops claiming, says so, and resumes on the file that takes its place', async () => {
+  test('D3 P1 P16 a working mill stops claiming, reports it, and resumes on the new file', async () => {
     const { file, backup, before } = await fileWithBackup()
     const events: { readonly type: string; readonly error?: unknown }[] = []
     const ran: string[] = []

@@ -213,7 +213,7 @@ async function everyStatement(path: string): Promise<string[]> {
 }
 
 describe('sqlite plans', () => {
-  test('P15 P4 every statement goes by an index, and no listing sorts', async () => {
+  test('P15 P4 every statement uses an index, and no list sorts', async () => {
     const path = freshFile()
     const store = await openStore(path)
     for (let call = 0; call < ROWS / 1_000; call += 1) {

@@ -36,13 +36,13 @@ async function running(jobs: number): Promise<{ store: Store; leases: Lease[]; t
 }
 
 describe('sqlite: retention by number', () => {
-  test('with finishes in the same transaction', async () => {
+  test('works with finishes in the same transaction', async () => {
     const { store, leases } = await running(8)
     await Promise.all([store.finish(leases.map(done)), store.retain(aRetain())])
     expect(await store.counts()).toMatchObject([{ done: KEEP }])
   })
 
-  test('with deletes in the same transaction none too many go, and those that stay are the newest', async () => {
+  test('with deletes in the same transaction deletes no job too many, and keeps the newest', async () => {
     const { store, leases, tick } = await running(8)
     for (const lease of leases) {
       tick()
@@ -54,7 +54,7 @@ describe('sqlite: retention by number', () => {
     expect((await store.get(ids)).map((job) => job !== null)).toEqual(ids.map((_, at) => at >= 1 && at < 6))
   })
 
-  test('many, in passes of a few', async () => {
+  test('deletes many jobs in several passes', async () => {
     const { store, leases } = await running(50)
     await store.finish(leases.map(done))
     const passes = []
@@ -98,7 +98,7 @@ const REFUSING = {
 }
 
 test.each(['sqlite', 'postgres'] as const)(
-  'A on %s a queue whose jobs cannot be deleted keeps no other from being retained, and is named',
+  'A on %s a queue whose jobs cannot be deleted does not block the retention of others, and is named',
   async (name) => {
     let now = 1_000_000
     const store = await REFUSING[name](() => now)

@@ -24,8 +24,8 @@ beforeEach(async () => {
   return () => void db.close()
 })
 
-describe('P10 sqlite: enqueue in a transaction of the user', () => {
-  test('is written when the call returns, before anything is awaited', async () => {
+describe('P10 sqlite: enqueue in a user transaction', () => {
+  test('is written when the call returns, before any await', async () => {
     db.exec('BEGIN')
     const reply = store.enqueue([aJob()], { tx: db })
     assert.equal(db.prepare('SELECT count(*) FROM jobmill_job').pluck().get(), 1)
@@ -34,7 +34,7 @@ describe('P10 sqlite: enqueue in a transaction of the user', () => {
     expect(await store.counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test("works inside the driver's own transaction function", async () => {
+  test('works inside the transaction function of the driver', async () => {
     db.exec('CREATE TABLE person (name TEXT)')
     const replies: Promise<unknown>[] = []
     db.transaction(() => {
@@ -45,7 +45,7 @@ describe('P10 sqlite: enqueue in a transaction of the user', () => {
     expect(await store.counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test('a queue that was made in a transaction rolled back is made again, and nothing refers to the lost number', async () => {
+  test('a queue that was created in a rolled-back transaction is created again, and no job refers to the lost id', async () => {
     db.exec('BEGIN')
     await store.enqueue([aJob({ queue: 'lost', kind: 'lost' })], { tx: db })
     db.exec('ROLLBACK')
@@ -57,7 +57,7 @@ describe('P10 sqlite: enqueue in a transaction of the user', () => {
     ])
   })
 
-  test('a call that fails leaves nothing of itself in a transaction that goes on', async () => {
+  test('a call that fails leaves nothing in a transaction that continues', async () => {
     db.exec(
       "CREATE TEMP TRIGGER third BEFORE INSERT ON jobmill_job WHEN NEW.priority = 3 BEGIN SELECT RAISE(FAIL, 'no'); END",
     )
@@ -69,7 +69,7 @@ describe('P10 sqlite: enqueue in a transaction of the user', () => {
     expect(await store.counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test('a handle that returns BigInt is understood', async () => {
+  test('accepts a handle that returns BigInt', async () => {
     db.defaultSafeIntegers(true)
     db.exec('BEGIN')
     await store.enqueue([aJob({ orderKey: 'a' }), aJob({ dedupe: { key: 'k' } })], { tx: db })
@@ -78,7 +78,7 @@ describe('P10 sqlite: enqueue in a transaction of the user', () => {
   })
 })
 
-describe('P10 sqlite: finish in a transaction of the user', () => {
+describe('P10 sqlite: finish in a user transaction', () => {
   test('ends the job with the commit', async () => {
     const instance = anInstance()
     await store.register(instance)
@@ -102,8 +102,8 @@ describe('P10 sqlite: finish in a transaction of the user', () => {
   })
 })
 
-describe('P10 P13 sqlite: permits of a job that is finished in a transaction of the user', () => {
-  test('come back with the commit', async () => {
+describe('P10 P13 sqlite: permits of a job that is finished in a user transaction', () => {
+  test('are released with the commit', async () => {
     await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
     await store.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
     const instance = anInstance()
@@ -125,8 +125,8 @@ describe('P10 P13 sqlite: permits of a job that is finished in a transaction of 
   })
 })
 
-describe('P10 sqlite: a transaction that has read what is outdated by now', () => {
-  test('D10 gets an error that says to begin with BEGIN IMMEDIATE, and not to retry', async () => {
+describe('P10 sqlite: a transaction with an outdated snapshot', () => {
+  test('D10 gets an error that says to use BEGIN IMMEDIATE, and not to retry', async () => {
     db.exec('BEGIN')
     db.prepare('SELECT count(*) FROM jobmill_job').get()
     await store.enqueue([aJob()])
@@ -181,7 +181,7 @@ describe('P10 sqlite: a handle of another copy of SQLite, whose locks do not exc
 })
 
 describe('P10 sqlite: the handle inside an ORM', () => {
-  test('D10 Drizzle and Kysely on better-sqlite3 keep the handle that they were given', async () => {
+  test('D10 Drizzle and Kysely on better-sqlite3 keep the given handle', async () => {
     const drizzled = drizzle({ client: db })
     const replies = drizzled.transaction(() => ({
       enqueued: store.enqueue([aJob()], { tx: drizzled.$client }),
@@ -193,7 +193,7 @@ describe('P10 sqlite: the handle inside an ORM', () => {
   })
 })
 
-describe('sqlite: what is no transaction', () => {
+describe('sqlite: an invalid transaction', () => {
   test.for([[{}], [42], ['BEGIN'], [null], [() => {}]])('%s', async ([tx]) => {
     await expect(store.enqueue([aJob()], { tx: tx as SqliteTx })).rejects.toMatchObject({
       code: 'TX_INVALID',
@@ -208,7 +208,7 @@ describe('sqlite: what is no transaction', () => {
     assert.deepEqual(await store.counts(), [])
   })
 
-  test('a handle that is closed, or of another database', async () => {
+  test('a handle that is closed, or belongs to another database', async () => {
     const other = new Database(':memory:')
     other.exec('BEGIN')
     await expect(store.enqueue([aJob()], { tx: other })).rejects.toMatchObject({

@@ -17,7 +17,7 @@ import { testMill } from '../../src/testing/index.ts'
 import { freshFile, openStore } from './support.ts'
 
 describe('sqlite: group commit', () => {
-  test('calls of one turn share a transaction', async () => {
+  test('calls of one event loop turn share a transaction', async () => {
     const path = freshFile()
     const store = await openStore(path)
     await store.enqueue([aJob()])
@@ -34,7 +34,7 @@ describe('sqlite: group commit', () => {
     watcher.close()
   })
 
-  test('a call that fails does not fail its neighbours', async () => {
+  test('a call that fails does not fail its neighbors', async () => {
     const store = await openStore()
     const [before, failed, after] = await Promise.allSettled([
       store.enqueue([aJob()]),
@@ -47,7 +47,7 @@ describe('sqlite: group commit', () => {
     expect(await store.counts()).toMatchObject([{ ready: 2 }])
   })
 
-  test('a long queue of calls lets the event loop turn', async () => {
+  test('a long queue of calls does not block the event loop', async () => {
     const store = await openStore()
     let turns = 0
     const count = (): void => void ((turns += 1), setImmediate(count).unref())
@@ -58,7 +58,7 @@ describe('sqlite: group commit', () => {
     assert.isAbove(turns, 5)
   })
 
-  test('close writes what is queued', async () => {
+  test('close writes queued calls', async () => {
     const path = freshFile()
     const store = await openStore(path)
     const reply = store.enqueue([aJob()])
@@ -68,8 +68,8 @@ describe('sqlite: group commit', () => {
   })
 })
 
-describe('sqlite: a write lock that somebody else holds', () => {
-  test('writes wait while the event loop turns, and reads go on', async () => {
+describe('sqlite: a write lock of another connection', () => {
+  test('writes wait without blocking the event loop, and reads continue', async () => {
     const path = freshFile()
     const store = await openStore(path)
     const other = new Database(path)
@@ -83,7 +83,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
     other.close()
   })
 
-  test('until the deadline: then it is told, and nothing was written', async () => {
+  test('writes fail at the deadline, and nothing is written', async () => {
     const path = freshFile()
     const store = await openStore(path, { busyDeadline: 50 })
     const other = new Database(path)
@@ -96,7 +96,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
     expect(await store.counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test('an instance that has nothing to do needs no lock', async () => {
+  test('an idle instance needs no lock', async () => {
     const path = freshFile()
     const store = await openStore(path, { busyDeadline: 50 })
     const [instance, leader] = [anInstance(), anInstance()]
@@ -125,7 +125,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
     other.close()
   })
 
-  test('a duty that nobody leads is worth the lock, and so is nothing else of a heartbeat that is not due', async () => {
+  test('a heartbeat that is not due needs the lock only to lead a duty without a leader', async () => {
     const path = freshFile()
     const store = await openStore(path, { busyDeadline: 50 })
     const instance = anInstance()
@@ -159,7 +159,7 @@ describe('sqlite: a trigger that refuses every outcome', () => {
     'UPDATE OF state ON jobmill_job WHEN OLD.state = 2',
     'INSERT ON jobmill_job WHEN NEW.tags IS NOT NULL',
   ])(
-    'H2 P1 (%s) blames no job: nothing runs twice or is dead, and all is written when it is gone',
+    'H2 P1 (%s) blames no job: none runs twice or is dead, and all outcomes are written once it is dropped',
     async (when) => {
       const path = freshFile()
       const runs: number[] = []
@@ -239,7 +239,7 @@ async function scene(queue = 'default') {
 
 describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
   test.each(['dedupe', 'order_lock', 'permit'] as const)(
-    'D1 H2 (rows of jobmill_%s) blames no job that has one, while jobs without are done',
+    'D1 H2 (rows of jobmill_%s) blames no job that has one, while jobs without one are done',
     async (table) => {
       const queue = table === 'permit' ? 'limited' : 'default'
       const { mill, other, runs, refuse, keyed, plain } = await scene(queue)
@@ -263,7 +263,7 @@ describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
     },
   )
 
-  test('D1 one refused job is settled after a burst of its like, and within 10 s among steady ones', async () => {
+  test('D1 one refused job is settled after a burst of similar jobs, and within 10 s under steady load', async () => {
     const { mill, runs, refuse, parent } = await scene()
     refuse(`INSERT ON jobmill_job WHEN NEW.tags IN ('["of-1"]', '["of-2"]')`)
     const refused = await mill.enqueue(parent, 1)
@@ -282,11 +282,11 @@ describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
   })
 })
 
-describe('sqlite: rows and tables of ours that another program deletes', () => {
+describe('sqlite: our rows and tables deleted by another program', () => {
   test.each([
     ['all rows', 'DELETE FROM', /internal rows of Jobmill were deleted.*restore a backup/],
     ['all tables', 'DROP TABLE', /Jobmill tables are missing.*restore a backup/],
-  ])('H4 %s: every call says what is missing and what to do', async (_, statement, expected) => {
+  ])('H4 %s: every call says what is missing and how to fix it', async (_, statement, expected) => {
     const path = freshFile()
     const store = await openStore(path)
     await store.enqueue([aJob()])
