@@ -15,7 +15,7 @@ const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: '
   }) })] }`
 
 describe('jobmill on sqlite', () => {
-  test('says how it is used', async () => {
+  test('prints its usage', async () => {
     const { folder } = config('export default {}')
     const [help, nothing, group, version] = [['--help'], [], ['jobs', '--help'], ['--version']].map((args) =>
       run(folder, args),
@@ -40,7 +40,7 @@ describe('jobmill on sqlite', () => {
       ['jobs', 'list', '--sate', 'dead'],
       '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
     ],
-  ])('N5 %j gets an error that names what was meant', async (args, text) => {
+  ])('N5 %j gets an error that names the intended word', async (args, text) => {
     const { folder } = config('export default {}')
     const wrong = run(folder, args)
     expect(await wrong.ended).toBe(2)
@@ -63,7 +63,7 @@ describe('jobmill on sqlite', () => {
     )
   })
 
-  test('check prints every problem at once, and ends with 1 when one is an error', async () => {
+  test('check prints every problem at once, and exits with 1 if one is an error', async () => {
     const { folder } = config(`const job = defineJob({ kind: 'a', run: () => 1 })
 export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac: 1 }`)
     const check = run(folder, ['check'])
@@ -78,7 +78,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     expect(check.output.out).toContain('4 errors, 0 warnings')
   })
 
-  test('check ends with 0 when there are only warnings', async () => {
+  test('check exits with 0 if there are only warnings', async () => {
     const { folder } = config(`export default { store, jobs: [defineJob({ kind: 'a', run: () => 1 })] }`)
     const check = run(folder, ['check'], { JOBMILL_QUEUES: 'other' })
     expect(await check.ended).toBe(0)
@@ -125,7 +125,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       ['check', 'types.mts'],
       'Use import type for types, or install tsx',
     ],
-  ])('%s is told with the fix', async (_, args, text) => {
+  ])('%s is reported with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
     writeFileSync(path.join(folder, 'empty.mjs'), '')
     writeFileSync(path.join(folder, 'package.json'), '{"type":"commonjs"}')
@@ -166,14 +166,14 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     expect(await good?.ended).toBe(0)
   })
 
-  test('work refuses to start without a queue, and says how to fix it', async () => {
+  test('work refuses to start without a queue, with the fix', async () => {
     const { folder } = config('export default { store }')
     const work = run(folder, ['work'])
     expect(await work.ended).toBe(2)
     expect(work.output.err).toContain("serve: ['default']")
   })
 
-  test('P6 work runs jobs until SIGTERM, and a second signal cuts the grace short', async () => {
+  test('P6 work runs jobs until SIGTERM, and a second signal ends the grace period', async () => {
     const { folder, file } = config(HOLDING)
     const work = run(folder, ['work'], {
       JOBMILL_WORKER_PREFIX: 'acme',
@@ -194,8 +194,8 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
   })
 })
 
-describe('a process on sqlite that breaks outside of its handlers', () => {
-  test('P6 hands its jobs back in good order, and ends with 1', async () => {
+describe('a process on sqlite with an uncaught error outside of its handlers', () => {
+  test('P6 releases its jobs, and exits with 1', async () => {
     const { folder, file } = config(`const alive = setInterval(() => {}, 60_000)
 export default { store, grace: 0, jobs: [
   defineJob({ kind: 'hold', run: ({ signal }) => new Promise((_, reject) => {

@@ -25,7 +25,7 @@ function holding() {
 
 describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, create }) => {
   const test = inTurns(name, places)
-  test('limits: set makes one, drain keeps everything back, list shows it', async () => {
+  test('limits: set creates one, drain empties it, list shows it', async () => {
     const place = create()
     const made = await place.run('limits set smtp --rate 50 --per 1m --burst 10'.split(' '))
     expect(made).toMatchObject({ code: 0, out: 'created smtp: --rate 50 --per 1m --burst 10\n' })
@@ -41,7 +41,7 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
     expect(after).toMatch(/^chat +--rate 1 --per 1s --burst 3 --per-key +3 +- +- +- +1$/m)
   })
 
-  test('limits: delete asks first, and is refused while a queue draws on the limit', async () => {
+  test('limits: delete asks first, and is refused while a queue uses the limit', async () => {
     const place = create()
     const mill = place.mill()
     await mill.limits.create('smtp', { rate: 5 })
@@ -59,7 +59,7 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
     expect(await mill.limits.list()).toEqual([])
   })
 
-  test('workers: who is there, what it runs, and who leads', async () => {
+  test('workers: lists the processes, their jobs, and the leaders', async () => {
     const { hold, whenStarted } = holding()
     const place = create()
     const mill = place.mill([hold])
@@ -115,7 +115,7 @@ describe('the cluster on sqlite', () => {
     expect(refused.err).toContain(text)
   })
 
-  test('workers as JSON has the names of the library', async () => {
+  test('workers as JSON has the field names of the library', async () => {
     const { hold, whenStarted } = holding()
     const { path: at, mill } = file([hold])
     expect((await call(at, ['workers'])).out).toBe('no instances\n\nno duties\n')

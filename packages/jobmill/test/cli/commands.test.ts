@@ -28,7 +28,7 @@ describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $wo
     expect(helpOnAll(COMMANDS)).toContain(`jobmill ${words}`)
   })
 
-  test('has examples that name the command, and options that it has', () => {
+  test('has examples with the command and existing options', () => {
     for (const example of examples) {
       expect(example).toContain(`jobmill ${words}`)
       const own = example.slice(example.indexOf(`jobmill ${words}`)).split(' | ')[0] ?? ''
@@ -60,7 +60,7 @@ test.each(DURATIONS)('jobmill $words --$name refuses a number without a unit', a
   })
 })
 
-test('no two commands disagree on whether an option takes something', () => {
+test('an option has the same type in all commands', () => {
   const types = new Map<string, string>()
   for (const { options = {} } of COMMANDS)
     for (const [name, { type }] of Object.entries(options)) {

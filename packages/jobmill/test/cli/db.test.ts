@@ -53,7 +53,7 @@ function everythingIn(file: string): string {
 }
 
 describe('jobmill db on sqlite', () => {
-  test('from nothing to current: status never makes anything, migrate says what it applies', async () => {
+  test('from no file to a current one: status never creates anything, migrate prints what it applies', async () => {
     const { folder, file } = emptyFolder()
     const at = ['--db', 'sqlite:jobs.db']
     const before = await runToEnd(folder, ['db', 'status', ...at])
@@ -88,7 +88,7 @@ describe('jobmill db on sqlite', () => {
     expect(migrate.err).toContain('Install the release of jobmill that migrated this database')
   })
 
-  test('doctor: nothing, a warning and an error; the worst first, each with its fix', async () => {
+  test('doctor: no problem, a warning and an error; the worst first, each with its fix', async () => {
     const { folder, file } = await migratedConfig()
     const well = await runToEnd(folder, ['db', 'doctor'])
     expect(well).toMatchObject({ code: 0, err: '' })
@@ -118,7 +118,7 @@ describe('jobmill db on sqlite', () => {
     ])
   })
 
-  test('doctor in a folder where there is nothing says so, and makes nothing', async () => {
+  test('doctor in an empty folder reports that, and creates nothing', async () => {
     const { folder } = emptyFolder()
     const doctor = await runToEnd(folder, ['db', 'doctor'], { DATABASE_URL: '' })
     expect(doctor.code).toBe(2)
@@ -150,7 +150,7 @@ describe('jobmill db on sqlite', () => {
 
   // `script` of util-linux provides the terminal.
   test.skipIf(spawnSync('script', ['--version']).status !== 0)(
-    'on a terminal reset asks for the name of the store, and doctor paints',
+    'on a terminal reset asks for the name of the store, and doctor uses colors',
     async () => {
       const { folder, file, store } = await migratedConfig()
       const answer = async (line: string): Promise<{ code: number; out: string }> => {
@@ -173,7 +173,7 @@ describe('jobmill db on sqlite', () => {
 })
 
 describe('jobmill db on postgres', () => {
-  test('from no database to a current one, looked at, and away again', async () => {
+  test('creates a database, migrates it, checks it and removes it', async () => {
     const url = new URL(inject('postgresUrl'))
     const name = freshSchema(url.href, 'cli')
     onTestFinished(
@@ -199,7 +199,7 @@ describe('jobmill db on postgres', () => {
     expect(await queryAt(url.href, `SELECT FROM pg_namespace WHERE nspname = 'jobmill'`)).toHaveLength(0)
   })
 
-  test('a server that is not there ends with 4', async () => {
+  test('an unreachable server exits with 4', async () => {
     const { folder } = emptyFolder()
     const at = ['--db', 'postgres://nobody@127.0.0.1:1/nothing']
     const { code, err } = await runToEnd(folder, ['db', 'status', ...at])

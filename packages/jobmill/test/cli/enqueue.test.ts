@@ -11,7 +11,7 @@ const EVERY =
 
 describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ name, create }) => {
   const test = inTurns(name, places)
-  test('every option arrives', async () => {
+  test('every option is stored', async () => {
     const { run: runHere, mill } = create()
     const id = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
     const { code, out } = await runHere([
@@ -36,7 +36,7 @@ describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ name, create }
     })
   })
 
-  test('lines become jobs, more than a batch of them', async () => {
+  test('each input line becomes a job, in several batches', async () => {
     const { json, mill } = create()
     const lines = Array.from({ length: 1_201 }, (_, at) => `{"n":${at}}`).join('\r\n')
     const summary = await json<object>(
@@ -68,7 +68,7 @@ export default { store, jobs: [defineJob({ kind: 'mail', payload, run: () => 1 }
 describe('enqueue on sqlite', () => {
   const { create } = places[0]
 
-  test('--wait prints the result, and ends with 1 when the job is dead', async () => {
+  test('--wait prints the result, and exits with 1 if the job is dead', async () => {
     const sum = defineJob({
       kind: 'sum',
       run({ payload }: JobContext<number[]>) {
@@ -87,7 +87,7 @@ describe('enqueue on sqlite', () => {
     expect(bad.err).toContain('is dead: Dead: there is nothing to add')
   })
 
-  test('S4 the error, the name and the tags of a job cannot steer the terminal or forge lines, as text and as JSON', async () => {
+  test('S4 the error, the name and the tags of a job cannot control the terminal or forge lines, as text and as JSON', async () => {
     const hostile = 'x\u001B]0;title\u0007\u009B2J\u202E\nerror   all is lost\u2028'
     const boom = defineJob({
       kind: 'boom',
@@ -136,7 +136,7 @@ describe('enqueue on sqlite', () => {
     )
   })
 
-  test('--wait says once why nothing happens', async () => {
+  test('--wait prints once why the job does not run', async () => {
     const { mill } = file()
     const { id } = await mill.enqueue('sum', 1, { queue: 'far' })
     const platform = fakePlatform()
@@ -156,7 +156,7 @@ describe('enqueue on sqlite', () => {
     expect(await waiting).toBe(5)
   })
 
-  test('a queue that does not exist is noted when there is a near one, and the job is enqueued', async () => {
+  test('a queue that does not exist is reported if a similar one exists, and the job is enqueued', async () => {
     const { path: at, mill } = file([defineJob({ kind: 'a', queue: 'mail', run: () => 1 })])
     await mill.start()
     await mill.enqueue('a', 1, { queue: 'mail' })
@@ -173,7 +173,7 @@ describe('enqueue on sqlite', () => {
     expect(JSON.parse(json.out)).toMatchObject({ outcome: 'enqueued' })
   })
 
-  test('a queue that does not exist is noted for lines too', async () => {
+  test('a queue that does not exist is reported for input lines too', async () => {
     const { run: runHere, mill } = create()
     await mill().enqueue('a', 1, { queue: 'mail' })
     const lines = await runHere(['enqueue', 'a', '--stdin', '--queue', 'mial'], '1\n2\n')
@@ -181,7 +181,7 @@ describe('enqueue on sqlite', () => {
     expect(lines.err).toContain('note    created queue "mial". Did you mean "mail"?\n')
   })
 
-  test('several errors of a payload are all named by payload, and by its line', async () => {
+  test('several errors of a payload are all reported, with the payload or its line', async () => {
     const { run: runHere } = create(MAIL)
     const one = await runHere(['enqueue', 'mail', '{}'])
     expect(one.err).toBe('error   payload.to: does not match its schema: no; payload.subject: neither.\n')
@@ -210,7 +210,7 @@ describe('enqueue on sqlite', () => {
     expect(await mill.get(id)).toMatchObject({ payload: 3 })
   })
 
-  test('a line that is not JSON is named, and everything before it is written', async () => {
+  test('a line that is not JSON is reported, and everything before it is written', async () => {
     const { run: runHere, mill } = create()
     const bad = await runHere(['enqueue', 'count', '--stdin'], '1\n\n2\n{"a":\n3\n')
     expect(bad).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
@@ -219,7 +219,7 @@ describe('enqueue on sqlite', () => {
     expect(await mill().counts()).toMatchObject([{ ready: 2 }])
   })
 
-  test('so is one that does not fit the schema of its kind; with nothing written it ends with 2', async () => {
+  test('a line that does not match the schema of its kind is reported; with nothing written it exits with 2', async () => {
     const { run: runHere, mill } = create(LISTS)
     const [some, none, one, wrong] = await Promise.all([
       runHere(['enqueue', 'sum', '--stdin'], '[1]\n[2]\n3\n[4]\n'),

@@ -31,7 +31,7 @@ const UNKNOWN = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
 describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) => {
   const test = inTurns(name, places)
-  test('list pages through everything', async () => {
+  test('list pages through all jobs', async () => {
     const { json, mill } = create()
     await mill().enqueueMany('b', many(600, 'later', { ...LATER, queue: 'mail' }))
     const { jobs, next } = await json<JobPage>(['jobs', 'list', '--queue', 'mail', '--all'])
@@ -154,7 +154,7 @@ describe('jobs on sqlite', () => {
     for (const { id } of jobs) expect(page.out).not.toContain(id)
   })
 
-  test('show as JSON has the names of the library, and a job that is not there ends with 3', async () => {
+  test('show as JSON has the field names of the library, and a missing job exits with 3', async () => {
     const { path: at, mill } = file([job])
     const [id = ''] = await worked(mill, many(1, 'done'))
     const { out } = await call(at, ['jobs', 'show', id, '--json'])
@@ -183,7 +183,7 @@ describe('jobs on sqlite', () => {
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled', error: 'no' })
   })
 
-  test('a filter is counted first, and acted on only with consent', async () => {
+  test('a bulk operation counts the jobs first, and changes them only after confirmation', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(3, 'later', LATER))
     const cancel = ['jobs', 'cancel', '--kind', 'b']
@@ -246,7 +246,7 @@ describe('jobs on sqlite', () => {
     expect(await mill.counts()).toMatchObject([{ scheduled: 600, cancelled: 500 }])
   })
 
-  test('a reader that has enough ends it quietly', async () => {
+  test('list exits with 0 if its reader closes the pipe', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(3_000, 'later', LATER))
     const { child, output, ended } = run('.', ['jobs', 'list', '--all', '--db', at])

@@ -27,7 +27,7 @@ async function linesOf(what: string): Promise<Line[]> {
     .map((line) => JSON.parse(line) as Line)
 }
 
-test('every line is there and whole, also when the process is killed right after the last', async () => {
+test('every line is complete, even if the process is killed right after the last', async () => {
   const lines = await linesOf('many')
   expect(lines).toHaveLength(5_001)
   expect(lines.slice(0, -1).every(({ n, msg }, at) => n === at && msg === `line ${at}`)).toBe(true)
@@ -38,7 +38,7 @@ test('every line is there and whole, also when the process is killed right after
   })
 })
 
-test('errors are texts with their causes, wherever they are, and odd values do not break a line', async () => {
+test('errors are texts with their causes, at any depth, and odd values do not break a line', async () => {
   const [error, thrown, text, steering, circle, ...more] = await linesOf('odd')
   expect(more).toEqual([])
   expect(error).toMatchObject({

@@ -27,7 +27,7 @@ describe('arguments', () => {
     [['jobs', 'list', '--json=yes'], '--json: takes no value (got "yes")'],
     [['jobs', 'show'], 'jobs show: missing argument. Run jobmill jobs show ID'],
     [['jobs', 'list', 'dead'], 'jobs list: unexpected argument "dead"'],
-  ])('%j gets an error that names what was meant', (args, text) => {
+  ])('%j gets an error that names the intended word', (args, text) => {
     expect(refusal(() => parse(...args)).message).toContain(text)
   })
 
@@ -52,7 +52,7 @@ describe('arguments', () => {
     ['schedules', 'set'],
     ['schedules', 'change', 'x'],
     ['schedules', 'edit', 'ticker'],
-  ])('%s %s is near no command, so the help of its group is suggested', (...typed) => {
+  ])('%s %s resembles no command, so the help of its group is suggested', (...typed) => {
     expect(noSuchCommand(typed, COMMANDS)).toBe(
       `unknown command "${typed.join(' ')}". Run jobmill schedules --help`,
     )
@@ -76,7 +76,7 @@ describe('arguments', () => {
     expect([parsed.has('json'), parsed.has('wait'), parsed.text('queue')]).toEqual([true, false, undefined])
   })
 
-  test('numbers are digits, and instants may be a length of time ago', () => {
+  test('numbers have only digits, and instants can be a duration ago', () => {
     const bad = parse('jobs', 'list', '--limit', '1e3', '--from', '1794785094882')
     expect(refusal(() => numberOf(bad, 'limit'))).toMatchObject({
       code: 'NUMBER_INVALID',

@@ -10,7 +10,7 @@ test('N5 a queue that does not exist is not created by queues set', async () => 
   expect((await call(at, ['queues', 'list', '--json'])).out).not.toContain('nope')
 })
 
-test('N5 an id that is no UUID is refused without the advice to omit it', async () => {
+test('N5 an id that is not a UUID is refused without the advice to omit it', async () => {
   const { err } = await call(file().path, ['jobs', 'show', '123'])
   expect(err).toMatch(/must be a UUID \(got "123"\)\. Pass 32 hex digits as 8-4-4-4-12\.\n$/)
 })
@@ -94,7 +94,7 @@ describe('queues on sqlite', () => {
     )
   })
 
-  test('a queue has no worker when no process serves it, and not for one kind; top says the same', async () => {
+  test('a queue has no worker if no process serves it, not if one kind is missing; top agrees', async () => {
     const { path: at, mill } = file([defineJob({ kind: 'a', run: () => 1 })])
     await mill.enqueueMany('odd', [
       { payload: 1 },
@@ -116,7 +116,7 @@ describe('queues on sqlite', () => {
     expect(JSON.parse(json.out)).toMatchObject({ queues: [{ isServed: true }, { isServed: false }] })
   })
 
-  test('a queue that there is not, and a setting that cannot be, change nothing', async () => {
+  test('an unknown queue or an invalid setting changes nothing', async () => {
     const { path: at, mill } = file()
     await mill.enqueue('a', 1)
     const some = await call(at, ['queues', 'pause', 'default', 'maill'])
@@ -163,13 +163,13 @@ describe('queues on sqlite', () => {
     },
   )
 
-  test('the help says that a duration has a unit', async () => {
+  test('the help says that a duration needs a unit', async () => {
     const { out } = await call('', ['queues', 'set', '--help'])
     expect(out).toContain('DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7d')
     expect((await call('', ['queues', 'list', '--help'])).out).not.toContain('DURATION')
   })
 
-  test('a base of the backoff above the max that counts is refused, and the other way round', async () => {
+  test('a backoff base above the effective max is refused, and so is a max below the base', async () => {
     const { path: at, mill } = file()
     await mill.enqueue('a', 1)
     await mill.changeQueue('default', { backoff: { max: '10m' } })

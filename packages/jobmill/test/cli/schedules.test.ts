@@ -61,7 +61,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
     expect(await mill.schedules.list()).toEqual([])
   })
 
-  test('N1 a schedule of code that was deleted is an override: listed, reset, and replaced without needless ones', async () => {
+  test('N1 a deleted schedule of code is an override: listed, reset, and replaced without needless ones', async () => {
     const place = create()
     const code = { name: 'nightly', job: 'report', when: '@daily', priority: 2 }
     const mill = place.mill([], [code])

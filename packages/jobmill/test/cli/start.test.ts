@@ -73,7 +73,7 @@ describe('jobmill start on postgres that does not answer', () => {
 })
 
 describe('jobmill start on sqlite', () => {
-  test('P6 works, answers, and ends cleanly under load within its grace', async () => {
+  test('P6 runs jobs, answers requests, and exits cleanly under load within its grace period', async () => {
     const { folder, file } = config(QUICK)
     const child = run(folder, ['start', '--port', '0'])
     const url = await started(child)
@@ -129,7 +129,7 @@ describe('jobmill start on sqlite', () => {
     expect(child.output.err).toContain('0 finished, 0 returned to the queue, 1 interrupted')
   })
 
-  test('only the API, on a database that is named, without a config', async () => {
+  test('serves only the API of a given database without a config', async () => {
     const { folder, file } = config(QUICK)
     const first = run(folder, ['enqueue-nothing'])
     expect(await first.ended).toBe(2)
@@ -198,7 +198,7 @@ describe('jobmill start on sqlite', () => {
     }
   })
 
-  test('N17 work serves probes and metrics alone, for the given queues', async () => {
+  test('N17 work serves only probes and metrics, for the given queues', async () => {
     const { folder } = config(QUICK)
     const env = { JOBMILL_TOKENS: 'prom viewer 0123456789abcdef0123' }
     const child = run(folder, ['work', '--queues', 'mail,reports', '--port', '0'], env)
@@ -227,7 +227,7 @@ describe('jobmill start on sqlite', () => {
     expect(await child.ended).toBe(0)
   })
 
-  test('a port that is taken ends it, and its workers', async () => {
+  test('a port in use ends it and its workers', async () => {
     const { folder } = config(QUICK)
     const first = run(folder, ['start', '--port', '0'])
     const { port } = new URL(await started(first))
@@ -240,7 +240,7 @@ describe('jobmill start on sqlite', () => {
 })
 
 describe('jobmill start on postgres', () => {
-  test('P1 every acknowledged job is stored, also while the process stops, and every stored job is in the audit log', async () => {
+  test('P1 every acknowledged job is stored, even while the process stops, and every stored job is in the audit log', async () => {
     const postgresUrl = inject('postgresUrl')
     const schema = freshSchema(postgresUrl, 'start')
     const address = new URL(postgresUrl)

@@ -48,7 +48,7 @@ const codeUnit = (n: number): string => String.fromCharCode(n)
 const bare = { paint: (_: unknown, text: string) => text }
 const painted = { paint: (style: unknown, text: string) => `<${String(style)}>${text}</>` }
 
-describe('words for times and numbers', () => {
+describe('durations and numbers', () => {
   test.each([
     [0, '0 ms'],
     [999, '999 ms'],
@@ -58,9 +58,9 @@ describe('words for times and numbers', () => {
     [7_200_000, '2 h'],
     [47 * 3_600_000, '47 h'],
     [96 * 3_600_000, '4 d'],
-  ])('%d ms last %s', (ms, text) => expect(lasting(ms)).toBe(text))
+  ])('%d ms is %s', (ms, text) => expect(lasting(ms)).toBe(text))
 
-  test('instants from now, and on the clock of this machine', () => {
+  test('instants are relative, or in the local time of this machine', () => {
     expect([fromNow(0, 0), fromNow(0, 180_000), fromNow(7_200_000, 0), fromNow(1_999, 0)]).toEqual([
       'now',
       '3 m ago',
@@ -72,7 +72,7 @@ describe('words for times and numbers', () => {
     expect(Date.parse(localTime(at))).toBe(at)
   })
 
-  test('durations are written as they can be typed', () => {
+  test('durations are printed as they can be typed', () => {
     for (const text of ['10s', '1h30m', '7d', '1d2h3m4s5ms', '0s'])
       expect(optionText(durationMs(text, 'x'))).toBe(text)
     expect([optionText(null), remainingText(1), remainingText(89_001)]).toEqual(['forever', '1s', '1m30s'])
@@ -80,8 +80,8 @@ describe('words for times and numbers', () => {
   })
 })
 
-describe('what jobs carry', () => {
-  test('does not steer the terminal', () => {
+describe('untrusted text of jobs', () => {
+  test('does not control the terminal', () => {
     expect(plain('a\u001B[2Jb\rc\u009Bd\te\nf\u202Eg')).toBe('a\\u001b[2Jb\\u000dc\\u009bd\te\nf\\u202eg')
     expect(oneLine('a\n  b\tc')).toBe('a b c')
   })
@@ -142,7 +142,7 @@ describe('what jobs carry', () => {
     ).toBe('a   1\n    2\ncc  x')
   })
 
-  test('a job says why it does not run', () => {
+  test('a job shows why it does not run', () => {
     const record = {
       id: 'i',
       kind: 'k',
@@ -189,8 +189,8 @@ describe('what jobs carry', () => {
   })
 })
 
-describe('long work', () => {
-  test('is shown after a second, as a bar where its length is known', () => {
+describe('progress of long operations', () => {
+  test('is shown after a second, as a bar if the total is known', () => {
     const platform = fakePlatform()
     const statusLines: string[] = []
     const terminal = { status: (line: string) => void statusLines.push(line) } as Terminal
@@ -222,7 +222,7 @@ async function lines(chunks: string[], longest?: number): Promise<string[]> {
 }
 
 describe('waiting', () => {
-  test('is shown from the first second on, and taken away at its end', async () => {
+  test('is shown from the first second, and removed at the end', async () => {
     const platform = fakePlatform()
     const statusLines: string[] = []
     const { promise, resolve } = Promise.withResolvers<number>()
@@ -238,14 +238,14 @@ describe('waiting', () => {
   })
 })
 
-describe('lines', () => {
-  test('are put together from any chunks', async () => {
+describe('input lines', () => {
+  test('are joined from any chunks', async () => {
     expect(await lines(['a', 'b\n', '\nc\nd', 'd', '\ne'])).toEqual(['1 ab', '2 ', '3 c', '4 dd', '5 e'])
     expect(await lines([])).toEqual([])
     expect(await lines(['a\n'])).toEqual(['1 a'])
   })
 
-  test('have an end', async () => {
+  test('have a maximum length', async () => {
     const endless = ['ok\n', ...Array.from({ length: 9 }, () => 'x'.repeat(10))]
     expect(await rejection(() => lines(endless, 50))).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',

@@ -109,8 +109,8 @@ describe('frames', () => {
   })
 })
 
-describe('figures', () => {
-  test('have four columns', () => {
+describe('numbers', () => {
+  test('have at most four columns', () => {
     for (let n = 0.01; n < 1e8; n *= 1.37) expect(shortNumber(n).length).toBeLessThanOrEqual(4)
     for (let ms = 0.01; ms < 8e9; ms *= 1.13) expect(shortTime(ms).length).toBeLessThanOrEqual(4)
     expect([0, 0.45, 9.99, 999.9, 9_999, 123_456, 9_999_999, 5e7].map(shortNumber)).toEqual([
@@ -142,7 +142,7 @@ function press(state: TopState, keys: readonly Key[], items: readonly string[]):
 }
 
 describe('keys', () => {
-  test('are found in whatever comes at once', () => {
+  test('are parsed from any input chunk', () => {
     expect(keysIn('\u001B[A\u001B[Bjk\r\u001B[5~\u001B[1;5Ax\u001BOB\u001B')).toEqual([
       'up',
       'down',
@@ -156,7 +156,7 @@ describe('keys', () => {
     expect(keysIn('\u0003')).toEqual(['quit'])
   })
 
-  test('lead through the screens, and no further than there is something', () => {
+  test('navigate through the screens, within the existing items', () => {
     const names = ['a', 'b', 'c']
     expect(placeOf(press(START, ['down', 'down', 'down', 'down'], names))).toMatchObject({ chosen: 'c' })
     expect(placeOf(press(START, ['last', 'page-up'], names))).toMatchObject({ chosen: 'a' })

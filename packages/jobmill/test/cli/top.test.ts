@@ -25,7 +25,7 @@ async function scene(mill: Mill): Promise<{ dead: string; waiting: string }> {
 }
 
 describe.each(places)('top on $name', { timeout: 60_000 }, ({ create }) => {
-  test('is one look where there is no terminal', async () => {
+  test('prints one frame without a terminal', async () => {
     const place = create()
     const mill = place.mill([fails])
     const { dead } = await scene(mill)
@@ -42,7 +42,7 @@ describe.each(places)('top on $name', { timeout: 60_000 }, ({ create }) => {
 })
 
 describe('top on sqlite', () => {
-  test('as JSON it has the names of the library', async () => {
+  test('as JSON has the field names of the library', async () => {
     const { path: at, mill } = file([fails])
     const { dead } = await scene(mill)
     const view = JSON.parse((await call(at, ['top', '--json'])).out) as object
@@ -63,7 +63,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
   const DOWN = '\u001B[B'
   const ESCAPE = '\u001B'
 
-  test('keys choose, pause, look into a queue and a job, and lead back; it fits into 80x24 and gives the terminal back', async () => {
+  test('keys select, pause, open a queue and a job, and go back; it fits into 80x24 and restores the terminal', async () => {
     const { path: at, mill } = file([fails])
     const { waiting, dead } = await scene(mill)
     // An interval so long that only keys trigger reads.
@@ -99,7 +99,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     expect(await top.left()).toEqual({ code: 0, second: false, cursor: true, wraps: true, isRaw: false })
   })
 
-  test('it sees what happens, follows the size of the terminal, and goes with Ctrl-C', async () => {
+  test('it refreshes, follows the size of the terminal, and quits with Ctrl-C', async () => {
     const { path: at, mill } = file([fails])
     await scene(mill)
     const top = await inTerminal('.', ['top', '--every', '100ms', '--db', at])
@@ -135,7 +135,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     expect(broken.rows().join('\n')).toContain('nobody catches this')
   })
 
-  test('and a question is asked there', async () => {
+  test('a bulk operation asks for confirmation', async () => {
     const { path: at, mill } = file()
     await mill.enqueue('b', 1, { delay: '1h' })
     const cancel = ['jobs', 'cancel', '--kind', 'b', '--db', at]

@@ -119,7 +119,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     ['postgres to sqlite', aSchema, aFile],
   ]
   test.each(inFull(ways, ways.slice(0, 1)))(
-    'P3 from %s, killed half-way and started again, it ends with the same',
+    'P3 from %s, killed halfway and started again, it ends with the same jobs',
     async (_, from, to) => {
       const source = await filled(await from())
       const { target } = await halfWay('SIGKILL', source, to)
@@ -139,7 +139,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     },
   )
 
-  test('one database by two names is refused, and nothing is made by a look', async () => {
+  test('one database with two names is refused, and --verify-only creates nothing', async () => {
     const source = await filled(await aFile(), 10)
     const file = source.url.replace(/^sqlite:/, '')
     const link = `${file}.link`
@@ -158,7 +158,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     expect(same.output.err).toContain('is the same database as --from')
   })
 
-  test('SIGINT ends it between two pages, and it says how to go on', async () => {
+  test('SIGINT stops it between two pages, and it prints how to continue', async () => {
     const { target, stopped } = await halfWay('SIGINT', await filled(await aFile()), aFile)
     expect(await stopped.ended).toBe(1)
     expect(stopped.output.err).toContain('run the same command to continue')
@@ -166,7 +166,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
     expect(await jobsOn(target)).toBeLessThan(JOBS)
   })
 
-  test('a worker of the source is in the way: nothing is moved, and it is named', async () => {
+  test('a running worker of the source is named, and nothing is transferred', async () => {
     const [source, target] = [await aFile(), await aFile()]
     const instance = anInstance({ label: 'web-1', leaseMs: 60_000 })
     await source.store.enqueue([aJob()])
@@ -206,7 +206,7 @@ async function ran(...args: string[]): Promise<{ code: number; out: string; err:
   return { code, ...output }
 }
 
-test('it says what it did and what to do next; with nothing left to do, too; and where the two differ', async () => {
+test('it prints what it did and what to do next, even with nothing left to do, and where the databases differ', async () => {
   const [source, target] = [await filled(await aFile(), 600), await aSchema()]
   const first = await ran('--from', source.url, '--to', target.url)
   expect(first).toMatchObject({ code: 0, err: '' })

@@ -48,7 +48,7 @@ describe('N1 a command declares nothing of its config', () => {
   })
 })
 
-test('a command that reads makes no tables, and says how to make them', async () => {
+test('a command that reads creates no tables, and prints how to create them', async () => {
   const file = freshFile()
   writeFileSync(file, '')
   const { code, err } = await call(file, ['queues', 'list'])
@@ -57,7 +57,7 @@ test('a command that reads makes no tables, and says how to make them', async ()
   expect(await sqlite(file).tools.schema()).toMatchObject({ isThere: false })
 })
 
-test('a database that --db names and that is not there is a mistake, also for enqueue', async () => {
+test('a missing database in --db is an error, also for enqueue', async () => {
   const file = `${freshFile()}-mistyped`
   const { code, err } = await call(file, ['enqueue', 'tick'])
   expect(code).toBe(2)

@@ -20,8 +20,8 @@ const STOPPED = { ...systemPlatform, monotonic: () => 0 }
 
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 
-describe('roles by routes', () => {
-  test('a route is open to its role and those above it, closed to those below it, and to nobody without a token', async () => {
+describe('roles by route', () => {
+  test('a route is open to its role and higher ones, and closed to lower ones and to callers without a token', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, anonymousPerSecond: 1_000 })
     const operations = operationsOf(await documentOf(url, bearer('viewer')))
     const wrong: string[] = []
@@ -101,7 +101,7 @@ describe('roles by routes', () => {
     `)
   })
 
-  test('every route that there is has a role, except the three that tell nothing', async () => {
+  test('every route has a role, except the three that reveal nothing', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const { root } = apiFor(mill, {}, { identity: { by: 'host', authenticate: () => null }, callers: 'any' })
@@ -116,7 +116,7 @@ describe('roles by routes', () => {
     expect(open.toSorted()).toEqual(['GET /api/openapi.json', 'GET /healthz', 'GET /readyz'])
   })
 
-  test('statements of other sessions are for operators', async () => {
+  test('only operators see statements of other sessions', async () => {
     const plain = memory()
     const pinned = [{ pid: 7, ageMs: 400_000, user: 'ada', state: 'active', query: 'SELECT secret' }]
     const health = async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned })
@@ -128,14 +128,14 @@ describe('roles by routes', () => {
     expect(await systemAs('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
   })
 
-  test('what changes something is never open to viewers', async () => {
+  test('viewers cannot call a route that changes anything', async () => {
     const { url } = await bench(memory())
     const changing = operationsOf(await documentOf(url)).filter(({ method }) => method !== 'GET')
     expect(changing.length).toBeGreaterThan(15)
     expect(changing.filter(({ role }) => !['operator', 'admin'].includes(role))).toEqual([])
   })
 
-  test('an act on many jobs cannot be enqueued as a job', async () => {
+  test('a bulk operation cannot be enqueued as a job', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS })
     const payload = { act: 'delete', filter: {} }
     const one = { body: { kind: 'jobmill.bulk', queue: 'jobmill', payload }, headers: bearer('admin') }
@@ -144,7 +144,7 @@ describe('roles by routes', () => {
     expect((await request(url, 'POST', '/api/jobs/many', many)).status).toBe(403)
   })
 
-  test('only an admin does an act on many jobs again', async () => {
+  test('only an admin can retry a bulk operation', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     const body = { act: 'delete', filter: { kind: 'nothing' } }
     const bulk = await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })
@@ -159,7 +159,7 @@ describe('roles by routes', () => {
     ).toBe(403)
   })
 
-  test('to delete many takes an admin, and payloads are searched by operators', async () => {
+  test('a bulk delete needs an admin, and payload searches need an operator', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS })
     const body = { act: 'delete', filter: {} }
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).status).toBe(403)
@@ -219,7 +219,7 @@ describe('tokens', () => {
     ['\nadam boss 0123456789abcdef', 'tokens, line 2'],
     ['adam admin tiny', 'tokens, line 1'],
     ['# nobody yet', 'tokens'],
-  ])('lines that cannot be used are refused without showing them: %j', async (tokens, field) => {
+  ])('invalid token lines are refused without showing them: %j', async (tokens, field) => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     const error = await rejection(async () => serve(mill, { port: 0, tokens }))
     expect(error).toMatchObject({ code: 'OPTION_INVALID', field })
@@ -227,7 +227,7 @@ describe('tokens', () => {
   })
 })
 
-describe('where it listens', () => {
+describe('the listening address', () => {
   test('a public address requires authentication', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     expect(await rejection(async () => serve(mill, { port: 0, bind: '0.0.0.0' }))).toMatchObject({
@@ -242,7 +242,7 @@ describe('where it listens', () => {
     await mill.stop()
   })
 
-  test('it closes although clients hold connections open with no request or half of one', async () => {
+  test('close ends connections that clients hold open with no request or half of one', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const served = await serve(mill, { port: 0 })
@@ -265,7 +265,7 @@ describe('where it listens', () => {
     await expect(fetch(`${served.url}/healthz`)).rejects.toThrow('fetch failed')
   })
 
-  test('a port that is taken is said so', async () => {
+  test('a port in use is reported', async () => {
     const { url, mill } = await bench(memory())
     const port = Number(new URL(url).port)
     expect(await rejection(async () => serve(mill, { port }))).toMatchObject({
@@ -276,7 +276,7 @@ describe('where it listens', () => {
 })
 
 describe('cross-origin pages', () => {
-  test('cannot change anything, and may be of our own origin', async () => {
+  test('cannot change anything, unless they are of our own origin', async () => {
     const { url } = await bench(memory())
     const pause = async (headers: Record<string, string>): Promise<number> =>
       (await request(url, 'POST', '/api/queues/default/pause', { headers })).status
@@ -288,7 +288,7 @@ describe('cross-origin pages', () => {
     expect(await pause({})).toBe(200)
   })
 
-  test('headers are strict, and nothing is kept', async () => {
+  test('responses have strict headers and are not cached', async () => {
     const { url } = await bench(memory())
     const { headers } = await request(url, 'GET', '/api/overview')
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
@@ -359,8 +359,8 @@ const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefi
   ],
 ]
 
-describe('how much and how often', () => {
-  test('a body that is too large is refused, whether it says its length or not, and nothing is written', async () => {
+describe('limits on size and rate', () => {
+  test('a body that is too large is refused, with and without a content-length, and nothing is written', async () => {
     const { url, mill } = await bench(memory(), { maxBodyBytes: 2_000, work: false })
     const body = { kind: 'echo', payload: 'x'.repeat(3_000) }
     expect(await request(url, 'POST', '/api/jobs', { body })).toMatchObject({
@@ -379,7 +379,7 @@ describe('how much and how often', () => {
     expect(await mill.counts()).toMatchObject([{ ready: 1 }])
   })
 
-  test('what a route does not declare is refused, and a body that it needs is asked for', async () => {
+  test('undeclared parameters are refused, and a required body is asked for', async () => {
     const { url } = await bench(memory(), { work: false })
     const status = async (method: string, path: string, body?: unknown): Promise<number> =>
       (await request(url, method, path, body === undefined ? {} : { body })).status
@@ -424,13 +424,16 @@ describe('how much and how often', () => {
     ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],
     ['GET', '/api/jobs?stat=dead', undefined, 'stat', 'Did you mean "state"?'],
     ['GET', '/api/bulk?act=retry&state=done', undefined, 'state', ''],
-  ])('%s %s with %j is told by its path in that, with the fix', async (method, path, body, field, fix) => {
-    const { url } = await bench(memory(), { work: false })
-    const answer = (await request(url, method, path, { body })).body as Record<string, string>
-    expect(answer['field']).toBe(field)
-    expect(answer['fix']).toContain(fix)
-    expect(answer['detail']).not.toMatch(/^(?:job|items|limit|queue|change|options)\b/)
-  })
+  ])(
+    '%s %s with %j is refused with the path of the value and the fix',
+    async (method, path, body, field, fix) => {
+      const { url } = await bench(memory(), { work: false })
+      const answer = (await request(url, method, path, { body })).body as Record<string, string>
+      expect(answer['field']).toBe(field)
+      expect(answer['fix']).toContain(fix)
+      expect(answer['detail']).not.toMatch(/^(?:job|items|limit|queue|change|options)\b/)
+    },
+  )
 
   test('an unknown limit of a queue is refused with the route that creates limits', async () => {
     const { url } = await bench(memory(), { work: false })
@@ -454,7 +457,7 @@ describe('how much and how often', () => {
     }
   })
 
-  test('mounted, a body without a length is counted all the same', async () => {
+  test('a mounted API limits a body without a content-length too', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const api = httpApi(mill, { insecure: true, maxBodyBytes: 1_000 })
@@ -491,7 +494,7 @@ describe('how much and how often', () => {
     expect((await ask('operator')).status).toBe(200)
   })
 
-  test('who guesses at tokens is slowed down', async () => {
+  test('a caller that guesses tokens gets 429', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, platform: STOPPED })
     const guesses = Array.from({ length: 100 }, (_, n) =>
       request(url, 'GET', '/api/queues', { headers: { authorization: `Bearer guess-${n}` } }),
@@ -573,8 +576,8 @@ describe('confidential data', () => {
   })
 })
 
-describe('the audit', () => {
-  test('has a row for every change: who, what, before and after, and no secrets', async () => {
+describe('the audit log', () => {
+  test('has an entry for every change: author, action, before and after, and no secrets', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS, work: false })
     const send = (method: string, path: string, body?: unknown): Promise<{ status: number }> =>
       request(url, method, path, { ...(body !== undefined && { body }), headers: bearer('admin') })

@@ -71,7 +71,7 @@ describe('a mounted application', () => {
     expect((await request(url, 'POST', '/api/apps/uploads/x', foreign)).status).toBe(403)
   })
 
-  test('leaves a row in the audit for what it changed, and none for what it refused or showed', async () => {
+  test('adds an audit entry for what it changed, and none for refused requests and reads', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS, apps, work: false })
     const headers = bearer('operator')
     await request(url, 'GET', '/api/apps/uploads/look', { headers })
@@ -115,7 +115,7 @@ describe('a mounted application', () => {
     ])
   })
 
-  test('that is not there is an unknown route, with and without a token, and no way leads out of one', async () => {
+  test('that does not exist is an unknown route, with and without a token, and no path leads out of one', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, apps, work: false })
     const none = await bench(memory(), { tokens: TOKENS, work: false })
     const headers = bearer('viewer')
@@ -141,7 +141,7 @@ describe('a mounted application', () => {
     expect([200, 404]).toContain(answer.statusCode)
   })
 
-  test('is served below the base path too', async () => {
+  test('is served below the base path', async () => {
     const { url } = await bench(memory(), { apps, work: false, basePath: '/ops/mill' })
     const { body } = await request(url, 'PUT', '/api/apps/uploads/a', { body: [1] })
     expect(body).toMatchObject({ at: '/a', body: '[1]', who: { name: 'local' } })
@@ -193,7 +193,7 @@ describe('passthrough routes', () => {
     expect((await request(url, 'GET', '/healthz')).status).toBe(200)
   })
 
-  test('gets a body as it comes, and is asked with the address as it came', async () => {
+  test('get the body as a stream, and the original URL', async () => {
     const { promise: first, resolve } = Promise.withResolvers<string>()
     const passthrough = hook(async (asked) => {
       const reader = asked.body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -211,25 +211,33 @@ describe('passthrough routes', () => {
   })
 
   test.each<[string, Passthrough]>([
-    ['throws', () => fail()],
-    ['rejects', async () => fail()],
-    ['gives no answer', () => 'yes' as never],
-  ])('that %s is a problem that tells nothing, and we hear of it without the address', async (_, answer) => {
-    const faults: string[] = []
-    const onError = (_error: unknown, what: string): void => void faults.push(what)
-    const { url } = await bench(memory(), { tokens: TOKENS, passthrough: hook(answer), work: false, onError })
-    const { status, body } = await request(url, 'POST', '/hooks/secret-7')
-    expect([status, body]).toEqual([
-      500,
-      {
-        type: 'urn:jobmill:INTERNAL',
-        title: 'Internal error; see the log of this process',
-        status: 500,
-        code: 'INTERNAL',
-      },
-    ])
-    expect(faults).toEqual(['POST passthrough'])
-  })
+    ['throw', () => fail()],
+    ['reject', async () => fail()],
+    ['return no response', () => 'yes' as never],
+  ])(
+    'that %s return a problem without details, and the error is logged without the URL',
+    async (_, answer) => {
+      const faults: string[] = []
+      const onError = (_error: unknown, what: string): void => void faults.push(what)
+      const { url } = await bench(memory(), {
+        tokens: TOKENS,
+        passthrough: hook(answer),
+        work: false,
+        onError,
+      })
+      const { status, body } = await request(url, 'POST', '/hooks/secret-7')
+      expect([status, body]).toEqual([
+        500,
+        {
+          type: 'urn:jobmill:INTERNAL',
+          title: 'Internal error; see the log of this process',
+          status: 500,
+          code: 'INTERNAL',
+        },
+      ])
+      expect(faults).toEqual(['POST passthrough'])
+    },
+  )
 
   test('do not let callers hold a connection to the API with a body that never ends', async () => {
     const platform = testPlatform()
@@ -254,7 +262,7 @@ describe('passthrough routes', () => {
     expect(await closed).toBeDefined()
   })
 
-  test('is refused when it is no function', async () => {
+  test('must be a function', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     expect(() => httpApi(mill, { insecure: true, passthrough: 1 as never })).toThrow('passthrough')

@@ -64,7 +64,7 @@ describe('S1 bodies of anonymous callers', () => {
   })
 
   test(
-    'S1 100 slow chunked bodies without a token are answered and closed, and memory does not grow',
+    'S1 100 slow chunked bodies without a token get a response and are closed, and memory does not grow',
     { timeout: 25_000 },
     async () => {
       const { url } = await bench(memory(), { tokens: TOKENS, anonymousPerSecond: 10_000, work: false })
@@ -93,7 +93,7 @@ describe('S1 bodies of anonymous callers', () => {
     },
   )
 
-  test('S1 a caller who aborts a body leaves no line in the log, known or not', async () => {
+  test('S1 a caller that aborts a body causes no log line, authenticated or not', async () => {
     const faults: string[] = []
     const { url } = await bench(memory(), {
       tokens: TOKENS,
@@ -118,7 +118,7 @@ describe('S1 bodies of anonymous callers', () => {
     expect(faults).toEqual([])
   })
 
-  test('S1 all bodies together are bounded: beyond that 503 with retry-after, until one has ended', async () => {
+  test('S1 all bodies together are bounded: beyond that 503 with retry-after, until one ends', async () => {
     const { url } = await bench(memory(), {
       tokens: TOKENS,
       work: false,
@@ -150,7 +150,7 @@ describe('S1 bodies of anonymous callers', () => {
     expect((await send()).status).toBe(201)
   })
 
-  test('S1 a bound of all bodies that is below that of one is refused', async () => {
+  test('S1 a total bound below that of one body is refused', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     expect(() => httpApi(mill, { insecure: true, maxBodyBytes: 10, maxBodiesBytes: 5 })).toThrow(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { cacheBy } from '../../src/platform/cache.ts'
 import { fakePlatform } from '../unit/support.ts'
 
-test('a question is asked once in its time, again when it failed, and the oldest of many is forgotten', async () => {
+test('a query runs once per period, again after a failure, and the oldest of many is evicted', async () => {
   const platform = fakePlatform()
   const asked: number[] = []
   const ask = cacheBy(platform, 5_000, async ({ n }: { n: number }) => {

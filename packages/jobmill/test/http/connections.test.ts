@@ -51,7 +51,7 @@ async function callsAnswered(socket: Socket, n: number): Promise<string[]> {
   return found
 }
 
-test('S1 of the requests that a client sends ahead, few are started while it reads nothing', async () => {
+test('S1 few of the requests that a client pipelines are started while it reads nothing', async () => {
   const { routes, calls } = counted()
   const url = await publicPort({ routes })
   const socket = await connected(url)
@@ -66,7 +66,7 @@ test('S1 of the requests that a client sends ahead, few are started while it rea
   expect(calls).toEqual(expected)
 })
 
-test('S1 a client that sends more than 100 requests ahead is disconnected', async () => {
+test('S1 a client that pipelines more than 100 requests is disconnected', async () => {
   const { routes, calls } = counted()
   const url = await publicPort({ routes })
   const socket = await connected(url)

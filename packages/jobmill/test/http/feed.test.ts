@@ -32,7 +32,7 @@ const isAct =
     news.type === 'timeline' && news.entry.data['what'] === what
 
 describe('the feed on sqlite', () => {
-  test('many readers cost one poll, and no reader costs none', async () => {
+  test('many readers cause one poll, and no reader causes none', async () => {
     const mill = opened(sqlite(':memory:'))
     let looks = 0
     const counting = { timeline: mill.timeline, counts: () => ((looks += 1), mill.counts()) }
@@ -43,7 +43,7 @@ describe('the feed on sqlite', () => {
     expect(looks).toBeLessThanOrEqual(2)
   })
 
-  test('a reader that reconnects gets the latest entries, and learns of a gap', async () => {
+  test('a reader that reconnects gets the latest entries, and is notified of a gap', async () => {
     const mill = opened(sqlite(':memory:'))
     for (let n = 0; n < 120; n += 1) await mill.audit.write(act(`act ${n}`))
     const feed = createFeed(mill, systemPlatform)

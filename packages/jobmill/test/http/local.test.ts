@@ -147,7 +147,7 @@ describe('S2 local mode', () => {
     expect(text).toContain('JOBMILL_TOKENS')
   })
 
-  test('H5 S2 headers of proxies are known by the words in their names', async () => {
+  test('H5 S2 headers of proxies are recognized by the words in their names', async () => {
     const { url } = await bench(memory(), { work: false })
     const { host } = new URL(url)
     const passed: string[] = []
@@ -171,7 +171,7 @@ describe('S2 local mode', () => {
     expect(await statusOf(url, `${url.replace('http', 'HTTP')}/api/overview`)).toBe(400)
   })
 
-  test('S2 a peer that is not loopback is refused, whatever it says, and so is a request without a known peer', () => {
+  test('S2 a peer that is not loopback is refused, whatever its headers say, and so is a request without a known peer', () => {
     const asked = new Request('http://localhost:8787/', { headers: { host: 'localhost:8787' } })
     const from = (remoteAddress: string): number =>
       refuseOutsiders('this-machine', asked, {
@@ -191,7 +191,7 @@ describe('S2 local mode', () => {
     }
   })
 
-  test('S2 --insecure on a loopback address still answers to loopback names only', async () => {
+  test('S2 --insecure on a loopback address answers only to loopback names', async () => {
     const { url } = await bench(memory(), { work: false, insecure: true })
     const status = async (host: string): Promise<number> =>
       (await exchange(url, ['GET /api/overview HTTP/1.1', `Host: ${host}`, 'Connection: close'])).status
@@ -216,7 +216,7 @@ describe('S2 local mode', () => {
     expect(String(error)).toContain('servePublic')
   })
 
-  test('S2 the port of public routes has them and the probes, and nothing of the API or Mission Control', async () => {
+  test('S2 the port of public routes serves them and the probes, and nothing of the API or Mission Control', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     await mill.open()
     const callers: string[] = []
@@ -275,7 +275,7 @@ const NO_HOSTS = [
 ]
 
 describe('H5 the Host header', () => {
-  test('H5 a Host that is no authority is refused with 400 and says so, in every mode', async () => {
+  test('H5 a Host that is no authority is refused with 400 and a reason, in every mode', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     const hooks = await servePublic(mill, { port: 0, routes: () => new Response('hook') })
     onTestFinished(async () => {
@@ -314,7 +314,7 @@ describe('H5 the Host header', () => {
       ).toBe(200)
   })
 
-  test('H5 mounted into a server that lets such a Host through, it is refused too', async () => {
+  test('H5 mounted into a server that accepts such a Host, the API refuses it', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const api = httpApi(mill, { insecure: true })
@@ -323,7 +323,7 @@ describe('H5 the Host header', () => {
     expect((await api.fetch(asked)).status).toBe(400)
   })
 
-  test('H5 no Host ever gives a 500', async () => {
+  test('H5 no Host ever causes a 500', async () => {
     const faults: unknown[] = []
     const { url } = await bench(memory(), { work: false, onError: (error) => faults.push(error) })
     const part = fc.constantFrom(
@@ -372,7 +372,7 @@ describe('H5 the Host header', () => {
   })
 })
 
-test('S headers that never end are cut off soon after their time', { timeout: 20_000 }, async () => {
+test('S headers that never end are cut off soon after their time limit', { timeout: 20_000 }, async () => {
   const server = await listenOn({
     port: 0,
     bind: '127.0.0.1',
@@ -389,7 +389,7 @@ test('S headers that never end are cut off soon after their time', { timeout: 20
 })
 
 describe('S event streams', () => {
-  test('S one caller may have so many, and all together so many; a place that is left is free', async () => {
+  test('S are limited per caller and in total; closing one makes room', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, work: false, streamsPerCaller: 2, maxStreams: 3 })
     const leave: AbortController[] = []
     const open = async (role: string): Promise<Response> => {

@@ -70,12 +70,15 @@ describe('N5 wrong options', () => {
     },
   )
 
-  test.each([null, 5, [], 'x'])('N5 options that are no object are refused by name: %j', async (given) => {
-    const options = given as unknown as ServeOptions
-    expect(() => httpApi(aMill(), options)).toThrow(naming('options'))
-    await expect(serve(aMill(), options)).rejects.toThrow(naming('options'))
-    await expect(servePublic(aMill(), given as never)).rejects.toThrow(naming('options'))
-  })
+  test.each([null, 5, [], 'x'])(
+    'N5 options that are not an object are refused by name: %j',
+    async (given) => {
+      const options = given as unknown as ServeOptions
+      expect(() => httpApi(aMill(), options)).toThrow(naming('options'))
+      await expect(serve(aMill(), options)).rejects.toThrow(naming('options'))
+      await expect(servePublic(aMill(), given as never)).rejects.toThrow(naming('options'))
+    },
+  )
 
   test("S2 insecure: 'false' opens no public address", async () => {
     const options = { port: 0, bind: '0.0.0.0', insecure: 'false' as unknown as boolean }
@@ -88,7 +91,7 @@ describe('N5 wrong options', () => {
   })
 })
 
-test('S2 every spelling of a loopback address is one, and nothing else is', async () => {
+test('S2 every spelling of a loopback address counts as loopback, and nothing else does', async () => {
   const loopback = ['127.0.0.1', '127.9.9.9', 'localhost', 'LOCALHOST', '::1', '0:0:0:0:0:0:0:1', '::0001']
   expect([...loopback, '::ffff:127.0.0.1'].filter((bind) => !isLoopback(bind))).toEqual([])
   const others = ['0.0.0.0', '::', '10.0.0.1', '::ffff:10.0.0.1', '::2', 'localhost.example', '127.1.1.1.com']

@@ -48,7 +48,7 @@ test('every route of the dashboard serves its HTML to any caller, and its assets
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
 
-test('no script, style or frame but its own, and nothing in the page itself', async () => {
+test('the dashboard loads only its own scripts, styles and frames, and has nothing inline', async () => {
   const { url } = await started()
   const page = await fetch(url)
   const policy = page.headers.get('content-security-policy') ?? ''
@@ -81,7 +81,7 @@ test('other routes do not serve the dashboard: problems stay problems, and no fi
   expect([post.status, post.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
 })
 
-test('under a base path: served there, mounted with it, and mounted by one who takes it away', async () => {
+test('a base path works when served, when mounted with it, and when the host strips it', async () => {
   const basePath = '/ops/mill'
   const { url, mill } = await started({ basePath })
   expect(url).toMatch(/:\d+\/ops\/mill$/)
@@ -104,7 +104,7 @@ test('under a base path: served there, mounted with it, and mounted by one who t
   api.stop()
 })
 
-test('a base path that is none is refused, and the page can be left out', async () => {
+test('an invalid base path is refused, and the dashboard can be disabled', async () => {
   const { mill, url } = await started({ page: false })
   for (const basePath of ['mill', '/a b', '/a"><script>', '//x'])
     expect(() => httpApi(mill, { insecure: true, basePath })).toThrow(/basePath/)
@@ -149,7 +149,7 @@ const raise = (value: unknown): never => {
   throw value as Error
 }
 
-test('H5 whatever authenticate or an application throws is 500 INTERNAL and logged, also values that are not errors', async () => {
+test('H5 whatever authenticate or an application throws is 500 INTERNAL and logged, even values that are not errors', async () => {
   const { mill } = await started()
   const logged: string[] = []
   const onError = (error: unknown): void => void logged.push(String(error))
@@ -246,20 +246,17 @@ test.each<[readonly string[] | undefined, string, string | null]>([
   [["'self'"], "'self'", 'SAMEORIGIN'],
   [["'self'", 'https://admin.example.com'], "'self' https://admin.example.com", null],
   [['https://*.example.com:8443'], 'https://*.example.com:8443', null],
-])(
-  'N19 frameAncestors %j: the policy and the old header say the same',
-  async (frameAncestors, policy, old) => {
-    const { mill } = await started()
-    const api = httpApi(mill, { insecure: true, ...(frameAncestors !== undefined && { frameAncestors }) })
-    const { headers } = await api.fetch(new Request('http://app.example/'))
-    expect(headers.get('content-security-policy')?.split('; ')).toContain(`frame-ancestors ${policy}`)
-    expect(headers.get('x-frame-options')).toBe(old)
-    const data = await api.fetch(new Request('http://app.example/api/overview'))
-    expect(data.headers.get('x-frame-options')).toBe('DENY')
-  },
-)
+])('N19 frameAncestors %j: the policy and the old header agree', async (frameAncestors, policy, old) => {
+  const { mill } = await started()
+  const api = httpApi(mill, { insecure: true, ...(frameAncestors !== undefined && { frameAncestors }) })
+  const { headers } = await api.fetch(new Request('http://app.example/'))
+  expect(headers.get('content-security-policy')?.split('; ')).toContain(`frame-ancestors ${policy}`)
+  expect(headers.get('x-frame-options')).toBe(old)
+  const data = await api.fetch(new Request('http://app.example/api/overview'))
+  expect(data.headers.get('x-frame-options')).toBe('DENY')
+})
 
-test('N19 frameAncestors that are no origins are refused', async () => {
+test('N19 frameAncestors that are not origins are refused', async () => {
   const { mill } = await started()
   const wrong = [
     '*',

@@ -98,7 +98,7 @@ test.each<readonly [input: unknown, redacted: unknown]>([
   ['https://b.blob.net/f?sv=1&sig=abc%3D', 'https://b.blob.net/f?sv=1&sig=(hidden)'],
   same('https://example.org:8080/path?q=keyboard&page=2, mail ada@example.org at 10:30'),
   same('git@github.com:a/b.git, ssh://git@github.com, 5 tokens = 3 words'),
-])('S6 %j is seen as %j', (input, redacted) => expect(hide(input)).toEqual(redacted))
+])('S6 %j is shown as %j', (input, redacted) => expect(hide(input)).toEqual(redacted))
 
 /** The secret in a text, and the redacted text. */
 const LEAKS: readonly (readonly [input: unknown, redacted: unknown])[] = [
@@ -291,7 +291,7 @@ test('H6 S6 secrets in names and values, URLs, assignments and JSON of texts are
   for (const [, redacted] of LEAKS) expect(hide(redacted)).toEqual(redacted)
 })
 
-test('H6 S6 a secret is hidden however often it was written as JSON, and whatever is around it', () => {
+test('H6 S6 a secret is hidden however often it was encoded as JSON, and in any surroundings', () => {
   const around = fc.string({ maxLength: 20 }).filter((text) => !/["'\\=:{[]/.test(text))
   const secret = fc
     .string({ minLength: 8, maxLength: 20, unit: 'grapheme-ascii' })
@@ -308,7 +308,7 @@ test('H6 S6 a secret is hidden however often it was written as JSON, and whateve
   )
 })
 
-test('S6 flags that make an expression remember where it stopped do not matter, and patterns of yours hide everything', () => {
+test('S6 flags that make an expression stateful do not matter, and custom patterns replace the defaults', () => {
   const input = { ssn: 1, a: { ssn: true }, b: [{ ssn2: null }, { ssn3: 'x' }, { ssn4: 'x' }], password: 'x' }
   const redacted = {
     ssn: '(hidden)',
@@ -321,7 +321,7 @@ test('S6 flags that make an expression remember where it stopped do not matter, 
   expect(redactor([])({ password: 'x', url: 'a://b:c@d' })).toEqual({ password: 'x', url: 'a://b:c@d' })
 })
 
-test('S6 long texts take no longer than they are long', () => {
+test('S6 redaction takes linear time for long texts', () => {
   const parts = [
     '://',
     '://a:',
@@ -385,7 +385,7 @@ test('S6 long texts take no longer than they are long', () => {
     expect(typeof hide(`:=@${part.repeat(inFull(100_000, 10_000))}`)).toBe('string')
 })
 
-test('H6 S6 long hostile texts are read in steps that grow with their length', () => {
+test('H6 S6 redaction of long hostile texts takes linear time', () => {
   const parts = [
     ['{"value":{', ',"name":"token"}'],
     ['{"name":"token","value":{', '}}'],

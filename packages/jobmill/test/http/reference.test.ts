@@ -12,7 +12,7 @@ const rows = withoutTables(page)
   .split('\n')
   .filter((line) => line.startsWith('| `'))
 
-test('every route is there, with its role and its name', async () => {
+test('docs/reference/http.md lists every route, with its role and its name', async () => {
   const document = await apiDocument()
   expect(document.openapi).toBe('3.1.0')
   const routes = operationsOf(document).map(
@@ -22,12 +22,12 @@ test('every route is there, with its role and its name', async () => {
   expect(rows.filter((row) => row.includes(' /'))).toEqual(routes)
 })
 
-test('what each route takes is there; npm run docs:http writes it', async () => {
+test('docs/reference/http.md lists the parameters of every route; npm run docs:http writes them', async () => {
   expect(page).toContain('### POST /api/jobs')
   expect(page).toBe(withTables(page, await apiDocument()))
 })
 
-test('every HTTP code is documented, with its status', () => {
+test('docs/reference/http.md lists every HTTP code, with its status', () => {
   const codes = Object.entries(HTTP_CODES).map(
     ([code, sentence]) => `| \`${code}\` | ${statusOf(code as ProblemCode)} | ${sentence} |`,
   )

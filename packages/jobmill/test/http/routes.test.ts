@@ -48,7 +48,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     }
   }
 
-  test('a job is enqueued, found, looked at and deleted', async () => {
+  test('a job can be enqueued, found, read and deleted', async () => {
     const { call, mill } = await scene()
     const made = await call('jobs.enqueue', {}, { kind: 'echo', payload: { to: 'ada' }, tags: ['x'] })
     expect(made.status).toBe(201)
@@ -81,7 +81,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('jobs.inspect', { id: 'x' })).body).toMatchObject({ code: 'ID_INVALID', status: 400 })
   })
 
-  test('many are enqueued, all or none', async () => {
+  test('many jobs are enqueued, all or none', async () => {
     const { call, mill } = await scene({ work: false })
     const jobs = Array.from({ length: 300 }, (_, n) => ({ payload: n, delay: '1h' }))
     expect((await call('jobs.enqueue-many', {}, { kind: 'echo', jobs })).status).toBe(201)
@@ -118,7 +118,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
   })
 
-  test('N5 a job with an id that exists is left as it is, and the answer is the same', async () => {
+  test('N5 a job with an existing id is left unchanged, and the response is the same', async () => {
     const { call } = await scene({ work: false })
     const id = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
     const first = await call('jobs.enqueue', {}, { kind: 'echo', id, payload: 1 })
@@ -128,7 +128,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('jobs.inspect', { id })).body).toMatchObject({ job: { id, payload: 1 } })
   })
 
-  test('retry, run now and cancel, of one and of many', async () => {
+  test('one or many jobs can be retried, run now and cancelled', async () => {
     const { call, mill } = await scene()
     const dead = await mill.enqueue('dies', null)
     await dead.result().catch(() => {})
@@ -233,7 +233,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       expect((await call('bulk.run', {}, { act: 'delete', filter })).status).toBe(400)
   })
 
-  test('a payload with several errors names each place as it was sent', async () => {
+  test('a payload with several errors reports each with its path', async () => {
     const payload = {
       '~standard': {
         version: 1 as const,
@@ -258,7 +258,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
   })
 
-  test('queues, limits and schedules are seen and changed', async () => {
+  test('queues, limits and schedules can be read and changed', async () => {
     const { call } = await scene({ work: false })
     expect((await call('queues.list')).body).toMatchObject({ queues: [{ settings: { name: 'default' } }] })
     expect((await call('queues.pause', { name: 'default' })).body).toMatchObject({ paused: true })
@@ -446,7 +446,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('metrics.read')).body).toContain('jobmill_jobs_enqueued_total{queue="default"} 1')
   })
 
-  test('events are streamed as they happen, and missed ones are sent after a reconnect', async () => {
+  test('events are streamed live, and missed ones are sent after a reconnect', async () => {
     const { url, mill } = await scene()
     const listen = async (
       headers: Record<string, string> = {},
@@ -501,7 +501,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect(await request(url, 'GET', '/healthz')).toMatchObject({ status: 200 })
   })
 
-  test(`every operation was called with success on ${name}`, () => {
+  test(`every operation was called successfully on ${name}`, () => {
     expect(all.length).toBeGreaterThan(30)
     expect(all.map((one) => one.name).filter((one) => !called.has(one))).toEqual([])
   })
