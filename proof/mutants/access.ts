@@ -93,7 +93,10 @@ export const ACCESS: readonly TestedMutant[] = [
     file: 'http/in-turn.ts',
     find: 'if (before === undefined) {',
     replace: 'if (before === undefined || before.length === 0) {',
-    test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 of the requests that a client sends ahead' },
+    test: {
+      file: `${TESTS}/http/connections.test.ts`,
+      name: 'S1 few of the requests that a client pipelines',
+    },
   },
   {
     name: 'http: each response copies the file that it sends',

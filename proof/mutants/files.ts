@@ -100,7 +100,7 @@ export const FILES: readonly TestedMutant[] = [
     file: 'store-sqlite/file-paths.ts',
     find: 'const database = realPath(path)',
     replace: 'const database = path || realPath(path)',
-    test: { file: DIAGNOSE, name: 'D3 a log that a reader holds' },
+    test: { file: DIAGNOSE, name: 'D3 reports a log that a reader holds' },
   },
   {
     name: 'sqlite: a transaction of another copy of SQLite is accepted',

@@ -9,7 +9,7 @@ export const PROCESSES: readonly TestedMutant[] = [
     replace: 'await register(stoodStill && false)',
     test: {
       file: 'packages/jobmill/test/processes/mill-processes.test.ts',
-      name: 'a process that was stopped past its lease',
+      name: 'a process that was paused past its lease',
     },
   },
   {

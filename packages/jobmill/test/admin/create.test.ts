@@ -25,7 +25,7 @@ const isDatabase = async (name: string): Promise<boolean> =>
   (await queryAt(url, `SELECT FROM pg_database WHERE datname = ${pg.escapeLiteral(name)}`)).length === 1
 
 describe('create on sqlite', () => {
-  test('makes the file, once; the tables come with open', async () => {
+  test('creates the file, once; open creates the tables', async () => {
     const file = freshFile()
     const { tools } = sqlite(file)
     expect(await tools.create()).toBe(true)
@@ -34,7 +34,7 @@ describe('create on sqlite', () => {
     expect(await tools.schema()).toMatchObject({ isThere: false })
   })
 
-  test('says when there is no folder for it', async () => {
+  test('reports a missing folder', async () => {
     const file = path.join(path.dirname(freshFile()), 'nowhere/jobs.db')
     await expect(sqlite(file).tools.create()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(await sqlite(':memory:').tools.create()).toBe(false)
@@ -43,7 +43,7 @@ describe('create on sqlite', () => {
 })
 
 describe('create on postgres', () => {
-  test('makes the database, whatever its name, and the store opens on it', async () => {
+  test('creates the database, with any name, and the store opens it', async () => {
     const name = `${freshSchema(url, 'odd')} "it's" DROP TABLE`
     const store = postgres(databaseCalled(name), { notifier: false })
     onTestFinished(() => store.close())
@@ -55,7 +55,7 @@ describe('create on postgres', () => {
     expect(await store.counts()).toEqual([])
   })
 
-  test('several at once make one, and none of them fails', async () => {
+  test('several calls at once create one, and none of them fails', async () => {
     const name = freshSchema(url, 'many')
     const there = databaseCalled(name)
     const answers = await Promise.all([1, 2, 3].map(() => postgres(there).tools.create()))
@@ -63,7 +63,7 @@ describe('create on postgres', () => {
     expect(await isDatabase(name)).toBe(true)
   })
 
-  test('makes the schema where there is a database', async () => {
+  test('creates the schema in an existing database', async () => {
     const schema = freshSchema(url, 'made')
     const { tools } = postgres(url, { schema })
     expect(await tools.create()).toBe(true)
@@ -71,7 +71,7 @@ describe('create on postgres', () => {
     expect(await tools.create()).toBe(false)
   })
 
-  test('says what a user lacks who may not', async () => {
+  test('reports the missing privilege of the user', async () => {
     const role = freshSchema(url, 'weak')
     await queryAt(url, `CREATE ROLE ${role} LOGIN`)
     onTestFinished(async () => void (await queryAt(url, `DROP ROLE ${role}`)))

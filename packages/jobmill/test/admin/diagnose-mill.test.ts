@@ -58,7 +58,7 @@ async function leading(
 
 describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
   const test = inTurns(name, places)
-  test('a database without processes is fine, and so is one with a process', async () => {
+  test('a database without processes has no problem, and neither has one with a process', async () => {
     const { store, diagnose } = await scene(create())
     expect(await diagnose()).toMatchObject([
       { check: 'instances', level: 'ok', says: 'no process is running' },
@@ -72,7 +72,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     ])
   })
 
-  test('jobs without a worker, without processes and with others', async () => {
+  test('reports jobs without a worker, without processes and with others', async () => {
     const { store, troubles } = await scene(create())
     await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
     const says = '2 jobs of kind "send" in queue "mail" have no worker'
@@ -97,7 +97,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
   })
 
-  test('a duty that fails, and one that was not done for long', async () => {
+  test('reports a duty that fails, and one that is overdue', async () => {
     const { store, troubles, pass } = await scene(create())
     const id = await leading(store, 'retain', { succeededAgoMs: 1_000, failures: 3 })
     expect(await troubles()).toEqual([
@@ -122,7 +122,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
   })
 
-  test('a duty that was never done by a process that is there for long', async () => {
+  test('reports a duty that never succeeded in a process that runs for long', async () => {
     const { store, troubles, pass } = await scene(create())
     const how = { succeededAgoMs: null, failures: 0 }
     const id = await leading(store, 'schedule', how)
@@ -132,7 +132,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toMatchObject([{ says: 'duty "schedule" last succeeded 5 m ago' }])
   })
 
-  test('a process that died, without a reaper, and with a reaper that does not run', async () => {
+  test('reports a crashed process, without a reaper, and with a reaper that does not run', async () => {
     const { store, troubles, pass } = await scene(create())
     const gone = anInstance({ label: 'gone' })
     await store.register(gone)
@@ -160,7 +160,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
   })
 
-  test('a process that died without jobs is no trouble', async () => {
+  test('does not report a crashed process without jobs', async () => {
     const { store, troubles, diagnose, pass } = await scene(create())
     await store.register(anInstance({ label: 'gone' }))
     pass(11_000)
@@ -170,7 +170,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
   })
 
-  test('what an operator changed and the code does not say; a pause is no trouble', async () => {
+  test('reports options that an operator changed, but not a pause', async () => {
     const { store, diagnose, troubles } = await scene(create())
     const code = {
       jobs: [defineJob({ kind: 'send', queue: 'mail', run: () => 1 })],

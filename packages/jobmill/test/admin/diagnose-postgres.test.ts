@@ -88,7 +88,7 @@ const off = (ms: number): PostgresOptions => ({
 
 const containing = (text: string): string => expect.stringContaining(text) as string
 
-describe('examine on postgres', () => {
+describe('diagnose on postgres', () => {
   test('a healthy database passes every check', async () => {
     const { schema } = sound
     const diagnostics = await postgres(server.url, { schema }).tools.diagnose()
@@ -112,7 +112,7 @@ describe('examine on postgres', () => {
     )
   })
 
-  test('no database, and an empty one', async () => {
+  test('reports a missing database, and an empty one', async () => {
     const url = new URL(server.url)
     url.pathname = '/nowhere'
     const { troubles } = place()
@@ -127,7 +127,7 @@ describe('examine on postgres', () => {
     expect(await troubles()).toMatchObject([{ check: 'schema', fix: containing('db migrate') }])
   })
 
-  test('D8 a database that cannot hold every text: it is told of, no store opens on it, and none is made', async () => {
+  test('D8 reports a database that cannot hold every text; no store opens it, and create never makes one', async () => {
     const address = (name: string): string =>
       Object.assign(new URL(server.url), { pathname: `/${name}` }).href
     await queryAt(server.url, `CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
@@ -157,7 +157,7 @@ describe('examine on postgres', () => {
     await made.close()
   })
 
-  test('migrations that are missing, and those of a newer release', async () => {
+  test('reports missing migrations, and those of a newer release', async () => {
     const { run, troubles } = await migrated()
     await run('DELETE FROM jobmill.migration WHERE number = 1')
     expect(await troubles()).toMatchObject([
@@ -169,7 +169,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('indexes that are missing, other or invalid: the fix mends them', async () => {
+  test('reports missing, different and invalid indexes, and the fix repairs them', async () => {
     const { run, troubles, sql } = await migrated()
     await run(
       `DROP INDEX jobmill.ready_quarantined; ALTER TABLE jobmill.order_lock DROP CONSTRAINT order_lock_pkey; DROP INDEX jobmill.recorded_time;
@@ -201,7 +201,7 @@ describe('examine on postgres', () => {
     expect(await troubles()).toEqual([])
   })
 
-  test('columns that are missing, other or foreign, a table that is gone, and functions', async () => {
+  test('reports missing, different and foreign columns, a missing table, and functions', async () => {
     const { run, troubles } = await migrated()
     await run(
       `ALTER TABLE jobmill.attempt DROP COLUMN log; ALTER TABLE jobmill.later ALTER COLUMN priority TYPE int4;
@@ -231,7 +231,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('commits that do not wait for the disk, by role or by database: the fix repairs it', async () => {
+  test('reports commits that do not wait for the disk, by role or by database, and the fix repairs it', async () => {
     const { run, troubles } = sound
     onTestFinished(async () => {
       for (const whose of ['ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres'])
@@ -256,7 +256,7 @@ describe('examine on postgres', () => {
     }
   })
 
-  test('autovacuum that is off for a table of ours, not for others', async () => {
+  test('reports autovacuum that is off for a table of ours, not for others', async () => {
     const { run, troubles } = await migrated()
     await run(
       `ALTER TABLE jobmill.ready SET (autovacuum_enabled = off);
@@ -272,7 +272,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('a transaction that stays open, with its session and its statement', async () => {
+  test('reports a transaction that stays open, with its session and its statement', async () => {
     const { troubles } = sound
     const forgotten = await client('report of ada')
     await forgotten.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
@@ -297,7 +297,7 @@ describe('examine on postgres', () => {
     expect(await troubles({}, 0)).toEqual([])
   })
 
-  test('a transaction that was prepared and left', async () => {
+  test('reports an abandoned prepared transaction', async () => {
     const { troubles } = sound
     const other = await client()
     await other.query('BEGIN')
@@ -314,7 +314,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('an inactive replication slot', async () => {
+  test('reports an inactive replication slot', async () => {
     const { run, troubles } = sound
     await run(`SELECT pg_create_logical_replication_slot('left_behind', 'pgoutput')`)
     onTestFinished(async () => void (await run(`SELECT pg_drop_replication_slot('left_behind')`)))
@@ -329,7 +329,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('dead rows, and a bloated hot table', async () => {
+  test('reports dead rows, and a bloated hot table', async () => {
     const { troubles, sql } = await migrated()
     const one = await client()
     await one.query(sql('INSERT INTO jobmill.tally SELECT 1, 1, 2, n FROM generate_series(1, 50001) AS n'))
@@ -362,7 +362,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('a clock that is ahead of that of the server, or behind', async () => {
+  test('reports a clock that is ahead of that of the server, or behind', async () => {
     const { troubles } = sound
     expect(await troubles(off(600_900))).toMatchObject([
       {
@@ -375,7 +375,7 @@ describe('examine on postgres', () => {
     expect(await troubles(off(-600_900))).toMatchObject([{ says: containing('10 m ahead of') }])
   })
 
-  test('connections that are nearly used up', async () => {
+  test('reports connections that are nearly used up', async () => {
     const { troubles } = sound
     await Promise.all(Array.from({ length: 22 }, () => client()))
     expect(await troubles({ notifier: false })).toMatchObject([
@@ -388,7 +388,7 @@ describe('examine on postgres', () => {
     ])
   })
 
-  test('a notifier that leads nowhere, and one that is turned off', async () => {
+  test('reports a notifier that cannot connect, and one that is turned off', async () => {
     const { troubles } = sound
     expect(await troubles({ notifier: 'postgres://x@127.0.0.1:1/x' })).toMatchObject([
       {
@@ -420,8 +420,8 @@ describe('examine on postgres', () => {
   })
 })
 
-describe.skipIf(pooler === null)('examine on postgres behind PgBouncer', () => {
-  test('in transaction mode says that notifications are dropped, and how to listen', async () => {
+describe.skipIf(pooler === null)('diagnose on postgres behind PgBouncer', () => {
+  test('in transaction mode reports that notifications are dropped, with the fix', async () => {
     const { troubles } = sound
     expect(await troubles({}, 60_000, pooler?.url)).toMatchObject([
       {
@@ -440,7 +440,7 @@ describe.skipIf(pooler === null)('examine on postgres behind PgBouncer', () => {
   })
 })
 
-test('examine on postgres names every server setting that violates a guarantee', () => {
+test('diagnose on postgres names every server setting that violates a guarantee', () => {
   expect(setUpBadly.filter(({ level }) => level !== 'ok')).toMatchObject([
     { check: 'schema' },
     {
@@ -454,7 +454,7 @@ test('examine on postgres names every server setting that violates a guarantee',
   ])
 })
 
-test('a postgres server that is too old', () => {
+test('diagnose on postgres reports a server that is too old', () => {
   expect(versionProblem(130_023)).toBe('PostgreSQL 13 is not supported (minimum 14)')
   expect(versionProblem(140_000)).toBeNull()
 })

@@ -32,7 +32,7 @@ async function troubles(path: string, options: Parameters<typeof sqlite>[1] = {}
   return (await sqlite(path, options).tools.diagnose()).filter(({ level }) => level !== 'ok')
 }
 
-describe('examine on sqlite', () => {
+describe('diagnose on sqlite', () => {
   test('a new database passes every check', async () => {
     const diagnostics = await sqlite(await migratedFile()).tools.diagnose()
     expect(diagnostics.map(({ check, level, fix }) => [check, level, fix])).toEqual(
@@ -53,7 +53,7 @@ describe('examine on sqlite', () => {
     )
   })
 
-  test('no file, and an empty one', async () => {
+  test('reports a missing file, and an empty one', async () => {
     const path = freshFile()
     expect(await troubles(path)).toMatchObject([
       { check: 'schema', level: 'error', says: `the file ${path} does not exist` },
@@ -70,7 +70,7 @@ describe('examine on sqlite', () => {
     expect(await troubles(':memory:')).toEqual([])
   })
 
-  test('migrations that are missing, and those of a newer release', async () => {
+  test('reports missing migrations, and those of a newer release', async () => {
     const path = await migratedFile()
     exec(path, 'DELETE FROM jobmill_migration')
     expect(await troubles(path)).toMatchObject([
@@ -87,7 +87,7 @@ describe('examine on sqlite', () => {
     ])
   })
 
-  test('an index that is missing, and one that is another: the fix mends both', async () => {
+  test('reports a missing and a different index, and the fix repairs both', async () => {
     const path = await migratedFile()
     exec(
       path,
@@ -106,7 +106,7 @@ describe('examine on sqlite', () => {
     expect(await troubles(path)).toEqual([])
   })
 
-  test('columns that are missing, other or foreign, and a table that is gone', async () => {
+  test('reports missing, different and foreign columns, and a missing table', async () => {
     const path = await migratedFile()
     exec(
       path,
@@ -138,7 +138,7 @@ describe('examine on sqlite', () => {
     ])
   })
 
-  test('a file without a write-ahead log, and it is left without', async () => {
+  test('reports a file without a write-ahead log, and leaves it without', async () => {
     const path = await migratedFile()
     exec(path, 'PRAGMA journal_mode = DELETE')
     const problems = await troubles(path)
@@ -153,13 +153,13 @@ describe('examine on sqlite', () => {
     expect(await troubles(path)).toEqual(problems)
   })
 
-  test('relaxed durability', async () => {
+  test('reports relaxed durability', async () => {
     expect(await troubles(await migratedFile(), { durability: 'relaxed' })).toMatchObject([
       { check: 'durability', level: 'warning', fix: expect.stringContaining('durability') as string },
     ])
   })
 
-  test('a file system of the network, as far as its number tells', () => {
+  test('reports a network file system, as far as its type number shows', () => {
     const NFS = 0x69_69
     const SMB_AS_SOME_READ_IT = 0xfe_53_4d_42 | 0
     for (const type of [NFS, SMB_AS_SOME_READ_IT]) {
@@ -173,7 +173,7 @@ describe('examine on sqlite', () => {
     expect(fileSystem('jobs.db', null)).toMatchObject({ level: 'ok' })
   })
 
-  test('D3 a log that a reader holds, with the process that reads, also through a symbolic link', async () => {
+  test('D3 reports a log that a reader holds, with the process that reads, also through a symbolic link', async () => {
     const path = await migratedFile()
     const store = sqlite(path)
     await store.open()
@@ -204,7 +204,7 @@ describe('examine on sqlite', () => {
     await expect.poll(async () => (await troubles(path))[0]?.fix ?? startOne).toContain(startOne)
   })
 
-  test('free pages that are more than half of the file', async () => {
+  test('reports free pages that are more than half of the file', async () => {
     const path = await migratedFile()
     exec(
       path,
@@ -220,7 +220,7 @@ describe('examine on sqlite', () => {
     ])
   })
 
-  test('a page that is damaged, and a file that is no database', async () => {
+  test('reports a damaged page, and a file that is not a database', async () => {
     const path = await migratedFile()
     const database = new Database(path)
     const page = database
@@ -247,7 +247,7 @@ describe('examine on sqlite', () => {
     expect(await troubles(text)).toMatchObject([{ check: 'integrity', level: 'error' }])
   })
 
-  test('rows from the future', async () => {
+  test('reports rows from the future', async () => {
     const path = await migratedFile()
     const store = sqlite(path, { clock: () => Date.now() + 3 * 3_600_000 + 30_000 })
     await store.open()

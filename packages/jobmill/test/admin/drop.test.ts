@@ -29,7 +29,7 @@ describe.each(ALL)('drop on $name', (sites) => {
     expect(await store.counts()).toEqual([])
   })
 
-  test('takes all that an earlier release made', async () => {
+  test('drops everything that an earlier release created', async () => {
     const { store, contents, run } = await sites.older(next)
     // A table of the user, with a name that a later migration would use.
     const isTaken = sites.name === 'postgres'
@@ -57,7 +57,7 @@ describe.each(ALL)('drop on $name', (sites) => {
     expect(await contents()).toEqual(before)
   })
 
-  test('takes nothing while an instance lives, and names it', async () => {
+  test('drops nothing while an instance is alive, and names it', async () => {
     const { store, contents } = await migrated(sites)
     const [one, other] = [anInstance({ label: 'acme-worker' }), anInstance()]
     await store.open()
@@ -73,7 +73,7 @@ describe.each(ALL)('drop on $name', (sites) => {
     expect(await contents()).toEqual([])
   })
 
-  test('takes nothing of a newer release, which may have made more', async () => {
+  test('drops nothing of a newer release, which may have created more', async () => {
     const { store, contents, run } = await migrated(sites)
     await run(`INSERT INTO TABLE:migration (number, name, checksum, applied_at) VALUES (99, 'later', 'x', 0)`)
     const before = await contents()
@@ -87,7 +87,7 @@ describe('drop on postgres', () => {
   const isSchema = async (name: string): Promise<boolean> =>
     (await queryAt(url, `SELECT FROM pg_namespace WHERE nspname = '${name}'`)).length === 1
 
-  test('takes the schema when nothing is left in it, and leaves it otherwise', async () => {
+  test('drops the schema if nothing is left in it, and keeps it otherwise', async () => {
     const schema = freshSchema(url, 'keep')
     const { store, run } = postgresSite(url, schema)
     await store.open()
@@ -104,7 +104,7 @@ describe('drop on postgres', () => {
 })
 
 describe('drop on sqlite', () => {
-  test('leaves the file, small, for whoever has it open; and makes none where there was none', async () => {
+  test('keeps the file, small, for connections that have it open, and creates none', async () => {
     const path = freshFile()
     expect(await sqlite(path).tools.drop()).toEqual(NOBODY)
     expect(existsSync(path)).toBe(false)

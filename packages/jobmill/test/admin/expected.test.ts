@@ -8,7 +8,7 @@ import { EXPECTED, expectedParts } from '../../src/store-postgres/admin/expected
 import { written } from './written-parts.ts'
 
 test.each(['postgresUrl', 'oldPostgresUrl'] as const)(
-  'expected.ts is what there is after all migrations at %s',
+  'expected.ts lists what exists after all migrations at %s',
   async (which) => {
     const url = inject(which)
     if (url === null) return

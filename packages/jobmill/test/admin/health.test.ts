@@ -57,12 +57,12 @@ describe.each(ALL)('resources of $name', (sites) => {
   })
 })
 
-test('A resources of sqlite: one in memory has no size, no log and no disk', async () => {
+test('A resources of sqlite: a database in memory has no size, no log and no disk', async () => {
   const nothing = { sizeBytes: null, walBytes: null, disk: null, pool: null, server: null }
   expect(await sqlite(':memory:').tools.resources()).toEqual(nothing)
 })
 
-test('A resources of postgres: a role outside of pg_monitor is told everything but the log of the server', async () => {
+test('A resources of postgres: a role outside of pg_monitor sees everything but the log of the server', async () => {
   const url = inject('postgresUrl')
   const schema = freshSchema(url, 'keep')
   const role = `${schema}_role`
@@ -80,7 +80,7 @@ test('A resources of postgres: a role outside of pg_monitor is told everything b
   await queryAt(url, `DROP SCHEMA ${schema} CASCADE; DROP ROLE ${role}`)
 })
 
-test('health of sqlite: a large file is not looked through', async () => {
+test('health of sqlite: a large file is not scanned', async () => {
   const path = freshFile()
   const store = sqlite(path)
   await store.open()
@@ -93,12 +93,12 @@ test('health of sqlite: a large file is not looked through', async () => {
   expect(rows).toMatchObject({ jobmill_job: 60, jobmill_queue: 1, jobmill_event: 0, jobmill_metric: null })
 })
 
-test('health of sqlite: one in memory, and a file that is not there, have nothing to tell', async () => {
+test('health of sqlite: a database in memory and a missing file have no details', async () => {
   for (const path of [':memory:', freshFile()])
     expect(await sqlite(path).tools.health()).toMatchObject({ sizeBytes: 0, logBytes: null, tables: [] })
 })
 
-test('health of postgres: a session that holds the horizon is found once its transaction is old enough', async () => {
+test('health of postgres: a session that holds the horizon is reported once its transaction is old enough', async () => {
   const holder = new pg.Client({ connectionString: inject('postgresUrl') })
   const looker = new pg.Client({ connectionString: inject('postgresUrl') })
   await Promise.all([holder.connect(), looker.connect()])

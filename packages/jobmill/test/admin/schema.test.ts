@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 
 describe.each(ALL)('schema on $name', (sites) => {
-  test('an empty database has nothing, and still has nothing afterwards', async () => {
+  test('of an empty database is empty, and the check creates nothing', async () => {
     const { store, contents } = sites.empty()
     const status = await store.tools.schema()
     expect(status).toMatchObject(NOTHING)
@@ -26,7 +26,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     expect(await contents()).toEqual([])
   })
 
-  test('a current one has all, also while the store is open', async () => {
+  test('of a current database is complete, even while the store is open', async () => {
     const { store } = sites.empty()
     await store.open()
     expect(await store.tools.schema()).toMatchObject({ isThere: true, pending: [], refused: null })
@@ -36,7 +36,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     expect(status.applied[0]).toEqual({ number: 1, name: '0.1.0' })
   })
 
-  test('of an older one it says what is missing, and applies none of it', async () => {
+  test('of an older database lists the pending migrations, and applies none', async () => {
     const { store, contents } = await sites.older(next)
     const before = await contents()
     const status = await store.tools.schema()
@@ -45,7 +45,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     expect(await contents()).toEqual(before)
   })
 
-  test('a newer one is refused, and so is one whose migrations were changed', async () => {
+  test('of a newer database is refused, and so is one with changed migrations', async () => {
     const { store, run } = await migrated(sites)
     await run(`INSERT INTO TABLE:migration (number, name, checksum, applied_at) VALUES (99, 'later', 'x', 0)`)
     expect(await store.tools.schema()).toMatchObject({
@@ -58,15 +58,15 @@ describe.each(ALL)('schema on $name', (sites) => {
   })
 })
 
-describe('schema of a database that is not there', () => {
-  test('sqlite: makes no file', async () => {
+describe('schema of a missing database', () => {
+  test('sqlite: creates no file', async () => {
     const path = freshFile()
     expect(await sqlite(path).tools.schema()).toMatchObject(NOTHING)
     expect(existsSync(path)).toBe(false)
     expect(await sqlite(':memory:').tools.schema()).toMatchObject(NOTHING)
   })
 
-  test('postgres: makes no database', async () => {
+  test('postgres: creates no database', async () => {
     const url = new URL(inject('postgresUrl'))
     const name = freshSchema(url.href, 'nowhere')
     url.pathname = `/${name}`

@@ -55,8 +55,8 @@ const places: [string, () => Place][] = [
   ],
 ]
 
-describe.each(places)('what an earlier release left behind, on %s', (_, fresh) => {
-  test('P13 permits of its jobs and of others, and slots, go with the next retention', async () => {
+describe.each(places)('leftovers of an earlier release, on %s', (_, fresh) => {
+  test('P13 permits of its jobs and of others, and slots, are deleted by the next retention', async () => {
     const { store, reapedBefore } = fresh()
     onTestFinished(() => store.close())
     await store.open()

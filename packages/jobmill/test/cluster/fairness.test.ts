@@ -21,7 +21,7 @@ const many = (jobs: number, queue: string, priority = 0) =>
 
 describe.each(places)('a full process on %s', (name, fresh) => {
   const test = inTurns(name, NAMES)
-  test('takes an urgent job of another queue as soon as a worker is free', async () => {
+  test('claims an urgent job of another queue as soon as a worker is free', async () => {
     const { mill, platform } = fresh()
     const ended: string[] = []
     const bulk = taking(platform, 'bulk', 1_500, ended)
@@ -37,7 +37,7 @@ describe.each(places)('a full process on %s', (name, fresh) => {
     expect(ended.length).toBeLessThanOrEqual(12)
   })
 
-  test('P13 does not starve a queue with a limit behind one without', async () => {
+  test('P13 does not starve a limited queue behind an unlimited one', async () => {
     const { mill, platform } = fresh()
     const ended: string[] = []
     const bulk = taking(platform, 'bulk', 400, ended)
@@ -59,10 +59,10 @@ describe.each(places)('a full process on %s', (name, fresh) => {
   })
 
   test.each([
-    ['P13 bar 8: 50 a minute', { rate: 50, per: '1m' }, 60_000, 49, 51],
+    ['P13 target 8: 50 a minute', { rate: 50, per: '1m' }, 60_000, 49, 51],
     ['P13 20 a second without a burst', { rate: 20, burst: 1 }, 2_000, 38, 41],
     ['P13 100 a second', { rate: 100 }, 2_000, 190, 300],
-  ] as const)('%s are used up by a queue', async (_name, limit, forMs, least, most) => {
+  ] as const)('%s: a queue uses the whole rate', async (_name, limit, forMs, least, most) => {
     const { mill, platform } = fresh()
     const quick = defineJob({ kind: 'quick', run: () => null })
     const worker = await mill({

@@ -19,7 +19,7 @@ const all = (leader: string | null): Record<string, string | null> =>
 
 describe.each(places)('leadership on %s', (name, fresh) => {
   const test = inTurns(name, NAMES)
-  test('each duty has one leader, which lets go at a stop, and another one takes over within a second', async () => {
+  test('each duty has one leader, which resigns at a stop, and another one takes over within a second', async () => {
     const { mill, platform } = fresh()
     const first = await mill({ jobs: [quick] })
     await platform.advance('1s')
@@ -33,7 +33,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(second.events.filter(({ type }) => type === 'leading')).toHaveLength(4)
   })
 
-  test('P16 a leader that falls silent is replaced within its time to live', async () => {
+  test('P16 a leader that goes silent is replaced within its time to live', async () => {
     const { mill, faultyMill, platform } = fresh()
     const [first, faults] = await faultyMill({ jobs: [quick] })
     await platform.advance('1s')
@@ -48,7 +48,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(first.events.filter(({ type }) => type === 'led')).toHaveLength(4)
   })
 
-  test('P16 every duty tells when it last succeeded, and its failures', async () => {
+  test('P16 every duty reports its last success and its failures', async () => {
     const { faultyMill, platform } = fresh()
     const [worker, faults] = await faultyMill({ jobs: [quick], retain: { every: '10s' } })
     await platform.advance('30s')
@@ -69,7 +69,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(worker.events.filter(({ type }) => type === 'duty-back')).toHaveLength(1)
   })
 
-  test('a pass can be made by hand, and tells what it did', async () => {
+  test('a pass can be run manually, and returns what it did', async () => {
     const { mill, platform } = fresh()
     const worker = await mill({ jobs: [quick], queues: { default: { retain: { done: '1m' } } } })
     await worker.enqueueMany(quick, [{ payload: null }, { payload: null }])
@@ -86,7 +86,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(await client.recover()).toEqual({ instances: 0, jobs: 0 })
   })
 
-  test('P4 recover by hand takes back the jobs of a process that died, from one that never started', async () => {
+  test('P4 a manual recover reaps the jobs of a crashed process, even in a mill that never started', async () => {
     const { mill, faultyMill, platform } = fresh()
     const held = defineJob({
       kind: 'held',
@@ -102,7 +102,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(await client.get(id)).toMatchObject({ state: 'ready', crashes: 1, attempt: 0 })
   })
 
-  test('a duty whose pass hangs is led by another process after the lease', async () => {
+  test('a duty with a hanging pass is led by another process after the lease', async () => {
     const { mill, platform } = fresh()
     const swept: string[] = []
     const never = Promise.withResolvers<void>()
@@ -130,7 +130,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(swept.filter((who) => who === 'second').length).toBeGreaterThanOrEqual(2)
   })
 
-  test('a duty of the application is done by one process for all, and by another when that stops', async () => {
+  test('a duty of the application runs in one process for all, and in another when that stops', async () => {
     const { mill, platform } = fresh()
     const swept: string[] = []
     const sweeper = (who: string) =>

@@ -53,7 +53,7 @@ async function pagesOfClaim(url: string, claim: () => Promise<number>): Promise<
 
 describe('a million jobs on postgres', () => {
   test.each(STATES)(
-    'P15 bar 5: a claim reads as few pages with 1,000,000 jobs %s as with 1,000',
+    'P15 target 5: a claim reads as few pages with 1,000,000 jobs %s as with 1,000',
     async (state) => {
       const url = inject('postgresUrl')
       const pages: number[] = []
@@ -79,7 +79,7 @@ describe('a million jobs on postgres', () => {
 
 describe('a million jobs on sqlite', () => {
   test.each(STATES)(
-    'P15 bar 5: a claim goes by indexes that hold only what it looks for, with 1,000,000 jobs %s',
+    'P15 target 5: a claim uses indexes that hold only what it reads, with 1,000,000 jobs %s',
     async (state) => {
       const path = freshFile()
       const store = sqlite(path)

@@ -12,7 +12,7 @@ const done = async (mill: TestMill): Promise<number> =>
 
 describe.each(places)('without a rebuild, on %s', (name, fresh) => {
   const test = inTurns(name, NAMES)
-  test('P12 bar 12: a schedule is added, changed, paused and deleted by another process', async () => {
+  test('P12 target 12: another process can add, change, pause and delete a schedule', async () => {
     const { mill, platform } = fresh()
     const worker = await mill({ jobs: [quick] })
     const operator = await mill({ start: false })
@@ -37,7 +37,7 @@ describe.each(places)('without a rebuild, on %s', (name, fresh) => {
     expect(await done(worker)).toBe(deleted)
   }, 60_000)
 
-  test('P13 bar 12: a limit is created, attached to a queue, tuned and taken away', async () => {
+  test('P13 target 12: a limit can be created, attached to a queue, changed and removed', async () => {
     const { mill, platform } = fresh()
     const worker = await mill({ jobs: [quick], queues: { default: { workers: 10 } } })
     const operator = await mill({ start: false })
@@ -63,7 +63,7 @@ describe.each(places)('without a rebuild, on %s', (name, fresh) => {
     expect(await operator.limits.delete('slow')).toBe(true)
   }, 60_000)
 
-  test('bar 12: workers, backoff, retention and cool-downs of a queue', async () => {
+  test('target 12: workers, backoff, retention and cool-downs of a queue can be changed', async () => {
     const { mill, platform } = fresh()
     const worker = await mill({ jobs: [quick], queues: { default: { workers: 3, retain: { done: '7d' } } } })
     const operator = await mill({ start: false })

@@ -45,7 +45,7 @@ const three = async ({ mill }: Cluster, capacities: readonly (number | undefined
 
 describe.each(places)('the workers of a queue on %s', (name, fresh) => {
   const test = inTurns(name, NAMES)
-  test('are a total of the cluster: 10 over three is 4, 3 and 3', async () => {
+  test('are a total of the cluster: 10 over three instances are 4, 3 and 3', async () => {
     const cluster = fresh()
     const { job, mills } = await three(cluster, [undefined, undefined, undefined])
     await cluster.platform.advance('2s')
@@ -54,7 +54,7 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     expect((await running(mills)).toSorted((a, b) => a - b)).toEqual([3, 3, 4])
   })
 
-  test('go by the capacity that each process declares', async () => {
+  test('follow the capacity that each process declares', async () => {
     const cluster = fresh()
     const { job, mills } = await three(cluster, [5, 10, 35])
     await cluster.platform.advance('2s')
@@ -63,7 +63,7 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     expect(await running(mills)).toEqual([1, 2, 7])
   })
 
-  test('P7 are split again when a process comes, without interrupting what runs, and when one goes', async () => {
+  test('P7 are split again when a process joins, without interrupting running jobs, and when one leaves', async () => {
     const cluster = fresh()
     const { job, mills, letGo } = await three(cluster, [undefined])
     const [first] = mills as [TestMill]
@@ -83,7 +83,7 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     ])
   })
 
-  test('P4 go to the others within seconds when a process dies', async () => {
+  test('P4 move to the others within seconds when a process crashes', async () => {
     const cluster = fresh()
     const { job } = holding()
     const options = { jobs: [job], queues: { default: { workers: 10 } } }
@@ -117,7 +117,7 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     expect(await mill.store.slots()).toEqual([])
   })
 
-  test('a process runs no more than its capacity at once, over all its queues', async () => {
+  test('a process runs no more jobs at once than its capacity, over all its queues', async () => {
     const cluster = fresh()
     const { job } = holding()
     const mill = await cluster.mill({ jobs: [job], serve: ['a', 'b', 'c'], capacity: 7 })

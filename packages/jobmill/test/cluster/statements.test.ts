@@ -20,7 +20,7 @@ function logged(): string[] {
 const quick = defineJob({ kind: 'quick', run: () => null })
 
 describe('statements on postgres', () => {
-  test('P15 bar 6: an idle instance with 20 queues, 100 workers and a limit sends at most 2 a second', async () => {
+  test('P15 target 6: an idle instance with 20 queues, 100 workers and a limit sends at most 2 per second', async () => {
     const queues = Array.from({ length: 20 }, (_, n) => `queue-${n}`)
     await using mill = await testMill({
       jobs: [quick],
@@ -43,7 +43,7 @@ describe('statements on postgres', () => {
     ).toBeGreaterThanOrEqual(4)
   }, 60_000)
 
-  test('P15 with 1,000 jobs waiting a job costs at most a tenth of a statement, with nothing set', async () => {
+  test('P15 with 1,000 ready jobs a job costs at most a tenth of a statement, with default settings', async () => {
     const jobs = 1_000
     await using mill = await testMill({
       jobs: [quick],
@@ -64,7 +64,7 @@ describe('statements on postgres', () => {
     expect(sent.filter((line) => line.includes('claim_ready')).length).toBeGreaterThanOrEqual(2)
   }, 60_000)
 
-  test('P15 a job for a free worker of the process that enqueues it costs two: the one that writes it, and its outcome', async () => {
+  test('P15 a job for a free worker of the enqueuing process costs two: its insert and its outcome', async () => {
     const jobs = 50
     await using mill = await testMill({
       jobs: [quick],
@@ -80,7 +80,7 @@ describe('statements on postgres', () => {
     expect(logged().length - before).toBeLessThanOrEqual(2 * jobs + 5)
   }, 60_000)
 
-  test('P15 bar 6: under load a job costs at most one statement, enqueue included', async () => {
+  test('P15 target 6: under load a job costs at most one statement, enqueue included', async () => {
     const jobs = 5_000
     await using mill = await testMill({
       jobs: [quick],

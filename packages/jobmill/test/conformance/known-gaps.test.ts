@@ -20,7 +20,7 @@ function registered(knownGaps: readonly string[]): Map<string, () => Promise<voi
   return tests
 }
 
-test('without gaps every case is registered under its own name, which nobody else has', () => {
+test('without gaps every case is registered under its own, unique name', () => {
   expect([...registered([]).keys()]).toEqual(conformanceCases.map(({ name }) => name))
 })
 

@@ -34,7 +34,7 @@ const queues = (target: Target, ...items: EnqueueItem<unknown>[]): unknown =>
   (requests(target, ...items) as { queue?: string }[]).map(({ queue }) => queue)
 
 describe('requests', () => {
-  test('have the kind of the definition, and its defaults unless the item says otherwise', () => {
+  test('have the kind of the definition, and its defaults unless the item overrides them', () => {
     const payload = { to: 'ada@example.com' }
     expect(requests(strict, { payload }, { payload, queue: 'other', priority: -1, maxAttempts: 1 })).toEqual([
       { kind: 'strict', payload, queue: 'mail', priority: 3, maxAttempts: 7 },
@@ -42,25 +42,25 @@ describe('requests', () => {
     ])
   })
 
-  test('of a kind that is only named have the defaults that this process knows of it', () => {
+  test('of a kind given by name have the defaults that this process knows', () => {
     const payload = { to: 'ada@example.com' }
     expect(requests('strict', { payload })).toEqual(requests(strict, { payload }))
     expect(requests('foreign', { payload })).toEqual([{ kind: 'foreign', payload, queue: 'routed-foreign' }])
   })
 
-  test('go to the queue of the item, else of the kind, else where the kind is routed', () => {
+  test('go to the queue of the item, else of the kind, else of the route', () => {
     expect(queues(plain, { payload: 1 }, { payload: 1, queue: 'q' })).toEqual(['routed-plain', 'q'])
     expect(queues('strict', { payload: { to: 'a@b.co' } })).toEqual(['mail'])
   })
 
-  test('keep every other option as it was given', () => {
+  test('keep all other options unchanged', () => {
     const options = { delay: '10m', tags: ['a'], metadata: { m: 1 }, orderKey: 'o', timeout: 5, id: 'x' }
     expect(requests('plain', { payload: null, ...options })).toEqual([
       { kind: 'plain', payload: null, queue: 'routed-plain', ...options },
     ])
   })
 
-  test('take dedupeKey as short for dedupe, and refuse both at once', () => {
+  test('accept dedupeKey as short for dedupe, and refuse both at once', () => {
     expect(requests('plain', { payload: 1, dedupeKey: 'k' })).toMatchObject([{ dedupe: { key: 'k' } }])
     expect(requests('plain', { payload: 1, dedupeKey: 'k' })).not.toHaveProperty('[0].dedupeKey')
     const both = { payload: 1, dedupeKey: 'k', dedupe: { key: 'k' } }
@@ -75,13 +75,13 @@ describe('requests', () => {
     ['items that are no array', () => requestsFor('plain', 'items' as never, placeOf, tools), 'items'],
     ['an item without a payload', () => requests('plain', { payload: 1 }, {} as never), 'items[1]'],
     ['an item that is none', () => requests('plain', null as never), 'items[0]'],
-  ])('refuse %s, by its place', (_, act, field) => {
+  ])('refuse %s, with its path', (_, act, field) => {
     expect(refusal(act)).toMatchObject({ code: 'OPTION_INVALID', field })
   })
 })
 
 describe('the schema of a kind', () => {
-  test('refuses what does not fit before anything is written, by the place of the item', () => {
+  test('refuses an invalid payload before anything is written, with the path of the item', () => {
     const good = { payload: { to: 'ada@example.com' } }
     for (const target of [strict, 'strict'] as const) {
       const error = refusal(() => requests(target, good, { payload: { to: 'nobody' } }))
@@ -89,7 +89,7 @@ describe('the schema of a kind', () => {
     }
   })
 
-  test('N9 sees the payload as the handler will: after its way through JSON', () => {
+  test('N9 gets the payload as the handler will: after JSON', () => {
     const dated = defineJob({ kind: 'dated', payload: z.object({ at: z.string() }), run: () => {} })
     expect(requests(dated as Target, { payload: { at: new Date(0) } })).toHaveLength(1)
     // @ts-expect-error the compiler refuses it too: a schema never sees a Date
@@ -102,12 +102,12 @@ describe('the schema of a kind', () => {
     })
   })
 
-  test('answers at once when it can: a write in a transaction must not wait', () => {
+  test('runs synchronously if it can: a write in a transaction must not wait', () => {
     expect(requests(strict, { payload: { to: 'ada@example.com' } })).toBeInstanceOf(Array)
     expect(requests(plain, { payload: 1 })).toBeInstanceOf(Array)
   })
 
-  test('that takes its time is waited for, and refuses as well', async () => {
+  test('that is async is awaited, and refuses too', async () => {
     const early = requests(slow, { payload: { n: 1 } }, { payload: { n: 2 } })
     expect(early).toBeInstanceOf(Promise)
     expect(await early).toHaveLength(2)
@@ -115,7 +115,7 @@ describe('the schema of a kind', () => {
     expect([error.code, error.field?.startsWith('items[1].payload')]).toEqual(['PAYLOAD_INVALID', true])
   })
 
-  test('is not asked for what is no JSON or too large', () => {
+  test('is not run for a payload that is not JSON or too large', () => {
     expect(refusal(() => requests(strict, { payload: { to: 'a'.repeat(2_000) } })).code).toBe(
       'PAYLOAD_TOO_LARGE',
     )

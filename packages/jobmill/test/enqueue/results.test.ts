@@ -37,7 +37,7 @@ function bench() {
 const running = (one: string): JobResult | null => ({ id: one, state: 'running', result: null, error: null })
 
 describe('results', () => {
-  test('are asked for at once, then once per period, in one statement for all who wait', async () => {
+  test('are read at once, then once per period, in one statement for all waiting callers', async () => {
     const { platform, reads, known, wait } = bench()
     const first = [wait(1).result(), wait(2).result(), wait(2).result()]
     await platform.settled()
@@ -53,7 +53,7 @@ describe('results', () => {
     expect(reads).toHaveLength(6)
   })
 
-  test('are asked for at most once per period, however people come and go', async () => {
+  test('are read at most once per period, however callers come and go', async () => {
     const { platform, reads, known, wait } = bench()
     for (let n = 1; n <= 50; n += 1) {
       known.set(id(n), done(n))
@@ -67,7 +67,7 @@ describe('results', () => {
     expect(reads.length).toBeGreaterThan(3)
   })
 
-  test('are not asked for when nobody waits, and not any more when the last one has left', async () => {
+  test('are not read without a waiting caller, nor after the last one has left', async () => {
     const { platform, reads, wait } = bench()
     await platform.advance('1h')
     expect(reads).toEqual([])
@@ -83,7 +83,7 @@ describe('results', () => {
     expect(reads).toHaveLength(2)
   })
 
-  test('of jobs that end in this process are told without a question', async () => {
+  test('of jobs that end in this process are returned without a read', async () => {
     const { platform, reads, results, wait } = bench()
     const result = wait(1).result({ timeout: '1h' })
     results.ended(done(1, '"here"'), true)
@@ -93,7 +93,7 @@ describe('results', () => {
     results.ended(done(2), true)
   })
 
-  test('of jobs that were done here a moment ago are told without a question, and of others not', async () => {
+  test('of jobs that were just done here are returned without a read, and others are not', async () => {
     const { platform, reads, known, results, wait } = bench()
     // Results are not cached before a caller awaits a job for the first time.
     results.ended(done(4, '"unknown"'), true)
@@ -119,7 +119,7 @@ describe('results', () => {
     expect(await late).toBe('asked')
   })
 
-  test('are waited for through trouble with the database, and not through what will not pass', async () => {
+  test('are awaited through temporary database errors, but not through permanent ones', async () => {
     const { platform, reads, known, state, wait } = bench()
     const { read } = state
     const result = wait(1).result()
@@ -138,7 +138,7 @@ describe('results', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('of a job that is not there are unknown at once, unless it may still appear', async () => {
+  test('of a missing job are unknown at once, unless the job may still appear', async () => {
     const { platform, known, state, wait } = bench()
     state.read = async (ids) => ids.map((one) => known.get(one) ?? null)
     expect((await rejection(() => wait(1).result())).code).toBe('JOB_UNKNOWN')
@@ -149,7 +149,7 @@ describe('results', () => {
     expect(await appears).toBe('appeared')
   })
 
-  test('are waited for no longer than was asked, and the timer goes with the answer', async () => {
+  test('are awaited no longer than the timeout, and the timer ends with the result', async () => {
     const { platform, known, wait } = bench()
     const late = wait(1).result({ timeout: '1s' })
     late.catch(() => {})
@@ -163,7 +163,7 @@ describe('results', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('are told as what they are: dead, cancelled, or done without a result that could be kept', async () => {
+  test('reject if the job is dead, cancelled, or done without a result that could be stored', async () => {
     const { known, wait } = bench()
     known.set(id(1), { id: id(1), state: 'dead', result: null, error: 'Error: no' })
     known.set(id(2), { id: id(2), state: 'cancelled', result: null, error: 'not wanted' })
@@ -176,7 +176,7 @@ describe('results', () => {
     ])
   })
 
-  test('end for everybody with the process, between two questions', async () => {
+  test('reject for every caller when the process stops, between two reads', async () => {
     const { platform, reads, results, wait } = bench()
     const waiting = wait(1).result()
     waiting.catch(() => {})
@@ -188,7 +188,7 @@ describe('results', () => {
     expect(reads).toHaveLength(2)
   })
 
-  test('end for everybody with the process, and leave no timer, also when a question is on its way', async () => {
+  test('reject for every caller when the process stops, and leave no timer, even during a read', async () => {
     const { platform, reads, state, results, wait } = bench()
     const answer = Promise.withResolvers<(JobResult | null)[]>()
     state.read = () => answer.promise

@@ -11,7 +11,7 @@ const HEAP_MEGABYTES = 96
 /** A leak per round is too much after a few rounds. */
 const TIMES = inFull(10, 3)
 
-test(`all of them, everywhere, ${TIMES} times, in a process with little memory`, async () => {
+test(`all hostile inputs, in every place, ${TIMES} times, in a process with little memory`, async () => {
   const program = path.join(import.meta.dirname, 'in-little-memory.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [
     `--max-old-space-size=${HEAP_MEGABYTES}`,

@@ -92,33 +92,30 @@ async function roundTrip(mill: Mill, payload: unknown): Promise<string | null> {
 const short = TEXTS.filter((text) => text.length <= 200_000)
 
 describe('hostile payloads', () => {
-  test('are refused in our words, or become JSON', () => {
+  test('are refused with our errors, or become JSON', () => {
     expect(faultsOf([...TEXTS, ...traps()], (value) => jsonText(value, 'payload', LIMIT))).toEqual([])
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('whatever it is, it becomes JSON that means the same, or is refused', () => {
+  test('any value becomes equivalent JSON, or is refused', () => {
     const anything = fc.anything({ withBigInt: true, withSparseArray: true, withNullPrototype: true })
     expect(brokenBy(fc.property(anything, becomesJson))).toBeNull()
   })
 
-  test.each(['sqlite', 'postgres'])(
-    'come back from %s as they were, or are refused unwritten',
-    async (which) => {
-      const mill = await aMill(which)
-      const drawn = fc.sample(fc.jsonValue({ maxDepth: 5 }), 100)
-      const payloads = [...short, ...drawn, nested(50), JSON.parse('{"__proto__":1,"constructor":{"x":1}}')]
-      const faults: (string | null)[] = []
-      for (const payload of payloads) faults.push(await roundTrip(mill, payload))
-      expect(faults.filter((one) => one !== null && one !== 'refused')).toEqual([])
-      const kept = faults.filter((one) => one === null).length
-      expect(kept).toBeGreaterThan(100)
-      expect((await mill.counts()).reduce((sum, { ready }) => sum + ready, 0)).toBe(kept)
-    },
-  )
+  test.each(['sqlite', 'postgres'])('are read from %s unchanged, or are refused unwritten', async (which) => {
+    const mill = await aMill(which)
+    const drawn = fc.sample(fc.jsonValue({ maxDepth: 5 }), 100)
+    const payloads = [...short, ...drawn, nested(50), JSON.parse('{"__proto__":1,"constructor":{"x":1}}')]
+    const faults: (string | null)[] = []
+    for (const payload of payloads) faults.push(await roundTrip(mill, payload))
+    expect(faults.filter((one) => one !== null && one !== 'refused')).toEqual([])
+    const kept = faults.filter((one) => one === null).length
+    expect(kept).toBeGreaterThan(100)
+    expect((await mill.counts()).reduce((sum, { ready }) => sum + ready, 0)).toBe(kept)
+  })
 
   test.each(['sqlite', 'postgres'])(
-    'keys, tags and names on %s: any text, or refused in our words',
+    'keys, tags and names on %s: any text is accepted, or refused with our errors',
     async (which) => {
       const mill = await aMill(which)
       const wrong: unknown[] = []
@@ -134,7 +131,7 @@ describe('hostile payloads', () => {
   )
 })
 
-test.each([null, 'hello', 7])('options that are none are refused in our words: %j', async (options) => {
+test.each([null, 'hello', 7])('invalid options are refused with our errors: %j', async (options) => {
   const mill = await aMill('sqlite')
   const refused = await mill.enqueue('hostile', null, options as never).catch((error: unknown) => error)
   expect(refused).toMatchObject({ code: 'OPTION_INVALID', field: 'options' })

@@ -43,12 +43,12 @@ const isRefused = (call: (input: never) => unknown, input: unknown): boolean =>
 const isShort = (message: string): boolean => message.length < 1_000
 
 describe('hostile options', () => {
-  test('of a mill are told as problems, whatever they are', () => {
+  test('of a mill are reported as problems, whatever they are', () => {
     const options = fc.dictionary(fc.constantFrom(...KEYS, '__proto__', 'constructor'), anything)
     expect(brokenBy(fc.property(fc.oneof(anything, options), yieldsProblems))).toBeNull()
   })
 
-  test('of mills, jobs, stores and pools are refused in our words', () => {
+  test('of mills, jobs, stores and pools are refused with our errors', () => {
     expect(CALLS.flatMap((call) => faultsOf(TEXTS, (text) => call(text as never)))).toEqual([])
     expect(brokenBy(fc.property(fc.constantFrom(...CALLS), anything, isRefused))).toBeNull()
   })
@@ -68,7 +68,7 @@ function meaningOf(line: string): string {
 }
 
 describe('hostile answers of a child', () => {
-  test('are an answer, or what is wrong with it in a few words', () => {
+  test('are parsed, or refused with a short reason', () => {
     const fields = {
       id: fc.constantFrom('1', 1, null),
       status: fc.constantFrom('ok', 'error', 'throttled', 'dead', 'no', 7),

@@ -15,11 +15,11 @@ const isFine = (when: string, zone: string): boolean =>
   faultOf(() => used(when, zone), Array.isArray) === null
 
 describe('hostile texts', () => {
-  test.each(CHECKS)('as %s are refused in our words, or understood', (_, check) => {
+  test.each(CHECKS)('as %s are refused with our errors, or accepted', (_, check) => {
     expect(faultsOf([...TEXTS, ...WHENS], check)).toEqual([])
   })
 
-  test.each(CHECKS)('whatever it is, as %s', (_, check) => {
+  test.each(CHECKS)('any text, as %s', (_, check) => {
     const anything = fc.oneof(anyText, fc.anything(), fc.double(), fc.bigInt())
     expect(brokenBy(fc.property(anything, (value) => faultOf(() => check(value)) === null))).toBeNull()
   })
@@ -28,7 +28,7 @@ describe('hostile texts', () => {
     expect(faultsOf([...WHENS, ...TEXTS], (when) => used(when))).toEqual([])
   })
 
-  test('drawn schedules never hang, in any zone', () => {
+  test('random schedules never hang, in any zone', () => {
     const zones = fc.constantFrom(
       'UTC',
       'Europe/Berlin',

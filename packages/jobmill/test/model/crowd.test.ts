@@ -17,13 +17,13 @@ describe.each([
   { name: 'postgres', subject: postgresSubject(inject('preparedPostgresUrl')) },
 ])('crowd: $name', ({ subject }) => {
   test(
-    'P2 P3 each job is leased once, however many claim at once',
+    'P2 P3 each job is leased once, however many instances claim at once',
     () => check(FILE, aCrowd, RUNS, (crowd) => claimOnce(subject, crowd)),
     timeoutMs(RUNS),
   )
 
   test(
-    'P3 P11 a dedupe key has one live holder, however many enqueue, claim and finish at once',
+    'P3 P11 a dedupe key has one live holder, however many callers enqueue, claim and finish at once',
     () => check(FILE, aCrowd, RUNS, (crowd) => dedupeOnce(subject, crowd)),
     timeoutMs(RUNS),
   )

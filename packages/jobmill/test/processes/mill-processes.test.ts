@@ -84,7 +84,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
 
   // The next test has more processes, and processes.test.ts checks the counts.
   test.nightly(
-    'P2 P3 P4 after kill -9 each job that ran is run once more, under a newer token',
+    'P2 P3 P4 after kill -9 each running job is run once more, with a newer token',
     async () => {
       const place = fresh()
       const mill = await operator(place)
@@ -109,7 +109,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     60_000,
   )
 
-  test('P2 P3 P4 bar 2: kill -9 with 1,000 running jobs: each is run exactly once more, under a newer token', async () => {
+  test('P2 P3 P4 target 2: kill -9 with 1,000 running jobs: each is run exactly once more, with a newer token', async () => {
     const place = fresh()
     const mill = await operator(place)
     const ids = await enqueue(mill, 'hold', 1_000)
@@ -132,7 +132,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     for (const [, , , token] of lines(heir, 'started')) expect(Number(token)).toBeGreaterThan(before)
   }, 90_000)
 
-  test('P2 P5 bar 2: a process that was stopped past its lease gets an error, its writes are refused, and the crash is counted', async () => {
+  test('P2 P5 target 2: a process that was paused past its lease gets an error, its writes are refused, and the crash is counted', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'stubborn', 1)
@@ -159,7 +159,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(lines(sleeper, 'event finished')).toHaveLength(0)
   }, 60_000)
 
-  test('P5 a job that kills its process dies alone, is followed up once, and takes nobody with it', async () => {
+  test('P5 a job that crashes its process dies alone, runs onDead once, and takes no other job with it', async () => {
     const place = fresh()
     const mill = await operator(place)
     const others = await enqueue(mill, 'bystander', 3)
@@ -183,7 +183,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(all).toHaveLength(1)
   }, 90_000)
 
-  test('P6 bar 3: SIGTERM under load claims nothing more and hands everything back, attempts unchanged', async () => {
+  test('P6 target 3: SIGTERM under load stops claims and releases every job, without spending attempts', async () => {
     const place = fresh()
     const mill = await operator(place)
     const ids = await enqueue(mill, 'hold', 30)
@@ -207,7 +207,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(lines(next, 'started').every(([, , , , attempt]) => attempt === '1')).toBe(true)
   }, 60_000)
 
-  test('P6 running jobs get the grace, and a second signal cuts it short', async () => {
+  test('P6 running jobs get the grace period, and a second signal ends it', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [quickly = ''] = await enqueue(mill, 'hold', 1)
@@ -229,7 +229,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     await kill(hurried)
   }, 60_000)
 
-  test('P7 bar 4: pausing a queue and taking its workers away interrupt nothing', async () => {
+  test('P7 target 4: pausing a queue and removing its workers interrupts no job', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [running = ''] = await enqueue(mill, 'hold', 1)
@@ -248,7 +248,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(lines(worker, 'signal')).toEqual([])
   }, 60_000)
 
-  test('P8 bar 4: a cancel reaches a job of another process with its reason', async () => {
+  test('P8 target 4: a cancel reaches a job of another process with its reason', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'hold', 1)
@@ -261,7 +261,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(await mill.cancel(id)).toBe('cancelled')
   }, 60_000)
 
-  test('P8 bar 4: a cancel survives the death of the process that ran the job', async () => {
+  test('P8 target 4: a cancel survives the crash of the process that ran the job', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'hold', 1)
@@ -279,7 +279,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(startedIds(other)).toEqual([])
   }, 60_000)
 
-  test('P14 a process takes no job that it has no handler for, and the kind shows up as unserved', async () => {
+  test('P14 a process claims no job without a handler, and reports the kind without a worker', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [foreign = ''] = await enqueue(mill, 'stubborn', 1)
@@ -295,7 +295,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(startedIds(worker)).toEqual([own])
   }, 60_000)
 
-  test('P1 P3 what a process acknowledged before kill -9 is run by another', async () => {
+  test('P1 P3 a job that a process acknowledged before kill -9 is run by another', async () => {
     const place = fresh()
     const mill = await operator(place)
     const ids = await enqueue(mill, 'quick', 200)
@@ -316,7 +316,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     expect(counts[0]).toMatchObject({ ready: 0, running: 0, scheduled: 0, dead: 0, done: 200 })
   }, 60_000)
 
-  test('a started child that is told to end does so by itself', async () => {
+  test('a child process that gets the end message exits on its own', async () => {
     const worker = start(fresh(), ['quick'])
     await worker.untilMessages((messages) => messages.includes('ready'))
     worker.child.kill('SIGTERM')

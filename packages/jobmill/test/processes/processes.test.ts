@@ -68,13 +68,13 @@ const places: [string, () => Place, (place: Place) => Promise<unknown[]>, number
 ]
 
 describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) => {
-  test('many that start at once on a new database all open it, and migrate it once', async () => {
+  test('many processes that start at once on a new database all open it, and migrate it once', async () => {
     const place = fresh()
     await Promise.all(Array.from({ length: inFull(20, 6) }, () => start(place, 'open').ended))
     expect(await migrationsIn(place)).toHaveLength(migrations)
   }, 60_000)
 
-  test('P2 P3 four that work side by side do each job once and leave none', async () => {
+  test('P2 P3 four processes run each job once and leave none', async () => {
     const place = fresh()
     const store = await opened(place)
     const workers = Array.from({ length: 4 }, () => start(place, 'enqueue-and-work'))
@@ -86,7 +86,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     expect(await store.counts()).toMatchObject([{ ready: 0, running: 0, done: 4 * EACH }])
   }, 60_000)
 
-  test('P1 P3 what was acknowledged is there after kill -9', async () => {
+  test('P1 P3 acknowledged jobs exist after kill -9', async () => {
     const place = fresh()
     const store = await opened(place)
     const producers = [start(place, 'enqueue-for-ever'), start(place, 'enqueue-for-ever')]
@@ -98,7 +98,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     expect((await store.get(ids)).map((job) => job?.state)).toEqual(ids.map(() => 'ready'))
   }, 60_000)
 
-  test('P4 P3 the jobs of a process that was killed run again elsewhere, under a higher token', async () => {
+  test('P4 P3 another process runs the jobs of a killed process again, with a higher token', async () => {
     const place = fresh()
     const store = await opened(place)
     await store.enqueue(someJobs([{}, {}, {}]))
@@ -120,7 +120,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     )
   }, 60_000)
 
-  test('whoever waits is woken by an enqueue of another process', async () => {
+  test('an enqueue of another process wakes a waiting process', async () => {
     const place = fresh()
     const store = await opened(place)
     const wakeUps = store.wait({ queues: [QUEUE], timeoutMs: 50_000 })
@@ -128,7 +128,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     expect(await wakeUps).toMatchObject([{ queue: QUEUE, jobs: 1 }])
   }, 60_000)
 
-  test('and works without any wake-up at all, by polling', async () => {
+  test('a process without wake-ups finds jobs by polling', async () => {
     const place = fresh()
     const store = await opened(place)
     const me = anInstance({ leaseMs: 600_000 })

@@ -132,7 +132,7 @@ describe('transferring histories between sqlite and postgres', () => {
     ['sqlite to postgres', [one, other]],
     ['postgres to sqlite', [other, one]],
   ] as const)(
-    'P2 P3 P12 from %s, and nobody can tell',
+    'P2 P3 P12 from %s: later calls give the same results',
     (_, pair) => check(FILE, history, RUNS, (input) => run(pair, input)),
     timeoutMs(RUNS),
   )

@@ -33,7 +33,7 @@ describe.each(SORTS)('pages into %s', (sort) => {
     expect(await lookAt(target.store)).toEqual(contents)
   })
 
-  test('of a page that is partly there the rest is written', async () => {
+  test('the missing jobs of a page that is partly stored are written', async () => {
     const { store } = await withJobs(OTHER[sort], 9)
     const target = await freshPlace(sort)
     const page = await store.tools.exportItems('jobs', { after: null, limit: 100 })
@@ -43,7 +43,7 @@ describe.each(SORTS)('pages into %s', (sort) => {
     expect(await target.store.tools.importItems('jobs', [])).toBe(0)
   })
 
-  test('jobs with large payloads, results and logs come a few at a time, and all of them', async () => {
+  test('jobs with large payloads, results and logs are exported a few at a time, and all of them', async () => {
     const { store } = await freshPlace(sort)
     const instance = anInstance()
     await store.register(instance)
@@ -63,7 +63,7 @@ describe.each(SORTS)('pages into %s', (sort) => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(9)
   })
 
-  test('what runs is not carried', async () => {
+  test('running jobs are not exported', async () => {
     const { store } = await withJobs(sort, 2)
     const instance = anInstance()
     await store.register(instance)
@@ -76,8 +76,8 @@ describe.each(SORTS)('pages into %s', (sort) => {
   })
 })
 
-describe('where a move goes on', () => {
-  test('at the first job that is missing, also when some behind it are there', async () => {
+describe('a transfer resumes', () => {
+  test('at the first missing job, even if later ones exist', async () => {
     const source = await withJobs('sqlite', 20)
     const target = await freshPlace('postgres')
     const both = { source: source.store, target: target.store }
@@ -89,7 +89,7 @@ describe('where a move goes on', () => {
     expect(await findPlace(both)).toEqual({ after: { id: jobs[19]?.id }, total: 20, there: 20 })
   })
 
-  test('not in a database that has jobs of its own', async () => {
+  test('not in a database with jobs of its own', async () => {
     const source = await withJobs('sqlite', 3)
     const target = await freshPlace('sqlite')
     const foreign = aJob({ delay: '1h' })
@@ -99,7 +99,7 @@ describe('where a move goes on', () => {
     expect(await target.store.counts()).toMatchObject([{ ready: 0, scheduled: 1 }])
   })
 
-  test('not in a database that was worked on since, or what is done and gone there would come back', async () => {
+  test('not in a database that has run jobs since, or deleted jobs would be restored', async () => {
     const source = await withJobs('sqlite', 3)
     const { store } = await transferredTo('sqlite', source)
     const instance = anInstance()
@@ -111,7 +111,7 @@ describe('where a move goes on', () => {
     expect(await store.counts()).toMatchObject([{ ready: 0 }])
   })
 
-  test('a move that was stopped begins no further page', async () => {
+  test('and starts no further page after it was stopped', async () => {
     const source = await withJobs('sqlite', 20)
     const target = await freshPlace('sqlite')
     const stop = new AbortController()

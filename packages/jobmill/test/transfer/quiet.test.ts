@@ -11,7 +11,7 @@ import { aClaim, anInstance, someJobs } from '../../src/testing/factories.ts'
 import { freshPlace } from './places.ts'
 
 test.each(['sqlite', 'postgres'] as const)(
-  'what runs on %s and whose process is gone is taken back',
+  'running jobs of a crashed process on %s are returned to the queue',
   async (sort) => {
     const { store, clock } = await freshPlace(sort)
     const { store: target } = await freshPlace('sqlite')
@@ -31,7 +31,7 @@ test.each(['sqlite', 'postgres'] as const)(
   },
 )
 
-test('an instance of the target is in the way too', async () => {
+test('a running instance of the target blocks the transfer too', async () => {
   const [{ store: source }, { store: target }] = [await freshPlace('sqlite'), await freshPlace('sqlite')]
   const instance = anInstance()
   await target.register(instance)
@@ -42,7 +42,7 @@ test('an instance of the target is in the way too', async () => {
   await checkQuiet({ source, target })
 })
 
-test('an instance that came to the source and went is found out', async () => {
+test('an instance that ran on the source during the transfer is detected', async () => {
   const [{ store: source }, { store: target }] = [await freshPlace('sqlite'), await freshPlace('sqlite')]
   const [before, during] = [anInstance(), anInstance()]
   await source.register(before)
@@ -56,7 +56,7 @@ test('an instance that came to the source and went is found out', async () => {
   )
 })
 
-test('a source that would be migrated is refused', () => {
+test('a source with pending migrations is refused', () => {
   const status = { isThere: true, applied: [], pending: [], refused: null }
   expect(() => checkSchema('sqlite jobs.db', status)).not.toThrow()
   expect(() => checkSchema('sqlite jobs.db', { ...status, pending: [{ number: 6, name: 'next' }] })).toThrow(

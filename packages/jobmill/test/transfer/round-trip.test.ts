@@ -25,7 +25,7 @@ describe.each([
   // histories.test.ts transfers in both directions.
   const test = inTurns(from, ['sqlite', 'postgres'])
 
-  test('and back: jobs, histories, counts, settings and schedules are the same, and so are the checksums', async () => {
+  test('and back: jobs, histories, counts, settings, schedules and checksums are the same', async () => {
     const first = await furnished(from)
     const contents = await lookAt(first.store)
     const second = await freshPlace(to, first.clock.now())
@@ -41,7 +41,7 @@ describe.each([
     expect(await lookAt(first.store)).toEqual(contents)
   })
 
-  test('P2 P3 life goes on as it would have: the same jobs, in the same order, with the same ends', async () => {
+  test('P2 P3 work continues as on the source: the same jobs, in the same order, with the same outcomes', async () => {
     const source = await furnished(from)
     const target = await transferredTo(to, source)
     const outcomes = await liveOn(source)
@@ -50,7 +50,7 @@ describe.each([
     expect(await target.store.counts()).toEqual(await source.store.counts())
   })
 
-  test('P2 a token of the target is above every token that the source gave out', async () => {
+  test('P2 a token of the target is above every token of the source', async () => {
     const source = await furnished(from, [waiting])
     const { lastToken } = await source.store.tools.exportRest()
     const { store } = await transferredTo(to, source)
@@ -61,7 +61,7 @@ describe.each([
     await store.deregister(instance.id)
   })
 
-  test('P12 an instant that was served is not served again, and the next one is', async () => {
+  test('P12 a tick that was served is not served again, and the next one is', async () => {
     const { store } = await transferredTo(to, await furnished(from, [planned]))
     const served = (await store.schedules()).find(({ name }) => name === 'served')
     const fires = [SERVED_AT, SERVED_AT + 180_000].map((at) => ({ at, job: aJob({ queue: 'mail' }) }))
@@ -70,7 +70,7 @@ describe.each([
     expect(reply).toMatchObject({ accepted: true, fired: [{ at: SERVED_AT + 180_000, outcome: 'enqueued' }] })
   })
 
-  test('N1 a schedule that an operator deleted stays deleted, and who deleted it stays known', async () => {
+  test('N1 a schedule that an operator deleted stays deleted, with its author', async () => {
     const { store } = await transferredTo(to, await furnished(from, [planned]))
     const [definition] = (await store.schedules()).flatMap(({ code }) => code ?? [])
     if (definition !== undefined) await store.declareSchedules([{ name: 'deleted', version: 3, definition }])
@@ -79,7 +79,7 @@ describe.each([
     expect(of).toMatchObject([{ option: 'deleted', by: 'ops', at: expect.any(Number) as number }])
   })
 
-  test('dedupe keys are held by what holds them, and for as long', async () => {
+  test('dedupe keys keep their holders and their hold times', async () => {
     const { store, clock } = await transferredTo(to, await furnished(from, [keyed]))
     const meet = async (...keys: string[]): Promise<string[]> =>
       (await store.enqueue(keys.map((key) => aJob({ dedupe: { key } })))).map(({ outcome }) => outcome)
@@ -103,7 +103,7 @@ describe.each([
   })
 })
 
-test('what is not the same is found out', async () => {
+test('differences are detected', async () => {
   const source = await furnished('sqlite', [waiting])
   const target = await transferredTo('sqlite', source)
   const [id = ''] = await target.store.tools.exportIds({ after: null, limit: 1 })

@@ -51,7 +51,7 @@ const untilTold = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
 
 describe('a duty', () => {
-  test('makes a pass at once, and then one per period with jitter', async () => {
+  test('runs a pass at once, and then one per period with jitter', async () => {
     const { platform, passes, duty, apart, troubles } = bench()
     await duty.start()
     await platform.settled()
@@ -65,7 +65,7 @@ describe('a duty', () => {
     expect(troubles()).toEqual([])
   })
 
-  test('that says again makes the next pass at once, and then one per period', async () => {
+  test('that calls again runs the next pass at once, and then one per period', async () => {
     let left = 3
     const { platform, passes, duty } = bench({
       async pass(_signal, _works, again) {
@@ -81,7 +81,7 @@ describe('a duty', () => {
     expect(passes).toHaveLength(3)
   })
 
-  test('started twice makes the passes of one', async () => {
+  test('started twice runs once', async () => {
     const { platform, passes, duty } = bench()
     await duty.start()
     await duty.start()
@@ -89,7 +89,7 @@ describe('a duty', () => {
     expect(passes).toHaveLength(1)
   })
 
-  test('gives a pass that takes too long its signal, tells of it, and makes it again', async () => {
+  test('aborts a pass that takes too long, reports it, and runs it again', async () => {
     const { platform, passes, duty, troubles, events, state } = bench()
     state.work = untilTold
     await duty.start()
@@ -106,7 +106,7 @@ describe('a duty', () => {
     expect(state.mostAtOnce).toBe(1)
   })
 
-  test('never has two passes at a time, also when one does not end at its deadline', async () => {
+  test('never runs two passes at a time, even if one does not end at its deadline', async () => {
     const { platform, passes, duty, state } = bench()
     const late = Promise.withResolvers<void>()
     state.work = () => late.promise
@@ -119,7 +119,7 @@ describe('a duty', () => {
     expect(state.mostAtOnce).toBe(1)
   })
 
-  test('makes a pass that failed again after pauses that grow up to the period, and short ones after a success', async () => {
+  test('retries a failed pass with backoff up to the period, which starts over after a success', async () => {
     const { platform, duty, troubles, apart, state } = bench()
     state.work = () => Promise.reject(new Error('no'))
     await duty.start()
@@ -151,7 +151,7 @@ describe('a duty', () => {
     expect(second).toBeLessThanOrEqual(2_001)
   })
 
-  test('that throws before it returns a promise fails like any other', async () => {
+  test('that throws synchronously fails like any other', async () => {
     const platform = testPlatform()
     let passes = 0
     const duty = createDuty({
@@ -173,8 +173,8 @@ describe('a duty', () => {
   })
 })
 
-describe('a duty that is stopped', () => {
-  test('does not wait for the end of its pause, and begins no pass', async () => {
+describe('a duty that stops', () => {
+  test('does not wait for the end of its period, and starts no pass', async () => {
     const { platform, passes, duty } = bench()
     await duty.start()
     await platform.advance('1s')
@@ -184,7 +184,7 @@ describe('a duty that is stopped', () => {
     expect(passes).toHaveLength(1)
   })
 
-  test('ends the pause after an error too', async () => {
+  test('ends a backoff too', async () => {
     const { platform, duty, state } = bench()
     state.work = () => Promise.reject(new Error('no'))
     await duty.start()
@@ -193,7 +193,7 @@ describe('a duty that is stopped', () => {
     expect(platform.pendingTimers).toBe(0)
   })
 
-  test('gives a pass on its way its signal, waits for it, and does not call that a failure', async () => {
+  test('aborts a pass in progress, waits for it, and does not count it as a failure', async () => {
     const { platform, passes, duty, troubles, state } = bench()
     const ending = Promise.withResolvers<void>()
     state.work = async (signal) => {
@@ -212,7 +212,7 @@ describe('a duty that is stopped', () => {
     expect([troubles(), platform.pendingTimers]).toEqual([[], 0])
   })
 
-  test('is safe before it was started, and twice', async () => {
+  test('can stop before its start, and twice', async () => {
     const { duty } = bench()
     await duty.stop()
     await duty.start()
@@ -224,8 +224,8 @@ describe('a duty that is stopped', () => {
   })
 })
 
-describe('a duty that is asked for', () => {
-  test('makes a pass at once, and one more after the one on its way, however often it was asked', async () => {
+describe('a duty that is requested', () => {
+  test('runs a pass at once, and one more after the one in progress, however often it is requested', async () => {
     const { platform, passes, duty, state } = bench({ everyMs: null })
     await duty.start()
     await platform.advance('1h')
@@ -243,7 +243,7 @@ describe('a duty that is asked for', () => {
     expect([passes.length, state.mostAtOnce]).toEqual([3, 1])
   })
 
-  test('waits for the end of its pause while it fails', async () => {
+  test('waits for the end of its backoff while it fails', async () => {
     const { platform, passes, duty, state } = bench({ everyMs: null })
     state.work = () => Promise.reject(new Error('no'))
     await duty.start()
@@ -254,7 +254,7 @@ describe('a duty that is asked for', () => {
     expect(passes.length - before).toBeLessThanOrEqual(1)
   })
 
-  test('by hand tells what it did, also before it was started, and rejects with its error', async () => {
+  test('manually returns what it did, even before its start, and rejects with its error', async () => {
     const { duty, state, events } = bench()
     state.work = async () => ({ swept: 3 })
     expect(await duty.once()).toEqual({ swept: 3 })
@@ -264,7 +264,7 @@ describe('a duty that is asked for', () => {
     expect(duty.status()).toMatchObject({ passes: 2, failures: 1, failed: 1 })
   })
 
-  test('by hand does not overlap a pass on its way', async () => {
+  test('manually does not overlap a pass in progress', async () => {
     const { platform, duty, state, passes } = bench()
     const ending = Promise.withResolvers<void>()
     state.work = () => ending.promise
@@ -280,7 +280,7 @@ describe('a duty that is asked for', () => {
 })
 
 describe('a duty that has nothing to do', () => {
-  test('makes no pass after the first, and counts that as a success', async () => {
+  test('runs no pass after the first, and counts that as a success', async () => {
     let isNeeded = false
     const { platform, passes, duty } = bench({ needed: () => isNeeded })
     await duty.start()
@@ -292,7 +292,7 @@ describe('a duty that has nothing to do', () => {
     expect(passes.length).toBeGreaterThan(1)
   })
 
-  test('tells of no pass that did nothing', async () => {
+  test('emits no event for a pass that did nothing', async () => {
     const { platform, events, duty, state } = bench()
     state.work = async () => ({ swept: 0 })
     await duty.start()
@@ -306,7 +306,7 @@ describe('a duty that has nothing to do', () => {
 })
 
 describe('a duty for the whole cluster', () => {
-  test('rests until this instance leads it, then makes a pass at once, and rests when another one does', async () => {
+  test('rests until this instance leads it, then runs a pass at once, and rests when another one leads', async () => {
     const { platform, passes, duty, events, state } = bench({ forAll: true })
     await duty.start()
     await platform.advance('1h')
@@ -335,7 +335,7 @@ describe('a duty for the whole cluster', () => {
     expect(passes).toHaveLength(before + 1)
   })
 
-  test('whose lead is lost in a pass does not call that a failure', async () => {
+  test('that loses its lead during a pass does not count it as a failure', async () => {
     const { platform, duty, troubles, state } = bench({ forAll: true })
     state.work = async (signal) => {
       await untilTold(signal)
@@ -351,7 +351,7 @@ describe('a duty for the whole cluster', () => {
 })
 
 describe('a duty without an end', () => {
-  test('that returns all the same has failed, and begins again', async () => {
+  test('that returns has failed, and is restarted', async () => {
     const { platform, passes, duty, troubles, events, state } = bench({ everyMs: null, deadlineMs: null })
     await duty.start()
     await platform.settled()
@@ -367,8 +367,8 @@ describe('a duty without an end', () => {
   })
 })
 
-describe('a pass that goes on past its deadline', () => {
-  test('is known to hang until it ends, so that somebody else can lead its duty', async () => {
+describe('a pass that continues past its deadline', () => {
+  test('counts as hanging until it ends, so that another instance can lead its duty', async () => {
     const { platform, duty, state } = bench({ forAll: true })
     const late = Promise.withResolvers<void>()
     state.work = () => late.promise
@@ -383,7 +383,7 @@ describe('a pass that goes on past its deadline', () => {
     expect(duty.isHanging()).toBe(false)
   })
 
-  test('pauses after failures are no longer than they may be', async () => {
+  test('has a backoff of at most longestPauseMs after failures', async () => {
     const { platform, duty, apart, state } = bench({ everyMs: null, longestPauseMs: 2_000 })
     state.work = () => Promise.reject(new Error('no'))
     await duty.start()

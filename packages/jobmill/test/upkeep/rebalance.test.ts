@@ -20,7 +20,7 @@ describe('the split of workers', () => {
     expect(shares(slots)).toEqual({ a: 4, b: 3, c: 3 })
   })
 
-  test('goes by capacity', () => {
+  test('follows capacity', () => {
     const slots = wantedSlots(
       [{ name: 'mail', workers: 12 }],
       [member('a', 5), member('b', 10), member('c', 45)],
@@ -28,7 +28,7 @@ describe('the split of workers', () => {
     expect(shares(slots)).toEqual({ a: 1, b: 2, c: 9 })
   })
 
-  test('leaves out who does not serve the queue, or is not alive, and queues without a total', () => {
+  test('excludes instances that do not serve the queue or are not alive, and queues without a total', () => {
     const lost = { ...member('c'), state: 'lost' } as const
     const queues = [
       { name: 'mail', workers: 4 },
@@ -37,7 +37,7 @@ describe('the split of workers', () => {
     expect(shares(wantedSlots(queues, [member('a'), member('b', 10, ['other']), lost]))).toEqual({ a: 4 })
   })
 
-  test('counts who declares no queue at all everywhere: an instance of an older release', () => {
+  test('includes an instance without declared queues everywhere: it is of an older release', () => {
     const slots = wantedSlots([{ name: 'mail', workers: 4 }], [member('a'), member('old', 10, [])])
     expect(shares(slots)).toEqual({ a: 2, old: 2 })
   })
@@ -46,7 +46,7 @@ describe('the split of workers', () => {
     expect(shares(wantedSlots([{ name: 'mail', workers: 4 }], [member('a', 0)]))).toEqual({ a: 4 })
   })
 
-  test('gives one worker to who alone has a handler for a kind, beyond the total if it must', () => {
+  test('gives one worker to the only instance with a handler for a kind, beyond the total if needed', () => {
     const queues = [{ name: 'mail', workers: 1 }]
     const old = member('a', 10, ['mail'], ['old'])
     const fresh = member('b', 10, ['mail'], ['old', 'new'])
@@ -60,7 +60,7 @@ describe('the split of workers', () => {
     expect(shares(wantedSlots([{ name: 'mail', workers: 0 }], [old, fresh]))).toEqual({ a: 0, b: 0 })
   })
 
-  test('adds up to the total, is never off its exact share by one, and does not depend on the order', () => {
+  test('adds up to the total, differs from the exact share by less than one, and does not depend on the order', () => {
     const members = fc.uniqueArray(fc.record({ id: fc.uuid(), capacity: fc.nat(100) }), {
       selector: ({ id }) => id,
       minLength: 1,
@@ -84,8 +84,8 @@ describe('the split of workers', () => {
 
 const slot = (instance: string, workers: number): Slot => ({ instance, workers, queue: 'mail' })
 
-describe('what is written of a split', () => {
-  test('is only what differs, and what is no longer wanted is taken back', () => {
+describe('the changes of a split', () => {
+  test('include only differences, and remove unwanted shares', () => {
     const known = [slot('a', 4), slot('b', 3), slot('gone', 3)]
     const wanted = [slot('a', 4), slot('b', 5), slot('c', 1)]
     expect(slotChanges(wanted, known)).toEqual([

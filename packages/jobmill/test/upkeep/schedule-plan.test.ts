@@ -32,7 +32,7 @@ const HOURLY = '0 * * * *'
 describe('a schedule that is not planned', () => {
   const unplanned = { planned: false, now: '2026-02-01T10:30:00Z' }
 
-  test('gets its next instant, and nothing fires', () => {
+  test('gets its next tick, and fires nothing', () => {
     expect(plan({}, unplanned)).toEqual({
       schedule: 'nightly',
       revision: 3,
@@ -43,12 +43,12 @@ describe('a schedule that is not planned', () => {
     })
   })
 
-  test('counts from when it came into being when it is new, also when nobody looked since', () => {
+  test('counts from its creation if it is new, even if no process has planned it since', () => {
     const created = { revision: 1, createdAt: at('2026-02-01T07:59:00Z') }
     expect(summary(plan({}, { ...unplanned, ...created }))).toMatchObject({ next: '2026-02-01T08:00:00Z' })
   })
 
-  test('has none before its start, and none after its end', () => {
+  test('has no tick before its start, and none after its end', () => {
     const start = { startAt: at('2026-03-01T00:00:00Z') }
     expect(summary(plan(start, unplanned))).toMatchObject({ next: '2026-03-01T00:00:00Z' })
     const ended = { endAt: at('2026-02-01T10:59:59Z') }
@@ -70,7 +70,7 @@ describe('there is nothing to do', () => {
   ])('%s', (_, live, known) => expect(plan(live, known)).toBeNull())
 })
 
-describe('instants that are on time', () => {
+describe('ticks that are on time', () => {
   test('fire, and the next one follows from the last of them', () => {
     const tick = plan({}, { now: '2026-02-01T11:00:59Z', next: '2026-02-01T11:00:00Z' })
     expect(summary(tick)).toEqual({
@@ -81,17 +81,20 @@ describe('instants that are on time', () => {
     expect(tick?.from).toBe(at('2026-02-01T11:00:00Z'))
   })
 
-  test.each(['skip', 'last', 'all'] as const)('each fires, whatever becomes of missed ones: %s', (missed) => {
-    const tick = plan(
-      { when: '*/20 * * * * *', missed },
-      { now: '2026-02-01T11:01:10Z', next: '2026-02-01T11:00:20Z' },
-    )
-    expect(summary(tick)).toEqual({
-      fires: ['2026-02-01T11:00:20Z', '2026-02-01T11:00:40Z', '2026-02-01T11:01:00Z'],
-      missed: 0,
-      next: '2026-02-01T11:01:20Z',
-    })
-  })
+  test.each(['skip', 'last', 'all'] as const)(
+    'fire each, whatever the policy for missed ones: %s',
+    (missed) => {
+      const tick = plan(
+        { when: '*/20 * * * * *', missed },
+        { now: '2026-02-01T11:01:10Z', next: '2026-02-01T11:00:20Z' },
+      )
+      expect(summary(tick)).toEqual({
+        fires: ['2026-02-01T11:00:20Z', '2026-02-01T11:00:40Z', '2026-02-01T11:01:00Z'],
+        missed: 0,
+        next: '2026-02-01T11:01:20Z',
+      })
+    },
+  )
 
   test('are those of the last minute, to the millisecond', () => {
     const skip = { missed: 'skip' } as const
@@ -100,14 +103,14 @@ describe('instants that are on time', () => {
     expect(plan(skip, { now: '2026-02-01T11:01:00.001Z', next })?.fires).toHaveLength(0)
   })
 
-  test('after the end there is no next one', () => {
+  test('have no next one after the end', () => {
     const endAt = at('2026-02-01T11:30:00Z')
     const tick = plan({ endAt }, { now: '2026-02-01T11:00:00Z', next: '2026-02-01T11:00:00Z' })
     expect(summary(tick)).toEqual({ fires: ['2026-02-01T11:00:00Z'], missed: 0, next: null })
   })
 })
 
-describe('instants that were missed', () => {
+describe('missed ticks', () => {
   const night: Known = { now: '2026-02-02T06:30:00Z', next: '2026-02-01T22:00:00Z' }
   const onTheHour: Known = { ...night, now: '2026-02-02T07:00:10Z' }
 
@@ -124,7 +127,7 @@ describe('instants that were missed', () => {
     })
   })
 
-  test('last: the newest fires, or all of them become part of one that is on time', () => {
+  test('last: the newest fires, or all of them merge with one that is on time', () => {
     expect(summary(plan({ missed: 'last' }, night))).toEqual({
       fires: ['2026-02-02T06:00:00Z'],
       missed: 8,
@@ -151,7 +154,7 @@ describe('instants that were missed', () => {
     expect(plan({ missed: 'all' }, onTheHour)?.fires).toHaveLength(10)
   })
 
-  test('all: a window shorter than what counts as on time drops nothing that is', () => {
+  test('all: a window shorter than "on time" drops no tick that is on time', () => {
     const short = { when: '* * * * *', missed: 'all', missedWithinMs: 1_000 } as const
     const known = { now: '2026-02-01T11:01:30Z', next: '2026-02-01T11:00:00Z' }
     expect(summary(plan(short, known))).toEqual({
@@ -161,7 +164,7 @@ describe('instants that were missed', () => {
     })
   })
 
-  test('all: at most 100 at a time, and the next pass goes on', () => {
+  test('all: at most 100 at a time, and the next pass continues', () => {
     const minutes = { when: '* * * * *', missed: 'all' } as const
     const first = plan(minutes, { now: '2026-02-01T12:30:00Z', next: '2026-02-01T10:00:00Z' })
     expect(first?.fires).toHaveLength(100)
@@ -171,7 +174,7 @@ describe('instants that were missed', () => {
     expect(summary(second)?.next).toBe('2026-02-01T12:31:00Z')
   })
 
-  test('fewer at a time when their payloads are large', () => {
+  test('are fewer at a time if their payloads are large', () => {
     const large = {
       when: '* * * * *',
       missed: 'all',
@@ -183,7 +186,7 @@ describe('instants that were missed', () => {
   test.each([
     ['0 * * * * *', 10_000],
     ['every 1m', 6 * 365 * 1_440 + 2 * 1_440],
-  ])('of years are counted without walking through all of them: %s', (when, most) => {
+  ])('of years are counted without iterating over all of them: %s', (when, most) => {
     const startAt = at('2020-01-01T00:00:00Z')
     const known = { now: '2026-01-01T00:00:30Z', next: '2020-01-01T00:00:00Z' }
     const tick = summary(plan({ when, startAt, missed: 'skip' }, known))
@@ -206,7 +209,7 @@ describe('a job', () => {
   const due = { now: '2026-02-01T11:00:30Z', next: '2026-02-01T11:00:00Z' }
   const job = (live: Partial<ScheduleDefinition>, random = 0) => plan(live, due, random)?.fires[0]?.job
 
-  test('is complete, and says where it comes from', () => {
+  test('is complete, and names its schedule and tick', () => {
     const live = {
       kind: 'report',
       queue: 'q',
@@ -233,14 +236,14 @@ describe('a job', () => {
     })
   })
 
-  test('is due up to the jitter after its instant', () => {
+  test('is due up to the jitter after its tick', () => {
     const planned = at('2026-02-01T11:00:00Z')
     expect(job({ jitterMs: 60_000 }, 0)).toMatchObject({ dueAt: planned, delayMs: 0 })
     expect(job({ jitterMs: 60_000 }, 0.5)?.dueAt).toBe(planned + 30_000)
     expect(job({ jitterMs: 60_000 }, 1 - 2 ** -47)?.dueAt).toBe(planned + 60_000)
   })
 
-  test('holds the key of its schedule when that must not overlap', () => {
+  test('holds the key of its schedule if that must not overlap', () => {
     expect(job({ overlap: 'skip' })?.dedupe).toEqual({
       key: 'schedule nightly',
       holdMs: 0,
@@ -249,20 +252,20 @@ describe('a job', () => {
     })
   })
 
-  test('has an id of its own', () => {
+  test('has its own id', () => {
     const tick = plan({ when: '* * * * *', missed: 'all' }, { ...due, next: '2026-02-01T10:58:00Z' })
     expect(tick?.fires.map(({ job: { id } }) => id)).toEqual(['id 1', 'id 2', 'id 3'])
   })
 })
 
-test('what means nothing here is said, when there is something to plan', () => {
+test('an invalid record is reported if there is something to plan', () => {
   const due = { now: '2026-02-01T11:00:30Z', next: '2026-02-01T11:00:00Z' }
   expect(refusal(() => plan({ when: 'whenever' }, due)).code).toBe('SCHEDULE_INVALID')
   expect(() => plan({ zone: 'Mars/Base' }, due)).toThrow('Mars/Base')
   expect(plan({ when: 'whenever' }, { ...due, now: '2026-02-01T10:00:00Z' })).toBeNull()
 })
 
-test('the same plan follows from the same record, whoever makes it', () => {
+test('the same record gives the same plan in every process', () => {
   const known = { now: '2026-02-02T06:30:00Z', next: '2026-02-01T22:00:00Z' }
   expect(plan({ when: HOURLY, jitterMs: 5 }, known, 0.3)).toEqual(
     plan({ when: HOURLY, jitterMs: 5 }, known, 0.3),

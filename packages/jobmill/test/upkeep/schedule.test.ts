@@ -28,7 +28,7 @@ async function bench() {
 const NOTHING = { fired: 0, skipped: 0, missed: 0, failed: 0, queues: [] }
 
 describe('serving schedules', () => {
-  test('plans a new one, and serves it when it is due', async () => {
+  test('plans a new schedule, and serves it when it is due', async () => {
     const { clock, serve, declare, served, events, store } = await bench()
     await declare('hourly', { queue: 'q' })
     expect(await serve()).toEqual(NOTHING)
@@ -44,7 +44,7 @@ describe('serving schedules', () => {
     expect(await serve()).toEqual(NOTHING)
   })
 
-  test('without schedules, or nothing due, writes nothing', async () => {
+  test('writes nothing without schedules or due ticks', async () => {
     const { serve, declare, store } = await bench()
     expect(await serve()).toEqual(NOTHING)
     await declare('hourly')
@@ -54,7 +54,7 @@ describe('serving schedules', () => {
     expect([store.calls('tick'), store.calls('scheduleFailed')]).toEqual([before, 0])
   })
 
-  test('goes on until nothing is due', async () => {
+  test('continues until nothing is due', async () => {
     const { clock, serve, declare, served } = await bench()
     await declare('minutes', { when: '* * * * *', missed: 'all' })
     clock.advance(4 * HOUR + 30_000)
@@ -62,7 +62,7 @@ describe('serving schedules', () => {
     expect(await served('minutes')).toHaveLength(240)
   })
 
-  test('two at once serve each instant once', async () => {
+  test('in two processes at once serves each tick once', async () => {
     const { clock, serve, declare, served } = await bench()
     await Promise.all(['a', 'b', 'c'].map((name) => declare(name, { when: '* * * * *', missed: 'all' })))
     clock.advance(HOUR)
@@ -71,7 +71,7 @@ describe('serving schedules', () => {
     expect(await served('b')).toHaveLength(60)
   })
 
-  test('tells what was skipped, and by which job', async () => {
+  test('reports a skipped tick, with the job that blocked it', async () => {
     const { clock, serve, declare, events, read } = await bench()
     await declare('quarantined', { overlap: 'skip' })
     await serve()
@@ -84,7 +84,7 @@ describe('serving schedules', () => {
     expect(await read('quarantined')).toMatchObject({ lastOutcome: 'skipped', lastJob: first })
   })
 
-  test('tells what was missed', async () => {
+  test('reports missed ticks', async () => {
     const { clock, serve, declare } = await bench()
     await declare('hourly')
     await serve()
@@ -92,7 +92,7 @@ describe('serving schedules', () => {
     expect(await serve()).toMatchObject({ fired: 1, missed: 4 })
   })
 
-  test('sends what is small together, and in bounded batches', async () => {
+  test('sends small ticks together, in bounded batches', async () => {
     const { clock, serve, declare, store } = await bench()
     for (let n = 0; n < 250; n += 1) await declare(`s${n}`)
     await declare('quarantined', { overlap: 'skip' })
@@ -103,7 +103,7 @@ describe('serving schedules', () => {
     expect(store.calls('tick')).toBe(8)
   })
 
-  test('ends when it is told to', async () => {
+  test('ends when its signal fires', async () => {
     const { clock, serve, declare, store, stop } = await bench()
     await declare('minutes', { when: '* * * * *', missed: 'all' })
     await serve()
@@ -118,7 +118,7 @@ describe('serving schedules', () => {
 })
 
 describe('a schedule that cannot be served', () => {
-  test('is noted once, stops no other, and goes on as it is', async () => {
+  test('is reported once, blocks no other, and stays unchanged', async () => {
     const { clock, serve, declare, read, store } = await bench()
     await declare('broken', { when: 'whenever' })
     await declare('hourly')
@@ -138,7 +138,7 @@ describe('a schedule that cannot be served', () => {
     expect(await read('broken')).toMatchObject({ error: null })
   })
 
-  test('for a moment is served by the next pass: no error disables it', async () => {
+  test('temporarily is served by the next pass: no error disables it', async () => {
     const { clock, serve, declare, read, served, store } = await bench()
     await declare('hourly')
     await serve()
@@ -169,7 +169,7 @@ describe('a schedule that cannot be served', () => {
     expect(await read('a')).toMatchObject({ error: null })
   })
 
-  test('whose answer was lost is read again, and nothing is said to have failed', async () => {
+  test('because of a lost reply is read again, and no failure is reported', async () => {
     const { clock, serve, declare, read, served, store } = await bench()
     await declare('hourly', { queue: 'q' })
     await serve()
@@ -181,7 +181,7 @@ describe('a schedule that cannot be served', () => {
     expect(await serve()).toEqual(NOTHING)
   })
 
-  test('whose answers are lost again and again is noted, and tried again by the next pass', async () => {
+  test('because of repeated lost replies is reported, and retried by the next pass', async () => {
     const { clock, serve, declare, read, served, store } = await bench()
     await declare('minutes', { when: '* * * * *', missed: 'all' })
     await serve()
@@ -196,7 +196,7 @@ describe('a schedule that cannot be served', () => {
     expect(await read('minutes')).toMatchObject({ error: null })
   })
 
-  test('is said to work again when there is nothing left to do', async () => {
+  test('is reported as working again when there is nothing left to do', async () => {
     const { serve, declare, read, store } = await bench()
     await declare('hourly')
     await serve()
@@ -207,7 +207,7 @@ describe('a schedule that cannot be served', () => {
 })
 
 describe('a store that cannot be reached', () => {
-  test.each(['schedules', 'scheduleFailed'] as const)('is for who asked: %s', async (verb) => {
+  test.each(['schedules', 'scheduleFailed'] as const)('rejects the call: %s', async (verb) => {
     const { serve, declare, store } = await bench()
     await declare('broken', { when: 'whenever' })
     store.fail(verb)
