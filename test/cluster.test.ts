@@ -29,9 +29,9 @@ function ownTemporaryFolder(): string {
 
 interface Started {
   readonly child: ChildProcess
-  readonly ended: Promise<{ readonly code: number | null; readonly said: string }>
+  readonly ended: Promise<{ readonly code: number | null; readonly output: string }>
   /** Resolves when the process has printed this text. */
-  readonly says: (text: string) => Promise<void>
+  readonly waitForOutput: (text: string) => Promise<void>
 }
 
 function start(args: readonly string[], folder: string, lies: readonly Lie[] = []): Started {
@@ -40,15 +40,15 @@ function start(args: readonly string[], folder: string, lies: readonly Lie[] = [
     env: { ...process.env, ...node.env, TMPDIR: folder, JOBMILL_CLUSTER_LIE: lies.join(',') },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
-  for (const output of [child.stdout, child.stderr]) output.on('data', (data) => (said += String(data)))
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }))
   return {
     child,
     ended,
-    async says(text) {
+    async waitForOutput(text) {
       // A process that was ended by a signal has no exit code.
-      while (!said.includes(text) && child.exitCode === null && child.signalCode === null)
+      while (!output.includes(text) && child.exitCode === null && child.signalCode === null)
         await Promise.race([once(child.stdout, 'data'), ended])
     },
   }
@@ -70,7 +70,7 @@ async function expectNothingLeft(folder: string): Promise<void> {
   await expect.poll(() => [...readdirSync(folder), ...processesOf(folder)]).toEqual([])
 }
 
-const small = ['--seconds', '4', '--rate', '40']
+const SMALL_LOAD = ['--seconds', '4', '--rate', '40']
 
 const STORES = [
   ['sqlite', ['--sqlite'], 'SIGTERM'],
@@ -88,16 +88,16 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
       'P2 P3 P4 P16 no job is lost or runs twice, and work resumes after faults',
       async () => {
         const folder = ownTemporaryFolder()
-        const { code, said } = await start([...store, ...small], folder).ended
-        expect(said).toContain('\nAll guarantees held.\n')
+        const { code, output } = await start([...store, ...SMALL_LOAD], folder).ended
+        expect(output).toContain('\nAll guarantees held.\n')
         expect(code).toBe(0)
-        expect(said).toMatch(/kill -9 of worker \d \(process \d+\), which ran \d+ jobs?\n/)
-        expect(said).toMatch(/^enqueued +\d+ acknowledged of \d+ sent$/m)
-        expect(said).toMatch(/^done +\d+$/m)
+        expect(output).toMatch(/kill -9 of worker \d \(process \d+\), which ran \d+ jobs?\n/)
+        expect(output).toMatch(/^enqueued +\d+ acknowledged of \d+ sent$/m)
+        expect(output).toMatch(/^done +\d+$/m)
         for (const what of ['dead', 'lost', 'run twice without a crash', 'order broken'])
-          expect(said).toMatch(new RegExp(`^${what} +0( |$)`, 'm'))
-        expect(said).toMatch(/^recovery after kill -9 +\d+\.\d+ s to /m)
-        expect(said).toMatch(/^recovery after the database +\d+\.\d+ s$/m)
+          expect(output).toMatch(new RegExp(`^${what} +0( |$)`, 'm'))
+        expect(output).toMatch(/^recovery after kill -9 +\d+\.\d+ s to /m)
+        expect(output).toMatch(/^recovery after the database +\d+\.\d+ s$/m)
         await expectNothingLeft(folder)
       },
       TIMEOUT_MS,
@@ -107,11 +107,11 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
       `${signal} ends it and leaves nothing behind`,
       async () => {
         const folder = ownTemporaryFolder()
-        const { child, ended, says } = start([...store, ...small], folder)
-        await says('enqueued')
+        const { child, ended, waitForOutput } = start([...store, ...SMALL_LOAD], folder)
+        await waitForOutput('enqueued')
         child.kill(signal)
-        const { code, said } = await ended
-        expect(said).toContain(`start:cluster: stopped by ${signal}`)
+        const { code, output } = await ended
+        expect(output).toContain(`start:cluster: stopped by ${signal}`)
         expect(code).toBe(130)
         await expectNothingLeft(folder)
       },
@@ -123,15 +123,15 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, STORES.slice(0,
       async () => {
         const folder = ownTemporaryFolder()
         const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-order', 'silent-end']
-        const { code, said } = await start([...store, ...small], folder, lies).ended
-        expect(said).toMatch(/^\d guarantees were violated:$/m)
+        const { code, output } = await start([...store, ...SMALL_LOAD], folder, lies).ended
+        expect(output).toMatch(/^\d guarantees were violated:$/m)
         expect(code).toBe(1)
-        expect(said).toMatch(/^lost: 1 job, acknowledged and not in the store/m)
-        expect(said).toMatch(/^lost: 1 job, done according to the store, and never run to the end/m)
-        expect(said).toMatch(/^lost +2$/m)
-        expect(said).toMatch(/^run twice: 1 job, run again/m)
-        expect(said).toMatch(/^order broken: \d+ jobs?, run before an earlier job/m)
-        expect(said).toMatch(/^worker 4 exited on its own with 0/m)
+        expect(output).toMatch(/^lost: 1 job, acknowledged and not in the store/m)
+        expect(output).toMatch(/^lost: 1 job, done according to the store, and never run to the end/m)
+        expect(output).toMatch(/^lost +2$/m)
+        expect(output).toMatch(/^run twice: 1 job, run again/m)
+        expect(output).toMatch(/^order broken: \d+ jobs?, run before an earlier job/m)
+        expect(output).toMatch(/^worker 4 exited on its own with 0/m)
         await expectNothingLeft(folder)
       },
       TIMEOUT_MS,
@@ -177,38 +177,38 @@ test('a ledger with an incomplete last line is read up to it, and later from the
   expect(reader.lostAt).toHaveLength(1)
 })
 
-function sent(id: string, n: number, more: Partial<Sent> = {}): Sent {
+function aSent(id: string, n: number, more: Partial<Sent> = {}): Sent {
   return { n, id, orderKey: null, sentAt: n, answeredAt: n + 0.5, answer: 'acknowledged', ...more }
 }
 
-function run(id: string, token: number, startedAt: number, more: Partial<Run> = {}): Run {
+function aRun(id: string, token: number, startedAt: number, more: Partial<Run> = {}): Run {
   const ended = { endedAt: startedAt + 10, how: 'returned', toldAt: startedAt + 11 } as const
   return { worker: 1, id, n: 0, orderKey: null, token, attempt: 1, startedAt, ...ended, ...more }
 }
 
 describe('the judge', () => {
-  const cutOff = { endedAt: null, how: null, toldAt: null }
-  const untold = { toldAt: null }
+  const interrupted = { endedAt: null, how: null, toldAt: null }
+  const unreported = { toldAt: null }
   /** Worker 2 died at 100, with one running and one finished job; the database was down from 300 to 400. */
-  const kept: Facts = {
+  const facts: Facts = {
     sent: [
-      sent('a', 1),
-      sent('b', 2),
-      sent('c', 3),
-      sent('d', 4, { orderKey: 'x' }),
-      sent('e', 5, { orderKey: 'x' }),
+      aSent('a', 1),
+      aSent('b', 2),
+      aSent('c', 3),
+      aSent('d', 4, { orderKey: 'x' }),
+      aSent('e', 5, { orderKey: 'x' }),
     ],
     stored: new Map(['a', 'b', 'c', 'd', 'e'].map((id, at) => [id, { state: 'done', n: at + 1 }])),
     countedDone: 5,
     runs: [
-      run('a', 1, 10),
-      run('b', 2, 95, { worker: 2, ...cutOff }),
-      run('b', 8, 9_000),
-      run('c', 3, 80, { worker: 2, ...untold }),
-      run('c', 9, 9_001),
-      run('d', 4, 90, { orderKey: 'x', how: 'failed' }),
-      run('d', 5, 200, { orderKey: 'x', attempt: 2 }),
-      run('e', 6, 211, { orderKey: 'x' }),
+      aRun('a', 1, 10),
+      aRun('b', 2, 95, { worker: 2, ...interrupted }),
+      aRun('b', 8, 9_000),
+      aRun('c', 3, 80, { worker: 2, ...unreported }),
+      aRun('c', 9, 9_001),
+      aRun('d', 4, 90, { orderKey: 'x', how: 'failed' }),
+      aRun('d', 5, 200, { orderKey: 'x', attempt: 2 }),
+      aRun('e', 6, 211, { orderKey: 'x' }),
     ],
     deaths: [{ worker: 2, at: 100 }],
     losses: [],
@@ -216,10 +216,10 @@ describe('the judge', () => {
     outages: [{ from: 300, to: 400 }],
     broken: [],
   }
-  const also = (...runs: Run[]): Partial<Facts> => ({ runs: [...kept.runs, ...runs] })
+  const withRuns = (...runs: Run[]): Partial<Facts> => ({ runs: [...facts.runs, ...runs] })
 
   test('accepts repeated runs after a crash', () => {
-    const { figures, broken } = judge(kept)
+    const { figures, broken } = judge(facts)
     expect(broken).toEqual([])
     expect(figures).toMatchObject({
       done: 5,
@@ -232,68 +232,77 @@ describe('the judge', () => {
   })
 
   test('accepts repeated runs of leases lost in a database outage, and no others', () => {
-    const lost = also(run('a', 20, 9_500))
-    const runs = (lost.runs ?? []).map((one) => (one.token === 1 ? { ...one, ...untold } : one))
-    const inOutage = { ...kept, runs, losses: [{ worker: 1, at: 350 }] }
+    const lost = withRuns(aRun('a', 20, 9_500))
+    const runs = (lost.runs ?? []).map((one) => (one.token === 1 ? { ...one, ...unreported } : one))
+    const inOutage = { ...facts, runs, losses: [{ worker: 1, at: 350 }] }
     expect(judge(inOutage)).toMatchObject({ broken: [], figures: { repeats: { 'lease lost': 1 } } })
     expect(judge({ ...inOutage, losses: [{ worker: 1, at: 200 }] }).figures.twice).toBe(1)
     expect(judge({ ...inOutage, losses: [{ worker: 3, at: 350 }] }).figures.twice).toBe(1)
   })
 
-  const without = (id: string): Facts['stored'] => new Map([...kept.stored].filter(([key]) => key !== id))
-  const as = (id: string, state: 'running' | 'dead'): Partial<Facts> => ({
-    stored: new Map([...kept.stored, [id, { state, n: 1 }]]),
+  const storedWithout = (id: string): Facts['stored'] =>
+    new Map([...facts.stored].filter(([key]) => key !== id))
+  const withState = (id: string, state: 'running' | 'dead'): Partial<Facts> => ({
+    stored: new Map([...facts.stored, [id, { state, n: 1 }]]),
     countedDone: 4,
   })
   test.each<[string, Partial<Facts>, RegExp]>([
-    ['a job that is gone', { stored: without('a'), countedDone: 4 }, /^lost: 1 job, acknowledged and not in/],
-    ['a job that never ran', { runs: kept.runs.slice(1) }, /^lost: 1 job, done according to the store/],
-    ['a job that waits', as('a', 'running'), /^not ended: 1 job, still waiting or running \(a\)/],
-    ['a job that is dead', as('a', 'dead'), /^dead: 1 job, dead or cancelled/],
-    ['a job that ran again', also(run('a', 20, 9_500)), /^run twice: 1 job, run again .* \(a\)/],
-    ['a finished job of a dead process', also(run('b', 20, 9_500)), /^run twice: 1 job, run again .* \(b\)/],
+    [
+      'a job that is gone',
+      { stored: storedWithout('a'), countedDone: 4 },
+      /^lost: 1 job, acknowledged and not in/,
+    ],
+    ['a job that never ran', { runs: facts.runs.slice(1) }, /^lost: 1 job, done according to the store/],
+    ['a job that waits', withState('a', 'running'), /^not ended: 1 job, still waiting or running \(a\)/],
+    ['a job that is dead', withState('a', 'dead'), /^dead: 1 job, dead or cancelled/],
+    ['a job that ran again', withRuns(aRun('a', 20, 9_500)), /^run twice: 1 job, run again .* \(a\)/],
+    [
+      'a finished job of a dead process',
+      withRuns(aRun('b', 20, 9_500)),
+      /^run twice: 1 job, run again .* \(b\)/,
+    ],
     [
       'a failed attempt made again',
-      also(run('d', 4.5, 150, { orderKey: 'x', how: 'failed' })),
+      withRuns(aRun('d', 4.5, 150, { orderKey: 'x', how: 'failed' })),
       /^run twice: .* \(d\)/,
     ],
     [
       'two jobs of one order key at once',
-      also(run('f', 7, 215, { orderKey: 'x' })),
+      withRuns(aRun('f', 7, 215, { orderKey: 'x' })),
       /^order broken: 1 job, .* \(f\)/,
     ],
     [
       'a later job of an order key first',
-      { runs: kept.runs.map((one) => (one.id === 'e' ? { ...one, startedAt: 150, endedAt: 160 } : one)) },
+      { runs: facts.runs.map((one) => (one.id === 'e' ? { ...one, startedAt: 150, endedAt: 160 } : one)) },
       /^order broken: 1 job, run before an earlier job of the order queue had ended \(e\)/,
     ],
     [
       'a second job for one call',
       {
-        stored: new Map([...kept.stored, ['z', { state: 'done', n: 1 }]]),
+        stored: new Map([...facts.stored, ['z', { state: 'done', n: 1 }]]),
         countedDone: 6,
-        ...also(run('z', 30, 50)),
+        ...withRuns(aRun('z', 30, 50)),
       },
       /^enqueued twice: 1 job, in the store a second time for one call \(z\)/,
     ],
     [
       'a refused job that exists',
-      { sent: kept.sent.map((one) => (one.id === 'a' ? { ...one, id: null, answer: 'refused' } : one)) },
+      { sent: facts.sent.map((one) => (one.id === 'a' ? { ...one, id: null, answer: 'refused' } : one)) },
       /^written all the same: 1 job, in the store, although/,
     ],
     [
       'a slow recovery',
-      { runs: kept.runs.map((one) => (one.token === 8 ? { ...one, startedAt: 15_101 } : one)) },
+      { runs: facts.runs.map((one) => (one.token === 8 ? { ...one, startedAt: 15_101 } : one)) },
       /^recovery: a job of a killed process resumed after 15\.0 s; the limit is 15\.0 s/,
     ],
     [
       'no recovery',
-      { runs: kept.runs.map((one) => ({ ...one, toldAt: null })) },
+      { runs: facts.runs.map((one) => ({ ...one, toldAt: null })) },
       /^recovery: work after the outage never resumed/,
     ],
     ['wrong counts', { countedDone: 7 }, /^counts: the store counts 7 done jobs, and has 5/],
     ['anything else', { broken: ['worker 4 exited unexpectedly.'] }, /^worker 4 exited unexpectedly/],
   ])('reports %s', (_, change, sentence) => {
-    expect(judge({ ...kept, ...change }).broken).toEqual([expect.stringMatching(sentence)])
+    expect(judge({ ...facts, ...change }).broken).toEqual([expect.stringMatching(sentence)])
   })
 })

@@ -35,18 +35,21 @@ const stages = readDockerfile(read('Dockerfile'))
 const NODE = imageOf(stages, 'jobmill').from
 
 /** Parses the arguments like the command line: throws at unknown ones. */
-function expectToBeTaken(args: readonly string[]): void {
+function expectValidArguments(args: readonly string[]): void {
   const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
   expect({ args, command: command?.words }).toEqual({ args, command: expect.any(String) as string })
   if (command !== undefined) readArguments(args, command)
 }
 
 /** A mill that listens on a public address needs access control. */
-function expectToBeGuarded(args: readonly string[], env: Iterable<string>): void {
-  expectToBeTaken(args)
-  const isGuarded =
+function expectAccessControl(args: readonly string[], env: Iterable<string>): void {
+  expectValidArguments(args)
+  const hasAccessControl =
     args.includes('--tokens-file') || [...env].some((name) => name.startsWith('JOBMILL_TOKENS'))
-  expect({ args, isGuarded: isGuarded || !args.includes('--bind') }).toEqual({ args, isGuarded: true })
+  expect({ args, hasAccessControl: hasAccessControl || !args.includes('--bind') }).toEqual({
+    args,
+    hasAccessControl: true,
+  })
   expect(args).not.toContain('--insecure')
 }
 
@@ -130,7 +133,7 @@ describe('the images', () => {
   )
 
   test('the runtime starts with a valid command', () => {
-    expectToBeTaken(words(last(imageOf(stages, 'jobmill'), 'CMD')))
+    expectValidArguments(words(last(imageOf(stages, 'jobmill'), 'CMD')))
     const [start] = COMMANDS.filter((command) => command.words === 'start')
     expect(start?.options?.['port']?.says).toContain(String(PORT))
   })
@@ -206,7 +209,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
   })
 
   test('contains every package of this repository that it loads, compiled', () => {
-    const needed = [...closureOf(folder)].flatMap((one) => {
+    const expected = [...closureOf(folder)].flatMap((one) => {
       const place = `packages/${one}`
       const hasBin = Object.keys(manifestOf(one).bin).length > 0
       return [
@@ -216,11 +219,11 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
       ]
     })
     const own = copies.filter((text) => text.includes('packages/'))
-    expect(new Set(own.map((text) => text.replace(/^--from=\w+ /, '')))).toEqual(new Set(needed))
+    expect(new Set(own.map((text) => text.replace(/^--from=\w+ /, '')))).toEqual(new Set(expected))
     for (const text of own.filter((one) => one.endsWith('/dist'))) {
       const [, from = '', place = ''] = /^--from=(\w+) \/app\/(\S+)\/dist /.exec(text) ?? []
-      const built = imageOf(stages, from).instructions.filter(({ name }) => name === 'RUN')
-      expect(built.map((one) => one.text.split(' ').at(-1))).toContain(place)
+      const buildSteps = imageOf(stages, from).instructions.filter(({ name }) => name === 'RUN')
+      expect(buildSteps.map((one) => one.text.split(' ').at(-1))).toContain(place)
     }
   })
 
@@ -237,10 +240,10 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
         expect(locked).not.toHaveProperty([`packages/${one}/node_modules/${name}`])
       }
       // The dashboard is compiled into one file.
-      const loaded = one === 'dashboard' ? [] : [...importsOf(one)]
-      const known = [own, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]
-      expect(loaded.filter((name) => !known.includes(name))).toEqual([])
-      expect(one === 'dashboard' || loaded.length > 1).toBe(true)
+      const imports = one === 'dashboard' ? [] : [...importsOf(one)]
+      const declared = [own, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]
+      expect(imports.filter((name) => !declared.includes(name))).toEqual([])
+      expect(one === 'dashboard' || imports.length > 1).toBe(true)
     }
   })
 
@@ -266,7 +269,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
 })
 
 /** Rewrites addresses and paths of a container for a local process. */
-const here = (text: string): string =>
+const toLocal = (text: string): string =>
   text
     .replace(/^0\.0\.0\.0(:\d+)?$/, (_all, port?: string) => `127.0.0.1${port === undefined ? '' : ':0'}`)
     .replace('/app/jobmill.config.ts', join(root, 'examples/demo.config.ts'))
@@ -285,7 +288,7 @@ async function startImage(
     [
       ...args,
       bundled(main),
-      ...words(last(image, 'CMD')).map(here),
+      ...words(last(image, 'CMD')).map(toLocal),
       ...(target === 'jobmill' ? ['--port', '0'] : []),
     ],
     {
@@ -294,7 +297,7 @@ async function startImage(
         ...process.env,
         ...env,
         ...SECRETS,
-        ...Object.fromEntries(variables.map(([name, value]) => [name, here(value)])),
+        ...Object.fromEntries(variables.map(([name, value]) => [name, toLocal(value)])),
         DATABASE_URL: '',
         TELEGRAM_CONFIG_YAML: 'bots: { parrot: { handler: echo, async: true, requireAuth: false } }',
         TELEGRAM_API_ROOT: 'http://127.0.0.1:1',
@@ -305,17 +308,17 @@ async function startImage(
   )
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'close').then(([code]) => code as number)
-  const said = { text: '' }
+  const output = { text: '' }
   const url = await new Promise<string>((resolve, reject) => {
     const receive = (chunk: Buffer): void => {
-      said.text += String(chunk)
-      const [found] = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(said.text) ?? []
+      output.text += String(chunk)
+      const [found] = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(output.text) ?? []
       // The program prints its addresses when it has started, the public one first.
       if (found !== undefined) resolve(found)
     }
     child.stdout.on('data', receive)
-    child.stderr.on('data', (chunk: Buffer) => (said.text += String(chunk)))
-    void ended.then((code) => reject(new Error(`exit code ${code}: ${said.text}`)))
+    child.stderr.on('data', (chunk: Buffer) => (output.text += String(chunk)))
+    void ended.then((code) => reject(new Error(`exit code ${code}: ${output.text}`)))
   })
   return {
     url,
@@ -409,7 +412,7 @@ describe('compose.yaml', () => {
     expect(worker.command).not.toContain('--no-work')
     expect(api.command).toContain('--no-work')
     for (const { command = [], environment } of [worker, api])
-      expectToBeGuarded(command, Object.keys(environment))
+      expectAccessControl(command, Object.keys(environment))
   })
 
   test('waits longer for a stop than jobs may take to end', () => {
@@ -443,15 +446,15 @@ describe('compose.yaml', () => {
     expect(program).toBe('node')
     expect(args.at(-1)).not.toContain('$')
     const file = join(dirname(freshFile()), 'tokens')
-    const make = (given = ''): Promise<number> =>
-      run(process.execPath, args, dirname(file), { JOBMILL_TOKENS: given })
-    expect(await make()).toBe(0)
-    const made = readFileSync(file, 'utf8')
-    expect(readTokens(made, 'tokens').map(({ role }) => role)).toEqual(['admin', 'viewer'])
+    const generate = (fixed = ''): Promise<number> =>
+      run(process.execPath, args, dirname(file), { JOBMILL_TOKENS: fixed })
+    expect(await generate()).toBe(0)
+    const generated = readFileSync(file, 'utf8')
+    expect(readTokens(generated, 'tokens').map(({ role }) => role)).toEqual(['admin', 'viewer'])
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(await make()).toBe(0)
-    expect(readFileSync(file, 'utf8')).toBe(made)
-    expect(await make('me admin 0123456789abcdef')).toBe(0)
+    expect(await generate()).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(generated)
+    expect(await generate('me admin 0123456789abcdef')).toBe(0)
     expect(readTokens(readFileSync(file, 'utf8'), 'tokens').map(({ name }) => name)).toEqual(['me'])
     const mount = (one: typeof api): string | undefined =>
       one.volumes.find((volume) => volume.startsWith('tokens:'))
@@ -493,7 +496,7 @@ describe.each(PUBLIC_APPS)('the Compose file of $target', (app) => {
   test('sets only variables that the app reads, and all that it needs', async () => {
     const { unread, ...checked } = await check(
       app,
-      inFolder({ ...imageVariables(target), ...parsed.environment }),
+      withLocalFiles({ ...imageVariables(target), ...parsed.environment }),
     )
     expect(checked).toEqual({ code: 0, err: '' })
     expect(Object.keys(parsed.environment).filter((one) => unread.includes(one))).toEqual([])
@@ -513,7 +516,7 @@ function imageVariables(target: string): Record<string, string> {
 }
 
 /** The same environment, with files in a folder of this test and with SQLite instead of PostgreSQL. */
-function inFolder(env: Readonly<Record<string, string>>, config?: string): Record<string, string> {
+function withLocalFiles(env: Readonly<Record<string, string>>, config?: string): Record<string, string> {
   const database = freshFile()
   const folder = dirname(database)
   mkdirSync(join(folder, 'data'))
@@ -535,7 +538,7 @@ describe.each(PUBLIC_APPS)('the variables of the image $target', (app) => {
   const secrets = app.target === 'gateway' ? bots : {}
 
   test('are read, listen on all addresses, and need tokens for Mission Control', async () => {
-    const env = inFolder({ ...own, ...secrets, DATABASE_URL: 'here' }, yaml)
+    const env = withLocalFiles({ ...own, ...secrets, DATABASE_URL: 'here' }, yaml)
     const { unread, ...checked } = await check(app, { ...env, JOBMILL_TOKENS: JOBMILL_TOKENS ?? '' })
     expect(checked).toEqual({ code: 0, err: '' })
     expect(Object.keys(own).filter((name) => unread.includes(name))).toEqual([])
@@ -634,22 +637,22 @@ describe('Kubernetes', () => {
     const budgets = ofKind('PodDisruptionBudget').map((one) =>
       z.looseObject({ spec: z.looseObject({ selector }) }).parse(one),
     )
-    const means = (one: Record<string, string>): string =>
+    const podOf = (one: Record<string, string>): string =>
       pods.find(({ selector: own }) => JSON.stringify(own.matchLabels) === JSON.stringify(one))?.name ??
       'none'
-    expect(budgets.map(({ spec }) => means(spec.selector.matchLabels)).toSorted()).toEqual([
+    expect(budgets.map(({ spec }) => podOf(spec.selector.matchLabels)).toSorted()).toEqual([
       'jobmill-api',
       'jobmill-worker',
     ])
     const services = ofKind('Service').map((one) => serviceManifest.parse(one))
-    expect(services.map(({ spec }) => [means(spec.selector), spec.ports[0]?.targetPort])).toEqual([
+    expect(services.map(({ spec }) => [podOf(spec.selector), spec.ports[0]?.targetPort])).toEqual([
       ['jobmill-api', 'http'],
     ])
   })
 
   test.each(pods)('$name has valid arguments and existing secrets', ({ template }) => {
     const [{ args, env }] = template.spec.containers
-    expectToBeGuarded(
+    expectAccessControl(
       args,
       env.map(({ name }) => name),
     )
@@ -682,8 +685,8 @@ describe('Kubernetes', () => {
   })
 
   test.each(pods)('$name mounts only its own volumes', ({ template: { spec } }) => {
-    const there = spec.volumes.map(({ name }) => name)
-    expect(spec.containers[0].volumeMounts.map(({ name }) => name)).toEqual(there)
+    const volumeNames = spec.volumes.map(({ name }) => name)
+    expect(spec.containers[0].volumeMounts.map(({ name }) => name)).toEqual(volumeNames)
   })
 
   test('no program starts with the placeholder tokens of the file', () => {
@@ -722,7 +725,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
       expect(secret.stringData).toHaveProperty([key])
       return [name, replaced[name] ?? secret.stringData[key] ?? '']
     })
-    return inFolder(
+    return withLocalFiles(
       { ...imageVariables(target), ...Object.fromEntries(values) },
       config?.data['telegram.yaml'],
     )
@@ -743,7 +746,7 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
       [`jobmill-${target}`, 'public', []],
       [`jobmill-${target}-admin`, 'admin', []],
     ])
-    for (const { selector: means } of services) expect(means).toEqual(template.metadata.labels)
+    for (const { selector: selected } of services) expect(selected).toEqual(template.metadata.labels)
     const all = PUBLIC_APPS.flatMap((one) => [`${one.target}.yaml`, `${one.target}-secret.yaml`])
     expect(readdirSync(join(root, 'docs/kubernetes')).toSorted()).toEqual(
       [...all, 'api.yaml', 'secret.yaml', 'workers.yaml'].toSorted(),
@@ -776,11 +779,11 @@ describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
       workload.kind === 'StatefulSet'
         ? workload.spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)
         : []
-    const there = [...template.spec.volumes.map(({ name }) => name), ...claims]
-    expect(container.volumeMounts.map(({ name }) => name)).toEqual(there)
+    const volumeNames = [...template.spec.volumes.map(({ name }) => name), ...claims]
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumeNames)
     const blobs = container.env.find(({ name }) => name === 'UPLOADS_BLOBS')?.value
-    const kept = container.volumeMounts.filter(({ name }) => claims.includes(name))
-    expect(kept.map(({ mountPath }) => mountPath)).toEqual(blobs === undefined ? [] : [dirname(blobs)])
+    const persistent = container.volumeMounts.filter(({ name }) => claims.includes(name))
+    expect(persistent.map(({ mountPath }) => mountPath)).toEqual(blobs === undefined ? [] : [dirname(blobs)])
   })
 })
 
@@ -817,7 +820,7 @@ describe('the guide', () => {
     ]
     expect(calls.map((args) => args[0])).toEqual(expect.arrayContaining(['start', 'work', 'check']))
     expect(calls.length).toBeGreaterThan(6)
-    calls.forEach(expectToBeTaken)
+    calls.forEach(expectValidArguments)
   })
 
   test('has valid YAML', () => {

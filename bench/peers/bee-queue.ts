@@ -26,12 +26,12 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
       const errors = await queue.saveAll(jobs)
       if (errors.size > 0) throw new Error(`${errors.size} jobs were not saved`)
     },
-    async work(ran) {
+    async work(onRun) {
       // bee-queue emits this after it has written the outcome.
       queue.on('succeeded', () => void (succeeded += 1))
       const run = ({ data }: { readonly data: Payload }): Promise<{ ok: boolean }> => {
         runs += 1
-        ran(data.n)
+        onRun(data.n)
         return Promise.resolve({ ok: true })
       }
       if (isBest) queue.process(CONCURRENCY, run)

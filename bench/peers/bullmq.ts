@@ -11,18 +11,18 @@ type Payload = ReturnType<typeof payloadOf>
 type Processor = (job: { data: Payload }) => Promise<{ ok: boolean }>
 
 /** The part of its two classes that is used here, on either store. */
-interface Ends {
+interface Backend {
   readonly queue: Pick<BullQueue<Payload>, 'add' | 'addBulk' | 'close' | 'waitUntilReady'>
-  readonly worker: (run: Processor, concurrency: number | undefined) => WorkerEnd
+  readonly worker: (run: Processor, concurrency: number | undefined) => BullWorker
 }
-interface WorkerEnd {
+interface BullWorker {
   on(event: 'completed', listener: () => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<unknown>
   close(): Promise<void>
 }
 
-function onRedis(place: Place, removeOnComplete: boolean): Ends {
+function onRedis(place: Place, removeOnComplete: boolean): Backend {
   const connection = { host: '127.0.0.1', port: Number(new URL(place.url).port), maxRetriesPerRequest: null }
   const options = { connection, ...(removeOnComplete && { defaultJobOptions: { removeOnComplete } }) }
   return {
@@ -31,7 +31,7 @@ function onRedis(place: Place, removeOnComplete: boolean): Ends {
   }
 }
 
-function onPostgres(place: Place, removeOnComplete: boolean): Ends {
+function onPostgres(place: Place, removeOnComplete: boolean): Backend {
   const connection = { connectionString: place.url, max: 10, migrate: true }
   const options = { connection, ...(removeOnComplete && { defaultJobOptions: { removeOnComplete } }) }
   return {
@@ -45,7 +45,7 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
   const isBest = setting === 'best'
   const { queue, worker: start } = (place.store === 'redis' ? onRedis : onPostgres)(place, isBest || !keep)
   await queue.waitUntilReady()
-  let worker: WorkerEnd | undefined
+  let worker: BullWorker | undefined
   let runs = 0
   let completed = 0
 
@@ -58,10 +58,10 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
         Array.from({ length: count }, (_, at) => ({ name: NAME, data: payloadOf(from + at) })),
       )
     },
-    async work(ran) {
+    async work(onRun) {
       const run: Processor = ({ data }) => {
         runs += 1
-        ran(data.n)
+        onRun(data.n)
         return Promise.resolve({ ok: true })
       }
       worker = start(run, isBest ? CONCURRENCY : undefined)

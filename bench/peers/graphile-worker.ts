@@ -33,10 +33,10 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
         Array.from({ length: count }, (_, at) => ({ identifier: 'noop', payload: payloadOf(from + at) })),
       )
     },
-    async work(ran) {
+    async work(onRun) {
       // Handlers of graphile-worker return no result.
       const noop = (payload: unknown): Promise<void> => {
-        ran((payload as { n: number }).n)
+        onRun((payload as { n: number }).n)
         return Promise.resolve()
       }
       const worker = { connectionString: place.url, logger, ...(setting === 'best' && BEST) }

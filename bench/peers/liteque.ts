@@ -38,9 +38,9 @@ function openLiteque(file: string, options: (typeof SETTINGS)[Setting]): Queue {
     keepFailedJobs: false,
   })
   let runner: Runner<Payload, { ok: true }> | undefined
-  let working: Promise<void> | undefined
+  let running: Promise<void> | undefined
 
-  async function waiting(): Promise<number> {
+  async function countUnfinished(): Promise<number> {
     const { pending, pending_retry: again, running } = await queue.stats()
     return pending + again + running
   }
@@ -53,23 +53,23 @@ function openLiteque(file: string, options: (typeof SETTINGS)[Setting]): Queue {
     async enqueueMany(from, count) {
       for (let n = from; n < from + count; n += 1) await queue.enqueue(payloadOf(n))
     },
-    async work(ran) {
+    async work(onRun) {
       const run = async ({ data }: { readonly data: Payload }): Promise<{ ok: true }> => {
-        ran(data.n)
+        onRun(data.n)
         return { ok: true }
       }
       runner = new Runner(queue, { run }, options)
-      working = runner.run()
+      running = runner.run()
       // A runner that fails does so at its first poll, before the next turn; then `work` fails with its
       // reason.
-      await Promise.race([working, nextTurn()])
+      await Promise.race([running, nextTurn()])
     },
     async settled() {
-      while ((await waiting()) > 0) await nextTurn()
+      while ((await countUnfinished()) > 0) await nextTurn()
     },
     async stop() {
       runner?.stop()
-      await working?.catch(() => {})
+      await running?.catch(() => {})
     },
   }
 }

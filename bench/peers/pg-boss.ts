@@ -29,9 +29,9 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
         Array.from({ length: count }, (_, at) => ({ data: payloadOf(from + at) })),
       )
     },
-    async work(ran) {
+    async work(onRun) {
       const handler = (jobs: readonly { data: Payload }[]): Promise<{ ok: boolean }> => {
-        for (const { data } of jobs) ran(data.n)
+        for (const { data } of jobs) onRun(data.n)
         return Promise.resolve({ ok: true })
       }
       await (isBest ? boss.work<Payload>(NAME, BEST, handler) : boss.work<Payload>(NAME, handler))

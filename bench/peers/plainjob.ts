@@ -37,7 +37,7 @@ function plainjob(setting: Setting, settings: string): System {
 function openPlainjob(file: string, pollMs: number | undefined): Queue {
   const queue = defineQueue({ connection: better(new Database(file)), logger: silent })
   let stopWorker: (() => Promise<void>) | undefined
-  const jobs = { begun: 0, completed: 0 }
+  const jobs = { started: 0, completed: 0 }
   const onCompleted = (): void => void (jobs.completed += 1)
   return {
     async enqueue(n) {
@@ -49,21 +49,21 @@ function openPlainjob(file: string, pollMs: number | undefined): Queue {
         Array.from({ length: count }, (_, at) => payloadOf(from + at)),
       )
     },
-    async work(ran) {
+    async work(onRun) {
       const run = async ({ data }: { readonly data: string }): Promise<void> => {
-        jobs.begun += 1
-        ran((JSON.parse(data) as { n: number }).n)
+        jobs.started += 1
+        onRun((JSON.parse(data) as { n: number }).n)
       }
       const options = { queue, logger: silent, onCompleted, ...(pollMs && { pollIntervall: pollMs }) }
       const worker = defineWorker(KIND, run, options)
-      const working = worker.start()
+      const running = worker.start()
       stopWorker = async () => {
         await worker.stop()
-        await working
+        await running
       }
     },
     async settled() {
-      while (jobs.completed < jobs.begun) await nextTurn()
+      while (jobs.completed < jobs.started) await nextTurn()
     },
     async stop() {
       await stopWorker?.()

@@ -8,7 +8,7 @@ import { KEYS, PAUSED } from './fill.ts'
 import { LIMITED, QUICK, SCHEDULES } from './fill-cluster.ts'
 import { buildNextRelease } from './next-release.ts'
 import { STORES } from './places.ts'
-import { bundled, codeOf, keptReleases, type Release, today } from './release.ts'
+import { loadBundle, loadRelease, listReleases, type Release, loadCurrent } from './release.ts'
 import { KIND, QUEUE, type Roles } from './scene.ts'
 import { snapshot } from './snapshot.ts'
 
@@ -19,17 +19,17 @@ beforeAll(async () => {
   next = await buildNextRelease(atFileEnd)
 })
 
-interface Ran {
+interface Runs {
   /** Runs by job id. */
   readonly times: Map<string, number>
   /** Resolves with the id of the first job of the schedule. */
-  readonly ticked: Promise<string>
+  readonly firstTick: Promise<string>
 }
 
-function working(
+function recordingMill(
   { entry }: Release,
   store: Store<never>,
-): { readonly mill: Mill<Store<never>>; readonly ran: Ran } {
+): { readonly mill: Mill<Store<never>>; readonly runs: Runs } {
   const times = new Map<string, number>()
   const tick = Promise.withResolvers<string>()
   const work = entry.defineJob({
@@ -43,13 +43,11 @@ function working(
   })
   const serve = [QUEUE, PAUSED, LIMITED, QUICK]
   const mill = entry.jobmill({ store, jobs: [work], serve, log: 'silent' })
-  return { mill, ran: { times, ticked: tick.promise } }
+  return { mill, runs: { times, firstTick: tick.promise } }
 }
 
 /** Computes from the jobs what `counts` returns. */
-async function countedOneByOne(
-  store: Store<never>,
-): Promise<Record<string, Partial<Record<JobState, number>>>> {
+async function countJobs(store: Store<never>): Promise<Record<string, Partial<Record<JobState, number>>>> {
   const counted: Record<string, Partial<Record<JobState, number>>> = {}
   for (const { name } of await store.queues()) {
     const { jobs } = await store.list({ queue: name }, { limit: 500 })
@@ -63,47 +61,47 @@ async function expectExactCounts(store: Store<never>): Promise<void> {
   const counts = (await store.counts()).map(({ queue, oldestReadyMs: _, ...states }) => {
     return [queue, Object.fromEntries(Object.entries(states).filter(([, jobs]) => jobs > 0))]
   })
-  expect(Object.fromEntries(counts)).toEqual(await countedOneByOne(store))
+  expect(Object.fromEntries(counts)).toEqual(await countJobs(store))
 }
 
 describe.each(STORES)('databases of releases, on %s', (on, stores) => {
   // On PostgreSQL, side-by-side.test.ts migrates a live database to the release after the current one.
   const codes = [
-    ["today's code", today],
-    ['the release after it', () => bundled(next)],
+    ["today's code", loadCurrent],
+    ['the release after it', () => loadBundle(next)],
   ] as const
-  const here = codes.slice(0, inFull(2, on === 'sqlite' ? 2 : 1))
+  const loaders = codes.slice(0, inFull(2, on === 'sqlite' ? 2 : 1))
   test.concurrent.for(
-    keptReleases().flatMap((version) => here.map(([name, load]) => [version, name, load] as const)),
+    listReleases().flatMap((version) => loaders.map(([name, load]) => [version, name, load] as const)),
   )(
-    'P2 P3 P4 P12 of %s, opened by %s: all is there as it was, and what waits or was running runs to its end, once',
+    'P2 P3 P4 P12 of %s, opened by %s: all data is unchanged, and each waiting or running job runs to its end once',
     { timeout: TIMEOUT_MS },
     async ([version, , load], { onTestFinished }) => {
       const release = await load()
       const { place, expected } = await stores.restore(version)
-      const opened = async (): Promise<Store<never>> => {
+      const openStore = async (): Promise<Store<never>> => {
         const store = await release.storeAt(place)
         onTestFinished(() => store.close())
         await store.open()
         return store
       }
       // SCHEMA_CHANGED here means that the schema was edited since the last `npm run keep-release`.
-      const first = await opened()
+      const first = await openStore()
       expect(await snapshot(first, expected.roles)).toMatchObject(expected)
       await expectExactCounts(first)
       const migrated = await stores.dump(place)
-      const second = await opened()
+      const second = await openStore()
       expect(await stores.dump(place)).toBe(migrated)
 
-      const { mill, ran } = working(release, await release.storeAt(place))
+      const { mill, runs } = recordingMill(release, await release.storeAt(place))
       onTestFinished(async () => void (await mill.stop()))
       const { keyed = '', 'done-with-key': doneWithKey = '' } = expected.roles
       expect(await keyHolders(mill)).toEqual([keyed, doneWithKey])
       await mill.start()
       // The earlier instances are gone, so do not wait until their leases expire.
       await mill.recover()
-      await expectRunOnce(mill, ran, expected.roles)
-      await expectTicked(mill, ran)
+      await expectRunOnce(mill, runs, expected.roles)
+      await expectTicked(mill, runs)
       await mill.stop()
       await expectExactCounts(second)
       expect((await second.limits()).map(({ held }) => held)).toEqual([0, 0])
@@ -112,11 +110,11 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
 
   test('the code of every release refuses to start on a later database, and says what to do', async () => {
     const place = stores.empty()
-    const newer = await (await bundled(next)).storeAt(place)
+    const newer = await (await loadBundle(next)).storeAt(place)
     await newer.open()
     await newer.close()
-    for (const version of keptReleases()) {
-      const { storeAt } = await codeOf(version)
+    for (const version of listReleases()) {
+      const { storeAt } = await loadRelease(version)
       await expect((await storeAt(place)).open()).rejects.toMatchObject({
         code: 'SCHEMA_NEWER',
         fix: expect.stringContaining('Install the release') as string,
@@ -125,9 +123,9 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
   })
 })
 
-async function expectRunOnce(mill: Mill<Store<never>>, ran: Ran, roles: Roles): Promise<void> {
+async function expectRunOnce(mill: Mill<Store<never>>, runs: Runs, roles: Roles): Promise<void> {
   const id = (role: string): string => roles[role] ?? ''
-  const { now, held, never } = fates(roles)
+  const { now, held, never } = groupRoles(roles)
   await Promise.all(now.map((one) => mill.job(one).result()))
   const states = await Promise.all(held.map(async (one) => (await mill.get(one))?.state))
   expect(states).toEqual(['ready', 'scheduled', 'scheduled'])
@@ -139,8 +137,8 @@ async function expectRunOnce(mill: Mill<Store<never>>, ran: Ran, roles: Roles): 
   expect(await mill.get(id('running'))).toMatchObject({ state: 'done', result: 1, crashes: 1 })
   expect(await mill.get(id('retrying'))).toMatchObject({ state: 'done', result: 2, crashes: 0 })
   expect(await mill.get(id('asked-to-stop'))).toMatchObject({ state: 'cancelled' })
-  expect([...now, ...held].filter((one) => ran.times.get(one) !== 1)).toEqual([])
-  expect(never.filter((one) => ran.times.has(one))).toEqual([])
+  expect([...now, ...held].filter((one) => runs.times.get(one) !== 1)).toEqual([])
+  expect(never.filter((one) => runs.times.has(one))).toEqual([])
 }
 
 /** Finds the holders of the two keys by enqueueing under them. */
@@ -151,7 +149,11 @@ function keyHolders(mill: Mill<Store<never>>): Promise<string[]> {
 }
 
 /** Jobs that run as soon as a worker starts, that wait for an operator, and that never run. */
-function fates(roles: Roles): { readonly now: string[]; readonly held: string[]; readonly never: string[] } {
+function groupRoles(roles: Roles): {
+  readonly now: string[]
+  readonly held: string[]
+  readonly never: string[]
+} {
   const held = ['held', 'far', 'retrying']
   const never = ['done', 'done-with-key', 'dead', 'cancelled', 'cancelled-while-waiting', 'asked-to-stop']
   const ids = (some: readonly string[]): string[] => some.map((role) => roles[role] ?? '')
@@ -163,8 +165,8 @@ function fates(roles: Roles): { readonly now: string[]; readonly held: string[];
  * The schedule that ran once enqueues a job for the last tick that it missed, and its next tick is in the
  * future.
  */
-async function expectTicked(mill: Mill<Store<never>>, ran: Ran): Promise<void> {
-  const job = await ran.ticked
+async function expectTicked(mill: Mill<Store<never>>, runs: Runs): Promise<void> {
+  const job = await runs.firstTick
   const schedules = await mill.schedules.list()
   const nightly = schedules.find(({ name }) => name === SCHEDULES.code)
   expect(nightly).toMatchObject({ lastJob: job })

@@ -25,7 +25,7 @@ export async function fill(release: Release, store: Store<never>): Promise<Roles
   await fillEnded(scene)
   await fillRunning(scene)
   await fillCrashed(scene)
-  await waiting(scene)
+  await fillWaiting(scene)
   await fillCluster(scene)
   return scene.roles
 }
@@ -87,7 +87,7 @@ async function fillCrashed({ store, enqueue, register, claim }: Scene): Promise<
   }
 }
 
-async function waiting({ store, enqueue }: Scene): Promise<void> {
+async function fillWaiting({ store, enqueue }: Scene): Promise<void> {
   await enqueue({
     ready: {},
     urgent: { priority: -5, timeout: '1m', tags: ['paid'] },

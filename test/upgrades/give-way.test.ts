@@ -45,10 +45,10 @@ async function runOne(store: Store<never>, instance: string): Promise<void> {
   await store.enqueue([aJob()])
   const [lease] = await store.claim(aClaim(instance, { limit: 1 }))
   const { id = '', token = 0 } = lease ?? {}
-  const [ended] = await store.finish([
+  const [reply] = await store.finish([
     { id, token, outcome: 'returned', transition: { to: 'done', result: null } },
   ])
-  expect(ended).toMatchObject({ accepted: true })
+  expect(reply).toMatchObject({ accepted: true })
 }
 
 async function olderStore(schema: string): Promise<Store<never>> {

@@ -11,17 +11,17 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { bundle } from './bundle.ts'
 import { fill } from './fill.ts'
 import { dumpPostgres } from './postgres-dump.ts'
-import { type Place, RELEASES, today } from './release.ts'
+import { type Place, RELEASES, loadCurrent } from './release.ts'
 import { snapshot } from './snapshot.ts'
 import { dumpSqlite } from './sqlite-dump.ts'
 
-async function keepDatabase(place: Place, kept: string, dump: () => Promise<string>): Promise<void> {
-  const release = await today()
+async function keepDatabase(place: Place, target: string, dump: () => Promise<string>): Promise<void> {
+  const release = await loadCurrent()
   const store = await release.storeAt(place)
   await store.open()
   try {
     const roles = await fill(release, store)
-    const file = join(kept, place.store)
+    const file = join(target, place.store)
     writeFileSync(`${file}.json`, `${JSON.stringify(await snapshot(store, roles), null, 2)}\n`)
     writeFileSync(`${file}.sql`, await dump())
   } finally {
@@ -31,16 +31,16 @@ async function keepDatabase(place: Place, kept: string, dump: () => Promise<stri
 
 const manifest = fileURLToPath(new URL('../../packages/jobmill/package.json', import.meta.url))
 const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
-const kept = join(RELEASES, version)
-mkdirSync(kept, { recursive: true })
+const target = join(RELEASES, version)
+mkdirSync(target, { recursive: true })
 const folder = mkdtempSync(join(tmpdir(), 'jobmill-release-'))
 const server = await startPostgres({ binaries: 'current' })
 try {
   const file = join(folder, 'jobs.db')
-  await keepDatabase({ store: 'sqlite', at: file }, kept, async () => dumpSqlite(file))
+  await keepDatabase({ store: 'sqlite', at: file }, target, async () => dumpSqlite(file))
   const place = { store: 'postgres', at: server.url, schema: 'jobmill' } as const
-  await keepDatabase(place, kept, () => dumpPostgres(place.at, place.schema))
-  if (process.argv.includes('--code')) await bundle(join(kept, 'code'))
+  await keepDatabase(place, target, () => dumpPostgres(place.at, place.schema))
+  if (process.argv.includes('--code')) await bundle(join(target, 'code'))
   console.log(`keep-release: kept ${version} in test/fixtures/releases/${version}`)
 } finally {
   await server.stop()

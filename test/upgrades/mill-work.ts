@@ -2,13 +2,13 @@
 import type { JobContext, Store } from 'jobmill'
 import { KINDS, QUEUE, type Work } from '../../proof/cluster/kinds.ts'
 import type { Release } from './release.ts'
-import { RETRY_MS, type Working, type WorkingOptions } from './working.ts'
+import { RETRY_MS, type WorkerHandle, type WorkerOptions } from './working.ts'
 
 export async function millWork(
   { entry }: Release,
   store: Store<never>,
-  { worked, write, told }: WorkingOptions,
-): Promise<Working> {
+  { runJob, write, onOutcome }: WorkerOptions,
+): Promise<WorkerHandle> {
   const jobs = KINDS.map((kind) =>
     entry.defineJob({
       kind,
@@ -17,7 +17,7 @@ export async function millWork(
       async run({ job, payload, attempt, signal }: JobContext<Work>) {
         const { id, token } = job
         write({ what: 'start', id, token, attempt, n: payload.n, orderKey: payload.orderKey })
-        const how = await worked(kind, payload, attempt, signal)
+        const how = await runJob(kind, payload, attempt, signal)
         write({ what: 'end', id, token, how })
         if (how === 'stopped') throw signal.reason
         if (how === 'failed') throw new Error('it fails in its first attempt')
@@ -25,13 +25,13 @@ export async function millWork(
     }),
   )
   const mill = entry.jobmill({ store, jobs, log: 'error' })
-  const ended =
+  const recordEnd =
     (how: 'returned' | 'failed') => (event: { readonly id: string; readonly attempt: number }) => {
       write({ what: 'told', id: event.id, attempt: event.attempt, how })
-      told()
+      onOutcome()
     }
-  mill.on('finished', ended('returned'))
-  mill.on('retried', ended('failed'))
+  mill.on('finished', recordEnd('returned'))
+  mill.on('retried', recordEnd('failed'))
   mill.on('instance-lost', () => write({ what: 'lost' }))
   await mill.start()
   return {

@@ -13,7 +13,7 @@ import { type Place, RELEASES } from './release.ts'
 import type { Snapshot } from './snapshot.ts'
 import { dumpSqlite, restoreSqlite } from './sqlite-dump.ts'
 
-interface Kept {
+interface RestoredDatabase {
   readonly place: Place
   readonly expected: Snapshot
 }
@@ -21,7 +21,7 @@ interface Kept {
 export interface StorePlaces {
   readonly empty: () => Place
   /** Restores the stored database of a release. */
-  readonly restore: (version: string) => Promise<Kept>
+  readonly restore: (version: string) => Promise<RestoredDatabase>
   readonly dump: (place: Place) => Promise<string>
   /** Expires the lease of an instance at once. */
   readonly expire: (place: Place, instance: string) => Promise<void>
@@ -50,13 +50,13 @@ function sqlite(): StorePlaces {
 
 function postgres(): StorePlaces {
   const url = inject('postgresUrl')
-  const fresh = (): { store: 'postgres'; at: string; schema: string } => {
+  const freshPlace = (): { store: 'postgres'; at: string; schema: string } => {
     return { store: 'postgres', at: url, schema: freshSchema(url, 'upgrade') }
   }
   return {
-    empty: fresh,
+    empty: freshPlace,
     async restore(version) {
-      const place = fresh()
+      const place = freshPlace()
       await restorePostgres(url, place.schema, read(version, 'postgres.sql'))
       return { place, expected: JSON.parse(read(version, 'postgres.json')) as Snapshot }
     },

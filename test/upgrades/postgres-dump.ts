@@ -44,7 +44,7 @@ SELECT format('SELECT setval(''jobmill.%I'', %s);', sequencename, last_value) AS
   FROM pg_sequences WHERE schemaname = $1 AND last_value IS NOT NULL ORDER BY sequencename`
 
 export async function dumpPostgres(url: string, schema: string): Promise<string> {
-  return connected(url, async (client) => {
+  return withClient(url, async (client) => {
     const lines = async (text: string, values: string[]): Promise<string[]> =>
       (await client.query<{ line: string }>(text, values)).rows.map(({ line }) => line)
     const script = ['CREATE SCHEMA jobmill;']
@@ -64,10 +64,10 @@ function rowsOf(schema: string, table: string, columns: readonly string[]): stri
 
 /** Restores into a schema that does not exist yet. */
 export async function restorePostgres(url: string, schema: string, script: string): Promise<void> {
-  await connected(url, (client) => client.query(script.replaceAll(/\bjobmill(?=[.;])/g, schema)))
+  await withClient(url, (client) => client.query(script.replaceAll(/\bjobmill(?=[.;])/g, schema)))
 }
 
-async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -25,29 +25,29 @@ export interface Release {
 export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
 
 /** The stored versions, oldest first. */
-export function keptReleases(): string[] {
+export function listReleases(): string[] {
   return readdirSync(RELEASES)
     .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
 /** The code that made the database of a stored release. An unpublished release uses the current code. */
-export function codeOf(version: string): Promise<Release> {
+export function loadRelease(version: string): Promise<Release> {
   const code = join(RELEASES, version, 'code')
-  return existsSync(code) ? bundled(code) : today()
+  return existsSync(code) ? loadBundle(code) : loadCurrent()
 }
 
-export async function today(): Promise<Release> {
-  return release(await import('jobmill'), {
+export async function loadCurrent(): Promise<Release> {
+  return makeRelease(await import('jobmill'), {
     sqlite: () => import('jobmill/sqlite'),
     postgres: () => import('jobmill/postgres'),
   })
 }
 
 /** The release whose bundle is in this folder. */
-export async function bundled(folder: string): Promise<Release> {
+export async function loadBundle(folder: string): Promise<Release> {
   const load = (name: string): Promise<unknown> => import(pathToFileURL(join(folder, `${name}.mjs`)).href)
-  return release((await load('jobmill')) as Release['entry'], {
+  return makeRelease((await load('jobmill')) as Release['entry'], {
     sqlite: () => load('sqlite') as Promise<typeof Sqlite>,
     postgres: () => load('postgres') as Promise<typeof Postgres>,
   })
@@ -58,7 +58,7 @@ interface Stores {
   readonly postgres: () => Promise<typeof Postgres>
 }
 
-function release(entry: Release['entry'], stores: Stores): Release {
+function makeRelease(entry: Release['entry'], stores: Stores): Release {
   return {
     entry,
     async storeAt({ store, at, schema = 'jobmill' }) {

@@ -35,10 +35,10 @@ export function sceneOf({ entry }: Release, store: Store<never>): Scene {
   const mintId = (): string => entry.systemPlatform.id()
 
   function prepare(requests: Requests): NewJob[] {
-    const asked = Object.entries(requests).map(([role, request]): JobRequest => {
+    const jobRequests = Object.entries(requests).map(([role, request]): JobRequest => {
       return { kind: KIND, queue: QUEUE, payload: { role, text: `Grüße, ${role} 🙂` }, ...request }
     })
-    const jobs = entry.prepareJobs(asked, { mintId })
+    const jobs = entry.prepareJobs(jobRequests, { mintId })
     Object.keys(requests).forEach((role, at) => (roles[role] = jobs[at]?.id ?? ''))
     return jobs
   }

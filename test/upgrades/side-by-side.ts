@@ -14,7 +14,7 @@ import { judge } from '../../proof/cluster/judge.ts'
 import { type LedgerReader, ledgerReader } from '../../proof/cluster/ledger.ts'
 import type { Sent } from '../../proof/cluster/stream.ts'
 import { withJobmill } from '../support/programs.ts'
-import { bundled, type Place, today } from './release.ts'
+import { loadBundle, type Place, loadCurrent } from './release.ts'
 import type { WorkerMessage, WorkerOrder, WorkerTask } from './worker.ts'
 
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
@@ -30,23 +30,23 @@ interface Worker {
   readonly child: ChildProcess
   readonly ledger: LedgerReader
   readonly sent: () => Sent[]
-  readonly tell: (order: WorkerOrder) => void
+  readonly send: (order: WorkerOrder) => void
   /**
    * Resolves when the process has sent this message that many times in total. Rejects when it ends before
    * that.
    */
-  readonly says: (message: WorkerMessage, times?: number) => Promise<void>
-  readonly said: (message: WorkerMessage) => number
+  readonly waitFor: (message: WorkerMessage, times?: number) => Promise<void>
+  readonly countOf: (message: WorkerMessage) => number
   readonly ended: Promise<number | null>
 }
 
-function startWorker(given: {
+function startWorker(options: {
   readonly number: number
   readonly release: string | null
   readonly place: Place
   readonly folder: string
 }): Worker {
-  const { number, release, place, folder } = given
+  const { number, release, place, folder } = options
   const ledger = join(folder, `${number}.ledger`)
   const sent = join(folder, `${number}.sent`)
   const task: WorkerTask = { release, place, ledger, sent, firstN: number * 1_000_000 }
@@ -67,16 +67,16 @@ function startWorker(given: {
     received = Promise.withResolvers()
   })
   const ended = once(child, 'close').then(([code]) => code as number | null)
-  const said = (message: WorkerMessage): number => counts.get(message) ?? 0
+  const countOf = (message: WorkerMessage): number => counts.get(message) ?? 0
   return {
     number,
     child,
     ledger: ledgerReader(ledger, number),
     sent: () => (existsSync(sent) ? linesOf(sent) : []),
-    tell: (order) => void child.send(order),
-    said,
+    send: (order) => void child.send(order),
+    countOf,
     ended,
-    async says(message, times = 1) {
+    async waitFor(message, times = 1) {
       const early = ended.then((code) =>
         Promise.reject(
           new Error(`process ${number} ended early, with ${String(code)}: ${errors.slice(0, 2_000)}`),
@@ -84,7 +84,7 @@ function startWorker(given: {
       )
       // It may end when no call waits for it any more.
       early.catch(() => {})
-      while (said(message) < times) await Promise.race([received.promise, early])
+      while (countOf(message) < times) await Promise.race([received.promise, early])
     },
   }
 }
@@ -100,7 +100,7 @@ interface Upgrade {
   /** Descriptions of broken guarantees; empty when there are none. */
   readonly broken: readonly string[]
   /** Jobs that were running in the killed process. */
-  readonly cutOff: number
+  readonly interrupted: number
 }
 
 interface Scene {
@@ -130,63 +130,63 @@ export async function upgradeUnderLoad({
     })
     return worker
   }
-  const [lives, dies, newer] = [start(1, older), start(2, older), start(3, next)]
-  for (const worker of [lives, dies]) worker.tell('begin')
-  await Promise.all([lives, dies].map(goesOn))
-  await newer.says('loaded')
-  newer.tell('begin')
-  await newer.says('ready')
-  await Promise.all([lives, dies, newer].map(goesOn))
-  await runsJobsOf(lives, newer)
-  await runsJobsOf(newer, lives)
-  const diedAt = await killAtWork(dies)
+  const [survivor, victim, newer] = [start(1, older), start(2, older), start(3, next)]
+  for (const worker of [survivor, victim]) worker.send('begin')
+  await Promise.all([survivor, victim].map(waitForProgress))
+  await newer.waitFor('loaded')
+  newer.send('begin')
+  await newer.waitFor('ready')
+  await Promise.all([survivor, victim, newer].map(waitForProgress))
+  await waitForRunsOf(survivor, newer)
+  await waitForRunsOf(newer, survivor)
+  const diedAt = await killDuringJob(victim)
 
-  const { entry, storeAt } = next === null ? await today() : await bundled(next)
+  const { entry, storeAt } = next === null ? await loadCurrent() : await loadBundle(next)
   const mill = entry.jobmill({ store: await storeAt(place), log: 'silent' })
   onEnd(async () => void (await mill.stop()))
-  const cutOff = dies.ledger.open().map(({ id }) => id)
-  await whileHeld(lives, async () => {
-    const instance = (await mill.get(cutOff[0] ?? ''))?.instance ?? ''
+  const interrupted = victim.ledger.open().map(({ id }) => id)
+  await withJobsHeld(survivor, async () => {
+    const instance = (await mill.get(interrupted[0] ?? ''))?.instance ?? ''
     await expire(place, instance)
     // A process reaps only after it has been in contact with the database for one lease; an operator need not
     // wait.
     await mill.recover()
-    await until(newer, async () => {
-      const jobs = await Promise.all(cutOff.map((id) => mill.get(id)))
+    await waitUntil(newer, async () => {
+      const jobs = await Promise.all(interrupted.map((id) => mill.get(id)))
       return jobs.every((job) => job?.instance !== instance)
     })
   })
-  for (const worker of [lives, newer]) worker.tell('enough')
-  await Promise.all([lives, newer].map((worker) => worker.says('quiet')))
-  await nothingWaits(mill, [lives, newer])
-  for (const worker of [lives, newer]) worker.tell('stop')
-  const codes = await Promise.all([lives.ended, newer.ended])
+  for (const worker of [survivor, newer]) worker.send('enough')
+  await Promise.all([survivor, newer].map((worker) => worker.waitFor('quiet')))
+  await waitUntilIdle(mill, [survivor, newer])
+  for (const worker of [survivor, newer]) worker.send('stop')
+  const codes = await Promise.all([survivor.ended, newer.ended])
 
-  const all = [lives, dies, newer]
+  const all = [survivor, victim, newer]
   for (const { ledger } of all) ledger.read()
   const { broken } = judge({
     sent: all.flatMap(({ sent }) => sent()),
     stored: await everythingIn(mill),
     countedDone: await countedDone(mill),
     runs: all.flatMap(({ ledger }) => ledger.runs),
-    deaths: [{ worker: dies.number, at: diedAt }],
+    deaths: [{ worker: victim.number, at: diedAt }],
     losses: all.flatMap(({ number: worker, ledger }) => ledger.lostAt.map((at) => ({ worker, at }))),
     stillnesses: [],
     outages: [],
     broken: codes.flatMap((code) => (code === 0 ? [] : [`a process ended with ${String(code)}.`])),
   })
-  return { broken, cutOff: cutOff.length }
+  return { broken, interrupted: interrupted.length }
 }
 
-function goesOn(worker: Worker): Promise<void> {
-  return worker.says('told', worker.said('told') + SOME)
+function waitForProgress(worker: Worker): Promise<void> {
+  return worker.waitFor('outcome', worker.countOf('outcome') + SOME)
 }
 
 /** Leaves the enqueueing process without workers and waits until this one has run some of its jobs. */
-async function runsJobsOf(one: Worker, enqueues: Worker): Promise<void> {
+async function waitForRunsOf(one: Worker, enqueues: Worker): Promise<void> {
   const isTheirs = (n: number): boolean => Math.floor(n / FIRST_N) === enqueues.number
-  await whileHeld(enqueues, () =>
-    until(one, () => {
+  await withJobsHeld(enqueues, () =>
+    waitUntil(one, () => {
       one.ledger.read()
       return one.ledger.runs.some(({ n, toldAt }) => isTheirs(n) && toldAt !== null)
     }),
@@ -194,24 +194,24 @@ async function runsJobsOf(one: Worker, enqueues: Worker): Promise<void> {
 }
 
 /** Makes the worker hold its running jobs, at least one, while `act` runs: no other process may take them. */
-async function whileHeld(worker: Worker, act: () => Promise<void>): Promise<void> {
-  const before = worker.said('holds')
-  worker.tell('hold')
-  await worker.says('holds', before + 1)
+async function withJobsHeld(worker: Worker, act: () => Promise<void>): Promise<void> {
+  const before = worker.countOf('holds')
+  worker.send('hold')
+  await worker.waitFor('holds', before + 1)
   await act()
-  worker.tell('let go')
+  worker.send('release')
 }
 
 /** Checks whenever the worker has committed an outcome. */
-async function until(worker: Worker, isIt: () => boolean | Promise<boolean>): Promise<void> {
-  do await worker.says('told', worker.said('told') + 1)
-  while (!(await isIt()))
+async function waitUntil(worker: Worker, isMet: () => boolean | Promise<boolean>): Promise<void> {
+  do await worker.waitFor('outcome', worker.countOf('outcome') + 1)
+  while (!(await isMet()))
 }
 
 /** Kills the process while it runs a job. Returns the time. */
-async function killAtWork({ ledger, child, ended, tell, says }: Worker): Promise<number> {
-  tell('hold')
-  await says('holds')
+async function killDuringJob({ ledger, child, ended, send, waitFor }: Worker): Promise<number> {
+  send('hold')
+  await waitFor('holds')
   child.kill('SIGKILL')
   await ended
   ledger.read()
@@ -220,14 +220,14 @@ async function killAtWork({ ledger, child, ended, tell, says }: Worker): Promise
 }
 
 /** Checks whenever one of them has committed an outcome. */
-async function nothingWaits(
+async function waitUntilIdle(
   mill: { readonly counts: Store['counts'] },
   workers: readonly Worker[],
 ): Promise<void> {
   for (;;) {
-    const before = workers.map(({ said }) => said('told'))
+    const before = workers.map(({ countOf }) => countOf('outcome'))
     const counts = await mill.counts()
     if (counts.every(({ scheduled, ready, running }) => scheduled + ready + running === 0)) return
-    await Promise.race(workers.map(({ says }, at) => says('told', (before[at] ?? 0) + 1)))
+    await Promise.race(workers.map(({ waitFor }, at) => waitFor('outcome', (before[at] ?? 0) + 1)))
   }
 }

@@ -1,7 +1,7 @@
 /** Dumps a SQLite database as a script and restores it. */
 import Database from 'better-sqlite3'
 
-interface Made {
+interface SchemaItem {
   readonly type: string
   readonly name: string
   readonly sql: string
@@ -10,12 +10,12 @@ interface Made {
 export function dumpSqlite(path: string): string {
   const database = new Database(path, { readonly: true })
   try {
-    const made = database
+    const items = database
       .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`)
-      .all() as Made[]
+      .all() as SchemaItem[]
     return [
-      ...made.map(({ sql }) => `${sql};`),
-      ...made.flatMap(({ type, name }) => (type === 'table' ? rowsOf(database, name) : [])),
+      ...items.map(({ sql }) => `${sql};`),
+      ...items.flatMap(({ type, name }) => (type === 'table' ? rowsOf(database, name) : [])),
       '',
     ].join('\n')
   } finally {

@@ -1,7 +1,7 @@
 /**
- * A process of one release that enqueues and works from `begin` on. It sends `loaded`, `ready`, `told` after
- * each committed outcome, and `holds` for each job that it starts between `hold` and `let go`. It sends
- * `quiet` when all its calls are answered after `enough`, and ends after `stop`.
+ * A process of one release that enqueues and works from `begin` on. It sends `loaded`, `ready`, `outcome`
+ * after each committed outcome, and `holds` for each job that it starts between `hold` and `release`. It
+ * sends `quiet` when all its calls are answered after `enough`, and ends after `stop`.
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,8 +11,8 @@ import { workAt } from '../../proof/cluster/kinds.ts'
 import { ledgerWriter } from '../../proof/cluster/ledger.ts'
 import type { Sent } from '../../proof/cluster/stream.ts'
 import { millWork } from './mill-work.ts'
-import { bundled, type Place, type Release, today } from './release.ts'
-import { hands, type Working, type WorkingOptions } from './working.ts'
+import { loadBundle, type Place, type Release, loadCurrent } from './release.ts'
+import { jobGate, type WorkerHandle, type WorkerOptions } from './working.ts'
 
 export interface WorkerTask {
   /** The folder of its bundle; null for the current release. */
@@ -25,8 +25,8 @@ export interface WorkerTask {
   readonly sent: string
 }
 
-export type WorkerMessage = 'loaded' | 'ready' | 'told' | 'holds' | 'quiet'
-export type WorkerOrder = 'begin' | 'hold' | 'let go' | 'enough' | 'stop'
+export type WorkerMessage = 'loaded' | 'ready' | 'outcome' | 'holds' | 'quiet'
+export type WorkerOrder = 'begin' | 'hold' | 'release' | 'enough' | 'stop'
 
 /** The pause after each call: at most 100 jobs per second. */
 const PACE_MS = 10
@@ -35,19 +35,19 @@ const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
 const say = (message: WorkerMessage): void => void process.send?.(message)
 
 async function load(): Promise<{ readonly release: Release; readonly store: Store<never> }> {
-  const release = task.release === null ? await today() : await bundled(task.release)
+  const release = task.release === null ? await loadCurrent() : await loadBundle(task.release)
   return { release, store: await release.storeAt(task.place) }
 }
 
 function begin(
   { release, store }: Awaited<ReturnType<typeof load>>,
-  worked: WorkingOptions['worked'],
-): Promise<Working> {
-  const options = { worked, write: ledgerWriter(task.ledger).write, told: () => say('told') }
+  runJob: WorkerOptions['runJob'],
+): Promise<WorkerHandle> {
+  const options = { runJob, write: ledgerWriter(task.ledger).write, onOutcome: () => say('outcome') }
   return millWork(release, store, options)
 }
 
-async function send(working: Working, n: number): Promise<Sent> {
+async function send(handle: WorkerHandle, n: number): Promise<Sent> {
   const { kind, work } = workAt(n)
   const one: Sent = {
     n,
@@ -58,7 +58,7 @@ async function send(working: Working, n: number): Promise<Sent> {
     id: null,
   }
   try {
-    one.id = await working.enqueue(kind, work)
+    one.id = await handle.enqueue(kind, work)
     one.answer = 'acknowledged'
   } catch (error) {
     const { retryable, code } = error as { retryable?: boolean; code?: string }
@@ -70,23 +70,23 @@ async function send(working: Working, n: number): Promise<Sent> {
 }
 
 /** Enqueues until `isEnough`, then waits for every acknowledgement. */
-async function stream(working: Working, isEnough: () => boolean): Promise<void> {
+async function stream(handle: WorkerHandle, isEnough: () => boolean): Promise<void> {
   const file = openSync(task.sent, 'a')
   let n = task.firstN
   while (!isEnough()) {
     n += 1
-    writeSync(file, `${JSON.stringify(await send(working, n))}\n`)
+    writeSync(file, `${JSON.stringify(await send(handle, n))}\n`)
     await sleep(PACE_MS)
   }
   closeSync(file)
 }
 
 async function main(): Promise<void> {
-  const { worked, hold, letGo } = hands(() => say('holds'))
+  const { runJob, hold, releaseAll } = jobGate(() => say('holds'))
   const orders = {
     begin: Promise.withResolvers<void>(),
     hold: { resolve: hold },
-    'let go': { resolve: letGo },
+    release: { resolve: releaseAll },
     enough: Promise.withResolvers<void>(),
     stop: Promise.withResolvers<void>(),
   }
@@ -96,16 +96,16 @@ async function main(): Promise<void> {
   const loaded = await load()
   say('loaded')
   await orders.begin.promise
-  const working = await begin(loaded, worked)
+  const handle = await begin(loaded, runJob)
   say('ready')
   let isEnough = false
-  const streaming = stream(working, () => isEnough)
+  const streaming = stream(handle, () => isEnough)
   await Promise.race([orders.enough.promise, streaming])
   isEnough = true
   await streaming
   say('quiet')
   await orders.stop.promise
-  await working.stop()
+  await handle.stop()
   process.disconnect()
 }
 

@@ -7,46 +7,46 @@ import type { Kind, Work } from '../../proof/cluster/kinds.ts'
 import type { How, ledgerWriter } from '../../proof/cluster/ledger.ts'
 
 /** A working process of any release. */
-export interface Working {
+export interface WorkerHandle {
   /** Resolves with the id of the job once it is acknowledged. */
   readonly enqueue: (kind: Kind, work: Work) => Promise<string>
   /** Finishes the running jobs and closes the store. */
   readonly stop: () => Promise<void>
 }
 
-export interface WorkingOptions {
-  readonly worked: Worked
+export interface WorkerOptions {
+  readonly runJob: RunJob
   readonly write: ReturnType<typeof ledgerWriter>['write']
   /** Called after an outcome was committed. */
-  readonly told: () => void
+  readonly onOutcome: () => void
 }
 
 /** The delay of a flaky job after its first attempt, which fails. */
 export const RETRY_MS = 50
 
 /** Runs a job and returns its outcome. */
-type Worked = (kind: Kind, work: Work, attempt: number, signal?: AbortSignal) => Promise<How>
+type RunJob = (kind: Kind, work: Work, attempt: number, signal?: AbortSignal) => Promise<How>
 
-export interface Hands {
-  readonly worked: Worked
+export interface JobGate {
+  readonly runJob: RunJob
   /** From now on, started jobs wait until they are released. */
   readonly hold: () => void
-  readonly letGo: () => void
+  readonly releaseAll: () => void
 }
 
-/** `holds` is called for each waiting job. */
-export function hands(holds: () => void): Hands {
-  let held: PromiseWithResolvers<void> | undefined
+/** `onHold` is called for each waiting job. */
+export function jobGate(onHold: () => void): JobGate {
+  let gate: PromiseWithResolvers<void> | undefined
   return {
-    hold: () => (held ??= Promise.withResolvers()),
-    letGo() {
-      held?.resolve()
-      held = undefined
+    hold: () => (gate ??= Promise.withResolvers()),
+    releaseAll() {
+      gate?.resolve()
+      gate = undefined
     },
-    async worked(kind, work, attempt, signal) {
-      if (held !== undefined) {
-        holds()
-        await held.promise
+    async runJob(kind, work, attempt, signal) {
+      if (gate !== undefined) {
+        onHold()
+        await gate.promise
       }
       if (kind === 'flaky' && attempt === 1) return 'failed'
       try {

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { STORES } from '../../../../test/upgrades/places.ts'
-import { bundled } from '../../../../test/upgrades/release.ts'
+import { loadBundle } from '../../../../test/upgrades/release.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { ToolStore } from '../../src/store/store.ts'
@@ -88,7 +88,7 @@ async function older(name: TestSites['name'], next: string): Promise<TestSite> {
   const site = name === 'sqlite' ? sqliteSite(at) : postgresSite(at, schema)
   await site.store.open()
   await site.store.close()
-  const store = (await (await bundled(next)).storeAt(place)) as ToolStore<never>
+  const store = (await (await loadBundle(next)).storeAt(place)) as ToolStore<never>
   return { ...site, store: closedAtTheEnd(store) }
 }
 

@@ -17,17 +17,22 @@ import { freshFolder, namesIn } from './support/folders.ts'
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 describe('the command line of the client', () => {
-  /** Holds up an upload that has begun. */
-  let held: (() => Promise<void>) | null = null
-  const given = sceneForAll('sqlite', {
+  /** Holds up an upload that has started. */
+  let holdUpload: (() => Promise<void>) | null = null
+  const getScene = sceneForAll('sqlite', {
     async fault(point) {
-      if (point === 'receive:staged') await held?.()
+      if (point === 'receive:staged') await holdUpload?.()
     },
   })
 
-  async function set(): Promise<{ box: Box; folder: string; env: Record<string, string>; flags: string[] }> {
-    const { url } = given()
-    const box = await mailbox(given())
+  async function setUp(): Promise<{
+    box: Box
+    folder: string
+    env: Record<string, string>
+    flags: string[]
+  }> {
+    const { url } = getScene()
+    const box = await mailbox(getScene())
     const folder = freshFolder()
     const file = path.join(folder, 'token')
     writeFileSync(file, `${box.token}\n`)
@@ -36,7 +41,7 @@ describe('the command line of the client', () => {
   }
 
   test('E37 upload sends files, a key prevents duplicates, and pull --once fetches them', async () => {
-    const { box, folder, env, flags } = await set()
+    const { box, folder, env, flags } = await setUp()
     const files = ['a b.txt', 'c.pdf'].map((name) => path.join(folder, name))
     for (const file of files) writeFileSync(file, `this is ${file}`)
     const [first, second] = await Promise.all([
@@ -67,7 +72,7 @@ describe('the command line of the client', () => {
   })
 
   test('pull runs until Ctrl+C, fetches new files, locks its folder, and exits cleanly', async () => {
-    const { box, folder, env } = await set()
+    const { box, folder, env } = await setUp()
     const dir = path.join(folder, 'pulled')
     const child = spawn(process.execPath, [bundled(MAIN), 'pull', dir, '--listen'], {
       env: { ...process.env, ...env },
@@ -90,20 +95,20 @@ describe('the command line of the client', () => {
   })
 
   test('E37 an aborted upload reports how many files arrived, and how to send the rest without duplicates', async () => {
-    const { folder, env } = await set()
+    const { folder, env } = await setUp()
     // The limit forces one request per file.
-    const box = await mailbox(given(), { maxRequestBytes: 1_500 })
+    const box = await mailbox(getScene(), { maxRequestBytes: 1_500 })
     writeFileSync(path.join(folder, 'token'), box.token)
     const files = ['a', 'b', 'c'].map((name) => path.join(folder, name))
     for (const file of files) writeFileSync(file, 'x'.repeat(800))
     const args = ['upload', ...files, '--mailbox', box.id]
-    const [going, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let begun = 0
-    held = async () => {
-      begun += 1
-      if (begun < 2) return
+    const [released, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let started = 0
+    holdUpload = async () => {
+      started += 1
+      if (started < 2) return
       reached.resolve()
-      await going.promise
+      await released.promise
     }
     const child = spawn(process.execPath, [bundled(MAIN), ...args], {
       env: { ...process.env, ...env },
@@ -115,8 +120,8 @@ describe('the command line of the client', () => {
     await reached.promise
     child.kill('SIGINT')
     expect(await ended).toEqual([1, null])
-    held = null
-    going.resolve()
+    holdUpload = null
+    released.resolve()
     const [, key = ''] =
       /^stopped 1 of 3 files arrived; run it again with --key (\S+) to send the rest/m.exec(err) ?? []
     expect(err.split('\n')).toHaveLength(3)
@@ -150,8 +155,8 @@ describe('the command line of the client', () => {
   })
 
   test('a full mailbox is a refusal (3), not unreachable (4)', async () => {
-    const { folder, flags } = await set()
-    const box = await mailbox(given(), { quotaBytes: 3 })
+    const { folder, flags } = await setUp()
+    const box = await mailbox(getScene(), { quotaBytes: 3 })
     writeFileSync(path.join(folder, 'token'), box.token)
     const line = [...flags.slice(0, 2), '--mailbox', box.id, ...flags.slice(4)]
     expect(await type(['upload', path.join(folder, 'token'), ...line])).toMatchObject({
@@ -162,7 +167,7 @@ describe('the command line of the client', () => {
   })
 
   test('errors name the option and the fix, and have an exit code', async () => {
-    const { folder, env, flags } = await set()
+    const { folder, env, flags } = await setUp()
     mkdirSync(path.join(folder, 'x'))
     const cases: [string[], Record<string, string>, number, RegExp][] = [
       [['pull', folder], {}, 2, /--url: is missing. Pass --url/],
@@ -204,25 +209,25 @@ describe('the command line of the client', () => {
         /the inbox rejected the token for this mailbox\. Check --token-file and --mailbox/,
       ],
     ]
-    const ran = await Promise.all(cases.map(([args, own]) => type(args, own)))
+    const results = await Promise.all(cases.map(([args, own]) => type(args, own)))
     for (const [n, [args, , code, text]] of cases.entries()) {
-      expect(`${args.join(' ')}: ${ran[n]?.err}`).toMatch(text)
-      expect(ran[n]?.code).toBe(code)
+      expect(`${args.join(' ')}: ${results[n]?.err}`).toMatch(text)
+      expect(results[n]?.code).toBe(code)
     }
   })
 })
 
 test('the progress bar fits on one line, and prints nothing without a terminal', () => {
-  const said: string[] = []
-  const write = (text: string): void => void said.push(text)
+  const writes: string[] = []
+  const write = (text: string): void => void writes.push(text)
   const bar = progressBar({ isTTY: true, columns: 60, write })
   bar.show(0, 2_000_000, 'a')
   bar.show(1_000_000, 2_000_000, 'evil\u001B[2J\nname'.repeat(10))
   bar.end()
   bar.end()
-  expect(said).toHaveLength(3)
-  expect(said[1]).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50 %  1.0 of 2.0 MB  evil\\u`)
-  expect(said.map((text) => text.replace('\r\u001B[2K', '').length)).toEqual([54, 59, 0])
+  expect(writes).toHaveLength(3)
+  expect(writes[1]).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50 %  1.0 of 2.0 MB  evil\\u`)
+  expect(writes.map((text) => text.replace('\r\u001B[2K', '').length)).toEqual([54, 59, 0])
   progressBar({ write }).show(1, 2, 'a')
-  expect(said).toHaveLength(3)
+  expect(writes).toHaveLength(3)
 })

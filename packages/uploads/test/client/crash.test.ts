@@ -31,16 +31,16 @@ import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 const CHILD = fileURLToPath(new URL('support/puller-child.ts', import.meta.url))
 const INBOX = fileURLToPath(new URL('support/inbox-child.ts', import.meta.url))
 
-interface Left {
+interface Leftovers {
   /** The files that the inbox considered acknowledged when the puller was dead. */
   readonly acked: readonly string[]
   readonly namesWhenDead: readonly string[]
-  readonly namesMended: readonly string[]
+  readonly namesRecovered: readonly string[]
   readonly index: readonly Record<string, unknown>[]
   readonly pending: Page['files']
   readonly files: readonly { id: string; sha256: string }[]
   /** The files on disk with the right hash when the puller was dead. */
-  readonly whole: readonly string[]
+  readonly intact: readonly string[]
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -49,21 +49,21 @@ async function kill(child: ChildProcess): Promise<void> {
   await ended
 }
 
-async function hears(lines: AsyncIterator<string>, word: string): Promise<void> {
+async function expectLine(lines: AsyncIterator<string>, word: string): Promise<void> {
   const { value } = (await lines.next()) as { value: string | undefined }
   if (value !== word) throw new Error(`the puller said ${value}, not ${word}`)
 }
 
 describe.each(STORES)('a puller on %s that is killed', (store) => {
   // The fault points of cleaning are few and sequential, so they stay together.
-  const cleaning = PULL_FAULT_POINTS.filter((point) => point.startsWith('clean'))
-  const pulling = shareOf(
-    PULL_FAULT_POINTS.filter((point) => !cleaning.includes(point)),
+  const cleanPoints = PULL_FAULT_POINTS.filter((point) => point.startsWith('clean'))
+  const pullPoints = shareOf(
+    PULL_FAULT_POINTS.filter((point) => !cleanPoints.includes(point)),
     store,
     STORES,
   )
-  const given = sceneForAll(store)
-  const left = new Map<PullFaultPoint, Left>()
+  const getScene = sceneForAll(store)
+  const leftovers = new Map<PullFaultPoint, Leftovers>()
 
   async function start(
     point: PullFaultPoint | 'none',
@@ -73,7 +73,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
     const child = spawn(process.execPath, [bundled(CHILD)], {
       env: {
         ...process.env,
-        URL: given().url,
+        URL: getScene().url,
         MAILBOX: box.id,
         TOKEN: box.token,
         FOLDER: folder,
@@ -82,7 +82,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    await hears(lines, 'settled')
+    await expectLine(lines, 'settled')
     return { child, lines }
   }
 
@@ -90,16 +90,19 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
    * Each killed puller is followed by one that recovers its leftovers, and is then killed at the next point.
    */
   beforeAll(async () => {
-    const box = await mailbox(given())
+    const box = await mailbox(getScene())
     const folder = freshFolder()
-    let before: { point: PullFaultPoint; dead: Omit<Left, 'namesMended' | 'index' | 'pending'> } | null = null
-    for (const point of [...pulling, ...cleaning, 'none'] as const) {
+    let before: {
+      point: PullFaultPoint
+      dead: Omit<Leftovers, 'namesRecovered' | 'index' | 'pending'>
+    } | null = null
+    for (const point of [...pullPoints, ...cleanPoints, 'none'] as const) {
       const { child, lines } = await start(point, box, folder)
       const ended = once(child, 'exit')
       if (before !== null)
-        left.set(before.point, {
+        leftovers.set(before.point, {
           ...before.dead,
-          namesMended: namesIn(folder),
+          namesRecovered: namesIn(folder),
           index: indexOf(folder),
           pending: (await pending(box)).files,
         })
@@ -109,7 +112,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
         break
       }
       child.kill('SIGUSR2')
-      await hears(lines, 'armed')
+      await expectLine(lines, 'armed')
       const contents = [`${point} small`, `${point} large`.repeat(40_000)]
       const ids = await box.sent(...contents)
       const [, signal] = (await ended) as [unknown, string]
@@ -121,7 +124,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
         dead: {
           acked: all.filter(({ id, state }) => ids.includes(id) && state === 'acked').map(({ id }) => id),
           namesWhenDead: namesIn(folder),
-          whole: files
+          intact: files
             .filter((file, n) => {
               const at = path.join(folder, `${file.id}-${n}.txt`)
               return existsSync(at) && sha256(readFileSync(at)) === file.sha256
@@ -133,15 +136,25 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
     }
   }, 300_000)
 
-  test.each(pulling)('E32 E42 at %s: no file is acknowledged but missing, lost or duplicated', (point) => {
-    const { acked, whole, namesWhenDead, namesMended, index, files, pending: rest } = left.get(point) as Left
-    expect(whole).toEqual(expect.arrayContaining([...acked]))
+  test.each(pullPoints)('E32 E42 at %s: no file is acknowledged but missing, lost or duplicated', (point) => {
+    const {
+      acked,
+      intact,
+      namesWhenDead,
+      namesRecovered,
+      index,
+      files,
+      pending: rest,
+    } = leftovers.get(point) as Leftovers
+    expect(intact).toEqual(expect.arrayContaining([...acked]))
     // A file with its final name is complete at any time.
     const named = namesWhenDead.filter((name) => files.some(({ id }) => name.startsWith(id)))
-    expect(named).toHaveLength(whole.length)
-    const mended = files.map(({ id }, n) => `${id}-${n}.txt`)
-    expect(namesMended.filter((name) => files.some(({ id }) => name.includes(id)))).toEqual(mended.toSorted())
-    expect(namesMended.filter((name) => name.endsWith('.part'))).toEqual([])
+    expect(named).toHaveLength(intact.length)
+    const recovered = files.map(({ id }, n) => `${id}-${n}.txt`)
+    expect(namesRecovered.filter((name) => files.some(({ id }) => name.includes(id)))).toEqual(
+      recovered.toSorted(),
+    )
+    expect(namesRecovered.filter((name) => name.endsWith('.part'))).toEqual([])
     expect(rest).toEqual([])
     const entries = index.filter(({ id }) => files.some((file) => file.id === id))
     expect(entries.map(({ sha256: hash }) => String(hash)).toSorted()).toEqual(
@@ -152,12 +165,12 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
 
   test('E42 at clean:file, clean:entry: every file has its entry, and the next pass removes leftover entries', () => {
     for (const point of ['clean:file', 'clean:entry'] as const) {
-      const { namesMended, index } = left.get(point) as Left
+      const { namesRecovered, index } = leftovers.get(point) as Leftovers
       const known = index.map(({ file }) => String(file)).toSorted()
-      const there = known.filter((file) => namesMended.includes(file))
-      expect(there).toEqual(namesMended)
+      const present = known.filter((file) => namesRecovered.includes(file))
+      expect(present).toEqual(namesRecovered)
       // The oldest is deleted first; among files of the same age, either may be.
-      expect(known.length - there.length).toBe(point === 'clean:file' ? 1 : 0)
+      expect(known.length - present.length).toBe(point === 'clean:file' ? 1 : 0)
     }
   })
 })
@@ -170,7 +183,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['postgres']))(
       onTestFinished(() => dropTables(address))
       const port = await freePort()
       const blobs = freshFolder()
-      async function start(make: boolean): Promise<{ child: ChildProcess; said: string }> {
+      async function start(make: boolean): Promise<{ child: ChildProcess; firstLine: string }> {
         const child = spawn(process.execPath, [bundled(INBOX)], {
           env: {
             ...process.env,
@@ -182,10 +195,10 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['postgres']))(
           stdio: ['ignore', 'pipe', 'inherit'],
         })
         const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
-        return { child, said: String(value) }
+        return { child, firstLine: String(value) }
       }
       const first = await start(true)
-      const { id, token } = JSON.parse(first.said) as { id: string; token: string }
+      const { id, token } = JSON.parse(first.firstLine) as { id: string; token: string }
       const url = `http://127.0.0.1:${port}`
       const files = Array.from({ length: 6 }, (_, n) => new Uint8Array(2_000_000).fill(n))
       const response = await fetch(`${url}/mailboxes/${id}/uploads`, {

@@ -21,31 +21,31 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type Box, mailbox, type Page, pending, sceneForAll, STORES } from '../support/inboxes.ts'
-import { betweenForAll } from './support/between.ts'
+import { proxyForAll } from './support/inbox-proxy.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 import { optionsFor, puller } from './support/pullers.ts'
 
 const HOLDER = path.join(import.meta.dirname, 'support/holder-child.ts')
 const DAY_MS = 86_400_000
-const notNow = (): never => {
+const throwNotNow = (): never => {
   throw new Error('not now')
 }
-const full = (): never => {
+const throwDiskFull = (): never => {
   throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 }
 
 describe.each(STORES)('the folder of a puller on %s', (store) => {
   const test = inTurns(store, STORES)
-  const given = sceneForAll(store)
-  const between = betweenForAll(() => given().url)
+  const getScene = sceneForAll(store)
+  const getProxy = proxyForAll(() => getScene().url)
 
-  async function sent(...contents: string[]): Promise<{ box: Box; files: string[] }> {
-    const box = await mailbox(given())
+  async function mailboxWith(...contents: string[]): Promise<{ box: Box; files: string[] }> {
+    const box = await mailbox(getScene())
     return { box, files: await box.sent(...contents) }
   }
 
   test('B7 E42 hostile names stay inside the folder, prefixed with their file id', async () => {
-    const { box, files } = await sent('1', '2', '3', '4', '5')
+    const { box, files } = await mailboxWith('1', '2', '3', '4', '5')
     const names = [
       '../../../etc/passwd',
       '..',
@@ -53,14 +53,14 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
       '/abs/olute',
       `${'x'.repeat(900)}.pdf`,
     ]
-    const line = between()
-    line.meddle(async ({ method, path: at, ask }) => {
+    const proxy = getProxy()
+    proxy.override(async ({ method, path: at, forward }) => {
       if (method !== 'GET' || !at.startsWith('/uploads?')) return null
-      const page = (await (await ask()).json()) as Page
+      const page = (await (await forward()).json()) as Page
       const named = page.files.map((file) => ({ ...file, name: names[files.indexOf(file.id)] ?? '' }))
       return Response.json({ ...page, files: named })
     })
-    const options = optionsFor(line, box)
+    const options = optionsFor(proxy, box)
     expect(await pullOnce(options)).toMatchObject({ isComplete: true })
     expect(namesIn(options.folder)).toEqual(
       files
@@ -72,8 +72,8 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   test.each(['a link', 'a folder', 'another file'])(
     'B7 %s with the name of a file is neither followed nor changed',
     async (what) => {
-      const { box, files } = await sent('new')
-      const options = optionsFor(given(), box, { onTrouble: () => {} })
+      const { box, files } = await mailboxWith('new')
+      const options = optionsFor(getScene(), box, { onTrouble: () => {} })
       const elsewhere = path.join(freshFolder(), 'elsewhere')
       writeFileSync(elsewhere, 'new')
       const name = path.join(options.folder, `${files[0]}-0.txt`)
@@ -90,16 +90,16 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   test.each(['pull:opened', 'pull:half', 'pull:written', 'pull:renamed', 'pull:kept', 'pull:acked'] as const)(
     'the disk is full at %s: it is reported, fetching pauses, and resumes when there is space',
     async (point) => {
-      const { box } = await sent('1', '2', '3')
+      const { box } = await mailboxWith('1', '2', '3')
       let isFull = true
-      const one = puller(given(), box, {
+      const one = puller(getScene(), box, {
         concurrency: 2,
         backoff: { first: 30, most: 30 },
-        fault: (at) => void (isFull && at === point && full()),
+        fault: (at) => void (isFull && at === point && throwDiskFull()),
       })
       await one.start()
-      await expect.poll(() => one.told.length).toBeGreaterThanOrEqual(2)
-      expect(new Set(one.told.map(({ code }) => code))).toEqual(new Set(['DISK_FULL']))
+      await expect.poll(() => one.reports.length).toBeGreaterThanOrEqual(2)
+      expect(new Set(one.reports.map(({ code }) => code))).toEqual(new Set(['DISK_FULL']))
       isFull = false
       await expect.poll(async () => (await pending(box)).files).toEqual([])
       await expect.poll(() => one.troubles()).toEqual([])
@@ -109,8 +109,8 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   )
 
   test('B7 a file that takes the name during a fetch is not overwritten', async () => {
-    const { box, files } = await sent('new')
-    const options = optionsFor(given(), box, { onTrouble: () => {} })
+    const { box, files } = await mailboxWith('new')
+    const options = optionsFor(getScene(), box, { onTrouble: () => {} })
     const name = path.join(options.folder, `${files[0]}-0.txt`)
     const fault = (at: string): void => void (at === 'pull:flushed' && writeFileSync(name, 'mine'))
     expect(await pullOnce({ ...options, fault })).toMatchObject({ troubles: [{ code: 'NAME_TAKEN' }] })
@@ -119,45 +119,45 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('the disk is full for one file: the next one is tried, and then none if that fails too', async () => {
-    const { box } = await sent('1', '2', '3')
-    const line = between()
+    const { box } = await mailboxWith('1', '2', '3')
+    const proxy = getProxy()
     const backoff = { first: '1h', most: '1h' }
-    const one = puller(line, box, {
+    const one = puller(proxy, box, {
       concurrency: 1,
       backoff,
-      fault: (at) => void (at === 'pull:half' && full()),
+      fault: (at) => void (at === 'pull:half' && throwDiskFull()),
     })
     await one.start()
-    await expect.poll(() => one.told.length).toBe(2)
+    await expect.poll(() => one.reports.length).toBe(2)
     expect(await one.settled({ withinMs: 100 })).toMatchObject({ isComplete: false })
-    expect(line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(2)
+    expect(proxy.requests.filter((at) => at.endsWith('/content'))).toHaveLength(2)
   })
 
   test('the disk is full: pullOnce reports it after two attempts', async () => {
-    const { box } = await sent(...Array.from({ length: 12 }, String))
-    const line = between()
+    const { box } = await mailboxWith(...Array.from({ length: 12 }, String))
+    const proxy = getProxy()
     const summary = await pullOnce({
-      ...optionsFor(line, box, { onTrouble: () => {} }),
+      ...optionsFor(proxy, box, { onTrouble: () => {} }),
       concurrency: 1,
       backoff: { first: 20, most: 40 },
-      fault: (at) => void (at === 'pull:half' && full()),
+      fault: (at) => void (at === 'pull:half' && throwDiskFull()),
     })
     expect(summary).toMatchObject({ isComplete: false, files: [] })
     expect(summary.troubles.map(({ code }) => code)).toEqual(Array.from({ length: 12 }, () => 'DISK_FULL'))
-    expect(line.seen.filter((at) => at.endsWith('/content')).length).toBeLessThan(12)
+    expect(proxy.requests.filter((at) => at.endsWith('/content')).length).toBeLessThan(12)
   })
 
   test('a file that does not fit on the disk delays no other file', async () => {
-    const { box, files } = await sent('too large', '2', '3')
+    const { box, files } = await mailboxWith('too large', '2', '3')
     const [large = ''] = files
     let isFirst = true
-    const one = puller(given(), box, {
+    const one = puller(getScene(), box, {
       concurrency: 1,
       backoff: { first: '1h', most: '1h' },
       fault(point) {
         if (point !== 'pull:half' || !isFirst) return
         isFirst = false
-        full()
+        throwDiskFull()
       },
     })
     await one.start()
@@ -166,10 +166,10 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('E42 a second puller on the folder is refused, and the lock of a dead one is broken', async () => {
-    const box = await mailbox(given())
-    const one = puller(given(), box)
+    const box = await mailbox(getScene())
+    const one = puller(getScene(), box)
     await one.start()
-    const options = optionsFor(given(), box, { folder: one.folder })
+    const options = optionsFor(getScene(), box, { folder: one.folder })
     await expect(pullOnce(options)).rejects.toMatchObject({ code: 'FOLDER_BUSY', field: 'folder' })
     const name = `${one.folder}-by-another-name`
     symlinkSync(one.folder, name)
@@ -178,8 +178,8 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     await one.stop()
     const own = path.join(one.folder, '.jobmill-uploads')
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
-    const begin = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    writeFileSync(path.join(own, 'lock'), `${process.ppid} ${begin}`)
+    const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    writeFileSync(path.join(own, 'lock'), `${process.ppid} ${startTime}`)
     await expect(pullOnce(options)).rejects.toThrow(`process ${process.ppid}`)
     for (const lock of ['999999999 123', `${process.pid} 1`, `1 not-when-it-began`, 'nonsense']) {
       writeFileSync(path.join(own, 'lock'), lock)
@@ -199,8 +199,8 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('E42 the index survives: torn lines are ignored, and foreign lines lead nowhere', async () => {
-    const { box } = await sent('one')
-    const options = optionsFor(given(), box)
+    const { box } = await mailboxWith('one')
+    const options = optionsFor(getScene(), box)
     const { files } = await pullOnce(options)
     const index = path.join(options.folder, '.jobmill-uploads/index.jsonl')
     const [line = ''] = readFileSync(index, 'utf8').split('\n')
@@ -220,9 +220,9 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('E42 retention: a file and its entry are deleted after their time, counted from the acknowledgement; forever keeps them', async () => {
-    const { box } = await sent('one')
+    const { box } = await mailboxWith('one')
     let nowMs = Date.now()
-    const options: PullOptions = optionsFor(given(), box, { keepFor: '2d', clock: () => nowMs })
+    const options: PullOptions = optionsFor(getScene(), box, { keepFor: '2d', clock: () => nowMs })
     const { files } = await pullOnce(options)
     await box.sent('two')
     nowMs += DAY_MS
@@ -237,9 +237,9 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('a file from before the clock was set gets its full retention', async () => {
-    const { box } = await sent('one')
+    const { box } = await mailboxWith('one')
     let nowMs = 1_000
-    const options: PullOptions = optionsFor(given(), box, { keepFor: '2d', clock: () => nowMs })
+    const options: PullOptions = optionsFor(getScene(), box, { keepFor: '2d', clock: () => nowMs })
     await pullOnce(options)
     nowMs = Date.now()
     expect(await pullOnce(options)).toMatchObject({ cleaned: 0 })
@@ -250,27 +250,27 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('unfinished files of another mailbox are neither reported nor acknowledged', async () => {
-    const { box } = await sent('one')
-    const { box: other } = await sent('two')
+    const { box } = await mailboxWith('one')
+    const { box: other } = await mailboxWith('two')
     const folder = freshFolder()
-    await pullOnce(optionsFor(given(), box, { folder, onFile: notNow, onTrouble: () => {} }))
-    const told: string[] = []
-    await pullOnce(optionsFor(given(), other, { folder, onFile: ({ uri }) => void told.push(uri) }))
-    expect(told).toEqual([expect.stringContaining(other.id)])
+    await pullOnce(optionsFor(getScene(), box, { folder, onFile: throwNotNow, onTrouble: () => {} }))
+    const reports: string[] = []
+    await pullOnce(optionsFor(getScene(), other, { folder, onFile: ({ uri }) => void reports.push(uri) }))
+    expect(reports).toEqual([expect.stringContaining(other.id)])
     expect((await pending(box)).files).toHaveLength(1)
-    expect(await pullOnce(optionsFor(given(), box, { folder }))).toMatchObject({ isComplete: true })
+    expect(await pullOnce(optionsFor(getScene(), box, { folder }))).toMatchObject({ isComplete: true })
     expect((await pending(box)).files).toEqual([])
   })
 
   test('B7 the barrier: settled comes after every fetch, so that rewrite finds all; E42 and after a new start', async () => {
-    const { box, files } = await sent('1', '2', '3')
+    const { box, files } = await mailboxWith('1', '2', '3')
     const uris = files.map((id) => `jobmill-upload:${box.id}/${id}`)
     const message = {
       parts: [{ uri: uris[0] }, `see ${uris[1]} and ${uris[2]?.toUpperCase()}`],
       n: 1,
       none: null,
     }
-    const one = puller(given(), box, { concurrency: 1 })
+    const one = puller(getScene(), box, { concurrency: 1 })
     expect(() => one.rewrite(message)).toThrow('start()')
     await one.start()
     await one.settled()
@@ -287,14 +287,14 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
   })
 
   test('B7 the barrier has an end of its own', async () => {
-    const { box } = await sent('1')
-    const line = between()
-    line.meddle(({ path: at }) => (at.endsWith('/content') ? 'hang' : null))
-    const one = puller(line, box)
+    const { box } = await mailboxWith('1')
+    const proxy = getProxy()
+    proxy.override(({ path: at }) => (at.endsWith('/content') ? 'hang' : null))
+    const one = puller(proxy, box)
     await one.start()
-    await expect.poll(() => line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(1)
+    await expect.poll(() => proxy.requests.filter((at) => at.endsWith('/content'))).toHaveLength(1)
     expect(await one.settled({ withinMs: 100 })).toMatchObject({ isComplete: false, files: [] })
-    line.meddle(() => new Response('no', { status: 500 }))
+    proxy.override(() => new Response('no', { status: 500 }))
     expect(await one.settled()).toMatchObject({ isComplete: false, troubles: [{ code: 'LIST_FAILED' }] })
   })
 })
@@ -303,20 +303,20 @@ test('E42 exactly one of several concurrent processes gets the folder, even afte
   const folder = freshFolder()
   const children = [1, 2, 3].map(() => fork(HOLDER, { stdio: 'inherit' }))
   onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')))
-  const heard = (): Promise<string[]> =>
+  const nextMessages = (): Promise<string[]> =>
     Promise.all(children.map(async (child) => String((await once(child, 'message'))[0])))
-  async function tell(word: string): Promise<string[]> {
-    const said = heard()
+  async function sendAll(word: string): Promise<string[]> {
+    const replies = nextMessages()
     for (const child of children) child.send(word)
-    return said
+    return replies
   }
-  expect(await heard()).toEqual(['ready', 'ready', 'ready'])
+  expect(await nextMessages()).toEqual(['ready', 'ready', 'ready'])
   for (let round = 0; round < inFull(150, 60); round += 1) {
     const lock = path.join(folder, `${round}`)
     if (round % 3 > 0) writeFileSync(lock, '999999999 123')
-    const said = await tell(lock)
-    expect({ round, said: said.toSorted() }).toEqual({ round, said: ['busy', 'busy', 'got'] })
-    await tell('release')
+    const replies = await sendAll(lock)
+    expect({ round, replies: replies.toSorted() }).toEqual({ round, replies: ['busy', 'busy', 'got'] })
+    await sendAll('release')
   }
   expect(readdirSync(folder)).toEqual([])
 }, 60_000)

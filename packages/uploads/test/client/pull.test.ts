@@ -13,10 +13,10 @@ import { optionsFor, puller } from './support/pullers.ts'
 
 describe.each(STORES)('a puller on %s', (store) => {
   const test = inTurns(store, STORES)
-  const given = sceneForAll(store)
+  const getScene = sceneForAll(store)
 
   test.each(['poll', 'events'] as const)('B10 pulls existing and new files, by %s', async (by) => {
-    const scene = given()
+    const scene = getScene()
     const box = await mailbox(scene)
     const large = new Uint8Array(3_000_000).map((_, at) => at % 251)
     await box.upload([
@@ -41,13 +41,13 @@ describe.each(STORES)('a puller on %s', (store) => {
     expect(first).toMatchObject({ mimeType: 'application/pdf', sha256: sha256(large) })
     expect(namesIn(one.folder)).toHaveLength(3)
     await expect.poll(() => indexOf(one.folder).filter(({ doneAt }) => doneAt !== null)).toHaveLength(3)
-    expect(one.told).toEqual([])
+    expect(one.reports).toEqual([])
     await one.stop()
     await one.stop()
   })
 
   test('pullOnce pulls the pending files and returns them', async () => {
-    const scene = given()
+    const scene = getScene()
     const box = await mailbox(scene)
     await box.sent('a', 'b', 'c')
     const options = optionsFor(scene, box)
@@ -60,7 +60,7 @@ describe.each(STORES)('a puller on %s', (store) => {
 
   // The list is the same on the other store, and flushing so many files is slow.
   test.runIf(store === 'sqlite')('more than a page of files, without duplicates', async () => {
-    const scene = given()
+    const scene = getScene()
     const box = await mailbox(scene)
     for (const at of [0, 1]) await box.sent(...Array.from({ length: 51 }, (_, n) => `${at} ${n}`))
     const { files } = await pullOnce(optionsFor(scene, box, { concurrency: 16 }))

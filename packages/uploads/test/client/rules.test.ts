@@ -8,46 +8,48 @@ import { pullOnce } from 'jobmill-uploads/client'
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
-import { betweenForAll, type Between, type Passing } from './support/between.ts'
+import { proxyForAll, type InboxProxy, type ProxiedRequest } from './support/inbox-proxy.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 import { optionsFor, puller } from './support/pullers.ts'
 
-const isContent = ({ path: at }: Passing, file: string): boolean => at === `/uploads/${file}/content`
-const isAck = ({ path: at }: Passing, file = ''): boolean => at.endsWith(`${file}/ack`)
-const isList = ({ method, path: at }: Passing): boolean => method === 'GET' && at.startsWith('/uploads?')
-const codesOf = (told: readonly { code: string }[]): string[] => told.map(({ code }) => code)
-const stillPending = async (box: Box): Promise<string[]> => (await pending(box)).files.map(({ id }) => id)
-const countOf = ({ seen }: Between, text: string): number => seen.filter((one) => one.includes(text)).length
+const isContent = ({ path: at }: ProxiedRequest, file: string): boolean => at === `/uploads/${file}/content`
+const isAck = ({ path: at }: ProxiedRequest, file = ''): boolean => at.endsWith(`${file}/ack`)
+const isList = ({ method, path: at }: ProxiedRequest): boolean =>
+  method === 'GET' && at.startsWith('/uploads?')
+const codesOf = (reports: readonly { code: string }[]): string[] => reports.map(({ code }) => code)
+const pendingIds = async (box: Box): Promise<string[]> => (await pending(box)).files.map(({ id }) => id)
+const countOf = ({ requests }: InboxProxy, text: string): number =>
+  requests.filter((one) => one.includes(text)).length
 
 /** The first byte of a range. */
 const from = (range = ''): number => Number(/^bytes=(\d+)-$/.exec(range)?.[1] ?? 0)
 
 /** A stream with more bytes than listed, without an end. */
-function endless(): ReadableStream<Uint8Array> {
+function endlessStream(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000)) })
 }
 
 describe.each(STORES)('a puller on %s, when', (store) => {
   const test = inTurns(store, STORES)
-  const given = sceneForAll(store)
-  const between = betweenForAll(() => given().url)
+  const getScene = sceneForAll(store)
+  const getProxy = proxyForAll(() => getScene().url)
 
-  async function set(...contents: string[]): Promise<{ box: Box; files: string[]; line: Between }> {
-    const scene = given()
+  async function setUp(...contents: string[]): Promise<{ box: Box; files: string[]; proxy: InboxProxy }> {
+    const scene = getScene()
     const box = await mailbox(scene)
-    return { box, files: await box.sent(...contents), line: between() }
+    return { box, files: await box.sent(...contents), proxy: getProxy() }
   }
 
   test('B7 a fetch is answered 404, that one is dropped without an acknowledgement, and the others come', async () => {
-    const { box, files, line } = await set('bad', 'good')
+    const { box, files, proxy } = await setUp('bad', 'good')
     const [bad = '', good = ''] = files
-    line.meddle((passing) => (isContent(passing, bad) ? new Response(null, { status: 404 }) : null))
-    const one = puller(line, box)
+    proxy.override((request) => (isContent(request, bad) ? new Response(null, { status: 404 }) : null))
+    const one = puller(proxy, box)
     await one.start()
     expect(await one.settled()).toMatchObject({ isComplete: true })
     expect(one.pulled.map(({ id }) => id)).toEqual([good])
-    expect(one.told[0]).toMatchObject({ code: 'FILE_GONE', againInMs: null })
-    await expect.poll(() => stillPending(box)).toEqual([bad])
+    expect(one.reports[0]).toMatchObject({ code: 'FILE_GONE', againInMs: null })
+    await expect.poll(() => pendingIds(box)).toEqual([bad])
     expect(one.troubles()).toEqual([])
   })
 
@@ -56,44 +58,44 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     ['429', () => new Response('no', { status: 429, headers: { 'retry-after': '0' } })],
     ['a broken line', () => Promise.reject(new Error('cut'))],
   ])('E32 a fetch fails with %s, it is retried, and delays no other file', async (_, answer) => {
-    const { box, files, line } = await set('bad', 'good')
+    const { box, files, proxy } = await setUp('bad', 'good')
     const [bad = ''] = files
     let failures = 3
-    line.meddle((passing) => (isContent(passing, bad) && failures-- > 0 ? answer() : null))
-    const one = puller(line, box, { concurrency: 1 })
+    proxy.override((request) => (isContent(request, bad) && failures-- > 0 ? answer() : null))
+    const one = puller(proxy, box, { concurrency: 1 })
     await one.start()
     await expect.poll(() => one.pulled).toHaveLength(2)
     expect(one.pulled.map(({ path: at }) => readFileSync(at, 'utf8'))).toEqual(['good', 'bad'])
-    await expect.poll(() => stillPending(box)).toEqual([])
-    expect(codesOf(one.told)).toEqual(['FETCH_FAILED', 'FETCH_FAILED', 'FETCH_FAILED'])
-    expect(one.told.map(({ attempts }) => attempts)).toEqual([1, 2, 3])
+    await expect.poll(() => pendingIds(box)).toEqual([])
+    expect(codesOf(one.reports)).toEqual(['FETCH_FAILED', 'FETCH_FAILED', 'FETCH_FAILED'])
+    expect(one.reports.map(({ attempts }) => attempts)).toEqual([1, 2, 3])
   })
 
   test('E32 a fetch stalls, it is aborted and retried', async () => {
-    const { box, files, line } = await set('slow')
+    const { box, files, proxy } = await setUp('slow')
     const [slow = ''] = files
     let isFirst = true
-    line.meddle((passing) => {
-      if (!isContent(passing, slow) || !isFirst) return null
+    proxy.override((request) => {
+      if (!isContent(request, slow) || !isFirst) return null
       isFirst = false
       return 'hang'
     })
-    const one = puller(line, box, { silence: 200 })
+    const one = puller(proxy, box, { silence: 200 })
     await one.start()
     await expect.poll(() => one.pulled).toHaveLength(1)
     // On a busy machine the next one may seem silent too.
-    expect(new Set(codesOf(one.told))).toEqual(new Set(['FETCH_FAILED']))
-    expect(one.told[0]?.message).toContain('too little data')
+    expect(new Set(codesOf(one.reports))).toEqual(new Set(['FETCH_FAILED']))
+    expect(one.reports[0]?.message).toContain('too little data')
   })
 
   test('E32 a fetch trickles, other files take its slot, and it resumes later', async () => {
     const content = 'x'.repeat(200_000)
-    const { box, files, line } = await set(content, 'quick')
+    const { box, files, proxy } = await setUp(content, 'quick')
     const [slow = '', quick = ''] = files
     const ranges: (string | undefined)[] = []
-    line.meddle((passing) => {
-      if (!isContent(passing, slow)) return null
-      const { range } = passing.headers
+    proxy.override((request) => {
+      if (!isContent(request, slow)) return null
+      const { range } = request.headers
       ranges.push(range)
       // A fetch that was aborted early on a busy machine is slowed down once more.
       if (from(range) > 100_000) return null
@@ -105,11 +107,11 @@ describe.each(STORES)('a puller on %s, when', (store) => {
       }
       return new Response(new ReadableStream({ pull: trickle }))
     })
-    const one = puller(line, box, { silence: 300, concurrency: 1 })
+    const one = puller(proxy, box, { silence: 300, concurrency: 1 })
     await one.start()
     await expect.poll(() => one.pulled.length).toBe(2)
-    const asked = line.seen.flatMap((seen) => /([^/]+)\/content$/.exec(seen)?.[1] ?? [])
-    expect(asked.slice(0, 2)).toEqual([slow, quick])
+    const fetched = proxy.requests.flatMap((request) => /([^/]+)\/content$/.exec(request)?.[1] ?? [])
+    expect(fetched.slice(0, 2)).toEqual([slow, quick])
     const { path: at = '' } = one.pulled.find(({ id }) => id === slow) ?? {}
     expect(readFileSync(at, 'utf8')).toBe(content)
     expect(ranges[0]).toBeUndefined()
@@ -118,20 +120,22 @@ describe.each(STORES)('a puller on %s, when', (store) => {
   })
 
   test('E36 the bytes differ, they are deleted and fetched again; at the end the file is left to the next list', async () => {
-    const { box, files, line } = await set('0123456789', 'good')
+    const { box, files, proxy } = await setUp('0123456789', 'good')
     const [bad = ''] = files
-    const wrong = [() => '012345678', endless, () => '9876543210']
+    const wrong = [() => '012345678', endlessStream, () => '9876543210']
     let isWrong = true
     let n = 0
-    line.meddle((passing) => (isWrong && isContent(passing, bad) ? new Response(wrong[n++ % 3]?.()) : null))
-    const one = puller(line, box, { hashAttempts: 3, relistEvery: 300 })
+    proxy.override((request) =>
+      isWrong && isContent(request, bad) ? new Response(wrong[n++ % 3]?.()) : null,
+    )
+    const one = puller(proxy, box, { hashAttempts: 3, relistEvery: 300 })
     await one.start()
-    await expect.poll(() => one.told.filter(({ againInMs }) => againInMs === null)).not.toEqual([])
-    expect(codesOf(one.told.slice(0, 3))).toEqual(['HASH_DIFFERS', 'HASH_DIFFERS', 'HASH_DIFFERS'])
-    expect(one.told[2]).toMatchObject({ attempts: 3, againInMs: null })
+    await expect.poll(() => one.reports.filter(({ againInMs }) => againInMs === null)).not.toEqual([])
+    expect(codesOf(one.reports.slice(0, 3))).toEqual(['HASH_DIFFERS', 'HASH_DIFFERS', 'HASH_DIFFERS'])
+    expect(one.reports[2]).toMatchObject({ attempts: 3, againInMs: null })
     await expect.poll(() => one.pulled).toHaveLength(1)
     await expect.poll(() => namesIn(one.folder)).toHaveLength(1)
-    await expect.poll(() => stillPending(box)).toEqual([bad])
+    await expect.poll(() => pendingIds(box)).toEqual([bad])
     await expect.poll(() => one.troubles()).toMatchObject([{ code: 'HASH_DIFFERS' }])
     isWrong = false
     await expect.poll(() => one.pulled).toHaveLength(2)
@@ -140,123 +144,129 @@ describe.each(STORES)('a puller on %s, when', (store) => {
   })
 
   test('B7 E41 a file is over the cap of the limits document, it is neither fetched nor acknowledged until the cap is raised', async () => {
-    const { box, files, line } = await set('x'.repeat(101), 'y'.repeat(100))
+    const { box, files, proxy } = await setUp('x'.repeat(101), 'y'.repeat(100))
     const [large = '', small = ''] = files
     let maxFileBytes = 100
-    line.meddle(async ({ path: at, ask }) =>
-      at === '/limits' ? Response.json({ ...((await (await ask()).json()) as object), maxFileBytes }) : null,
+    proxy.override(async ({ path: at, forward }) =>
+      at === '/limits'
+        ? Response.json({ ...((await (await forward()).json()) as object), maxFileBytes })
+        : null,
     )
-    const one = puller(line, box, { relistEvery: 300 })
+    const one = puller(proxy, box, { relistEvery: 300 })
     await one.start()
     expect(await one.settled()).toMatchObject({
       isComplete: false,
       troubles: [{ code: 'FILE_TOO_LARGE', againInMs: null, message: 'file too large: 101 bytes (max 100)' }],
     })
     expect(one.pulled.map(({ id }) => id)).toEqual([small])
-    expect(countOf(line, `${large}/content`)).toBe(0)
-    await expect.poll(() => stillPending(box)).toEqual([large])
+    expect(countOf(proxy, `${large}/content`)).toBe(0)
+    await expect.poll(() => pendingIds(box)).toEqual([large])
     maxFileBytes = 101
     await expect.poll(() => one.pulled).toHaveLength(2)
   })
 
   test('B7 an acknowledgement fails, the file stays, is not fetched again, and is acknowledged later', async () => {
-    const { box, files, line } = await set('kept')
+    const { box, files, proxy } = await setUp('kept')
     const [kept = ''] = files
     let failures = 2
-    line.meddle((passing) => (isAck(passing) && failures-- > 0 ? new Response('no', { status: 503 }) : null))
-    const one = puller(line, box)
+    proxy.override((request) =>
+      isAck(request) && failures-- > 0 ? new Response('no', { status: 503 }) : null,
+    )
+    const one = puller(proxy, box)
     await one.start()
-    await expect.poll(() => stillPending(box)).toEqual([])
-    expect(countOf(line, `${kept}/content`)).toBe(1)
-    expect(countOf(line, `${kept}/ack`)).toBe(3)
-    expect(codesOf(one.told)).toEqual(['ACK_FAILED', 'ACK_FAILED'])
+    await expect.poll(() => pendingIds(box)).toEqual([])
+    expect(countOf(proxy, `${kept}/content`)).toBe(1)
+    expect(countOf(proxy, `${kept}/ack`)).toBe(3)
+    expect(codesOf(one.reports)).toEqual(['ACK_FAILED', 'ACK_FAILED'])
     expect(one.pulled).toHaveLength(1)
   })
 
   test('B7 the acknowledgement races with the sweep, or the file is unknown, and the file is kept', async () => {
-    const { box, line } = await set('raced', 'gone')
+    const { box, proxy } = await setUp('raced', 'gone')
     const answers = [Response.json({ acked: true, raced: true }), new Response(null, { status: 404 })]
-    line.meddle((passing) => (isAck(passing) ? (answers.shift() ?? null) : null))
-    const one = puller(line, box)
+    proxy.override((request) => (isAck(request) ? (answers.shift() ?? null) : null))
+    const one = puller(proxy, box)
     await one.start()
     expect(await one.settled()).toMatchObject({ isComplete: true })
     expect(namesIn(one.folder)).toHaveLength(2)
     expect(indexOf(one.folder).map(({ doneAt }) => typeof doneAt)).toEqual(['number', 'number'])
-    expect(one.told).toEqual([])
+    expect(one.reports).toEqual([])
   })
 
   test('E36 a file is acknowledged with the hash of what is on the disk', async () => {
-    const { box, line } = await set('one')
+    const { box, proxy } = await setUp('one')
     const bodies: string[] = []
-    line.meddle((passing) => {
-      if (isAck(passing)) bodies.push(passing.body)
+    proxy.override((request) => {
+      if (isAck(request)) bodies.push(request.body)
       return null
     })
-    await pullOnce(optionsFor(line, box))
+    await pullOnce(optionsFor(proxy, box))
     expect(bodies).toEqual([JSON.stringify({ sha256: sha256('one') })])
   })
 
   test('B7 an acknowledged file is listed again, it is acknowledged again and not fetched', async () => {
-    const { box, files, line } = await set('one')
-    const options = optionsFor(line, box)
+    const { box, files, proxy } = await setUp('one')
+    const options = optionsFor(proxy, box)
     const listed = (await pending(box)).files
     const before = await pullOnce(options)
     rmSync(before.files[0]?.path ?? '')
-    line.meddle((passing) =>
-      isList(passing) ? Response.json({ files: listed, cursor: 'x', more: false }) : null,
+    proxy.override((request) =>
+      isList(request) ? Response.json({ files: listed, cursor: 'x', more: false }) : null,
     )
     expect(await pullOnce(options)).toMatchObject({ isComplete: true })
-    expect(countOf(line, `${files[0]}/content`)).toBe(1)
-    expect(countOf(line, `${files[0]}/ack`)).toBe(2)
+    expect(countOf(proxy, `${files[0]}/content`)).toBe(1)
+    expect(countOf(proxy, `${files[0]}/ack`)).toBe(2)
     expect(namesIn(options.folder)).toEqual([])
   })
 
   test('the inbox redirects, and the token is not sent there', async () => {
-    const { box, line } = await set('one')
-    line.meddle(({ path: at }) =>
+    const { box, proxy } = await setUp('one')
+    proxy.override(({ path: at }) =>
       at === '/limits'
-        ? new Response(null, { status: 307, headers: { location: `${line.url}/elsewhere` } })
+        ? new Response(null, { status: 307, headers: { location: `${proxy.url}/elsewhere` } })
         : null,
     )
-    const refused = pullOnce(optionsFor(line, box, { onTrouble: () => {} }))
+    const refused = pullOnce(optionsFor(proxy, box, { onTrouble: () => {} }))
     await expect(refused).rejects.toMatchObject({ code: 'REFUSED', status: 307, field: 'url' })
-    expect(countOf(line, 'elsewhere')).toBe(0)
+    expect(countOf(proxy, 'elsewhere')).toBe(0)
   })
 
   test('the acknowledgement says that the hash is another, it is reported and the file is kept', async () => {
-    const { box, files, line } = await set('one')
-    line.meddle((passing) =>
-      isAck(passing) ? Response.json({ code: 'HASH_DIFFERS' }, { status: 409 }) : null,
+    const { box, files, proxy } = await setUp('one')
+    proxy.override((request) =>
+      isAck(request) ? Response.json({ code: 'HASH_DIFFERS' }, { status: 409 }) : null,
     )
-    const summary = await pullOnce(optionsFor(line, box, { onTrouble: () => {} }))
+    const summary = await pullOnce(optionsFor(proxy, box, { onTrouble: () => {} }))
     expect(summary).toMatchObject({ isComplete: false, troubles: [{ code: 'ACK_FAILED' }] })
-    await expect.poll(() => stillPending(box)).toEqual(files)
+    await expect.poll(() => pendingIds(box)).toEqual(files)
   })
 
   test('onFile throws, the file is not acknowledged or fetched again, and onFile is called again', async () => {
-    const { box, files, line } = await set('one')
+    const { box, files, proxy } = await setUp('one')
     let calls = 0
-    const one = puller(line, box, {
+    const one = puller(proxy, box, {
       onFile() {
         calls += 1
         if (calls < 3) throw new Error('not now')
       },
     })
     await one.start()
-    await expect.poll(() => stillPending(box)).toEqual([])
+    await expect.poll(() => pendingIds(box)).toEqual([])
     expect(calls).toBe(3)
-    expect(codesOf(one.told)).toEqual(['LISTENER_FAILED', 'LISTENER_FAILED'])
-    expect(countOf(line, `${files[0]}/content`)).toBe(1)
+    expect(codesOf(one.reports)).toEqual(['LISTENER_FAILED', 'LISTENER_FAILED'])
+    expect(countOf(proxy, `${files[0]}/content`)).toBe(1)
   })
 
   test('onFile moves the file away and the acknowledgement fails, nothing is fetched again', async () => {
-    const { box, files, line } = await set('one')
+    const { box, files, proxy } = await setUp('one')
     let failures = 2
-    line.meddle((passing) => (isAck(passing) && failures-- > 0 ? new Response('no', { status: 500 }) : null))
-    const one = puller(line, box, { onFile: ({ path: at }) => rmSync(at) })
+    proxy.override((request) =>
+      isAck(request) && failures-- > 0 ? new Response('no', { status: 500 }) : null,
+    )
+    const one = puller(proxy, box, { onFile: ({ path: at }) => rmSync(at) })
     await one.start()
-    await expect.poll(() => stillPending(box)).toEqual([])
-    expect(countOf(line, `${files[0]}/content`)).toBe(1)
+    await expect.poll(() => pendingIds(box)).toEqual([])
+    expect(countOf(proxy, `${files[0]}/content`)).toBe(1)
     expect(one.rewrite(one.pulled[0]?.uri)).toBe(one.pulled[0]?.uri)
   })
 
@@ -271,33 +281,33 @@ describe.each(STORES)('a puller on %s, when', (store) => {
       () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     ],
   ])('B7 the answer to the list %s, the cursor stays and the list is retried', async (_, answer) => {
-    const { box, line } = await set('one')
-    const one = puller(line, box)
+    const { box, proxy } = await setUp('one')
+    const one = puller(proxy, box)
     await one.start()
     // It waits for files after the first one.
-    await expect.poll(() => countOf(line, 'after=')).toBe(1)
+    await expect.poll(() => countOf(proxy, 'after=')).toBe(1)
     let failures = 2
-    line.meddle((passing) => (isList(passing) && failures-- > 0 ? answer() : null))
+    proxy.override((request) => (isList(request) && failures-- > 0 ? answer() : null))
     await box.sent('two')
     await box.sent('three')
     await expect.poll(() => one.pulled).toHaveLength(3)
     // Both may have arrived with the pending response.
     await expect.poll(() => failures).toBeLessThanOrEqual(0)
-    await expect.poll(() => one.told.length).toBeGreaterThanOrEqual(1)
-    expect(countOf(line, 'GET /uploads?') - countOf(line, 'after=')).toBe(1)
-    expect(one.told[0]?.code).toMatch(/LIST_FAILED|TOKEN_REFUSED/)
+    await expect.poll(() => one.reports.length).toBeGreaterThanOrEqual(1)
+    expect(countOf(proxy, 'GET /uploads?') - countOf(proxy, 'after=')).toBe(1)
+    expect(one.reports[0]?.code).toMatch(/LIST_FAILED|TOKEN_REFUSED/)
   })
 
   test.each(['poll', 'events'] as const)(
     'B7 the cursor is answered 410, by %s, it is dropped and everything is listed from the beginning',
     async (by) => {
-      const { box, line } = await set('one')
-      const one = puller(line, box, { by })
+      const { box, proxy } = await setUp('one')
+      const one = puller(proxy, box, { by })
       await one.start()
       await expect.poll(() => one.pulled).toHaveLength(1)
       let lost = 0
       let isDropped = false
-      line.meddle(({ path: at, headers }) => {
+      proxy.override(({ path: at, headers }) => {
         const hasCursor = at.includes('after=') || headers['last-event-id'] !== undefined
         isDropped ||= !hasCursor && (at.startsWith('/uploads?') || at === '/events')
         if (!hasCursor || isDropped) return null
@@ -305,7 +315,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
         return Response.json({ code: 'CURSOR_GONE' }, { status: 410 })
       })
       // The next request has a cursor.
-      if (by === 'events') line.cut()
+      if (by === 'events') proxy.cut()
       await box.sent('two')
       await expect.poll(() => one.pulled).toHaveLength(2)
       await box.sent('three')
@@ -316,22 +326,22 @@ describe.each(STORES)('a puller on %s, when', (store) => {
   )
 
   test('B7 an invalid list entry is reported, and the other files are pulled', async () => {
-    const { box, files, line } = await set('one', 'two')
-    line.meddle(async (passing) => {
-      if (!isList(passing)) return null
-      const page = (await (await passing.ask()).json()) as { files: { id: string }[] }
+    const { box, files, proxy } = await setUp('one', 'two')
+    proxy.override(async (request) => {
+      if (!isList(request)) return null
+      const page = (await (await request.forward()).json()) as { files: { id: string }[] }
       const [first, ...rest] = page.files
       const bad = first?.id === files[0] ? [{ ...first, id: '../../etc' }] : page.files.slice(0, 1)
       return Response.json({ ...page, files: [...bad, null, ...rest] })
     })
-    const one = puller(line, box)
+    const one = puller(proxy, box)
     await one.start()
     await expect.poll(() => one.pulled.map(({ id }) => id)).toEqual([files[1]])
-    expect(one.told[0]?.message).toBe('the inbox listed 2 invalid files')
+    expect(one.reports[0]?.message).toBe('the inbox listed 2 invalid files')
   })
 
   test('B7 a rotated token is read again: from a file, and from a function', async () => {
-    const scene = given()
+    const scene = getScene()
     const box = await mailbox(scene)
     await box.sent('one')
     const file = path.join(freshFolder(), 'token')
@@ -341,21 +351,21 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     const byFunction = puller(scene, box, { token: async () => token, by: 'events' })
     await byFile.start()
     await byFunction.start()
-    for (const { told } of [byFile, byFunction])
-      await expect.poll(() => told[0]).toMatchObject({ code: 'TOKEN_REFUSED', uri: null })
+    for (const { reports } of [byFile, byFunction])
+      await expect.poll(() => reports[0]).toMatchObject({ code: 'TOKEN_REFUSED', uri: null })
     rmSync(file)
-    await expect.poll(() => byFile.told.at(-1)?.message).toContain('cannot be read')
+    await expect.poll(() => byFile.reports.at(-1)?.message).toContain('cannot be read')
     writeFileSync(file, `${box.token}\n`)
-    await expect.poll(() => byFile.told.at(-1)?.code).toBe('LISTENER_FAILED')
+    await expect.poll(() => byFile.reports.at(-1)?.code).toBe('LISTENER_FAILED')
     token = box.token
     await expect.poll(() => byFunction.pulled).toHaveLength(1)
   })
 
   test('pullOnce reports an unreachable inbox', async () => {
-    const { box } = await set('one')
+    const { box } = await setUp('one')
     const options = optionsFor({ url: 'http://127.0.0.1:1' }, box, { onTrouble: () => {} })
     await expect(pullOnce(options)).rejects.toMatchObject({ code: 'UNREACHABLE' })
-    const wrong = optionsFor(given(), box, { token: 'jmu_wrong', onTrouble: () => {} })
+    const wrong = optionsFor(getScene(), box, { token: 'jmu_wrong', onTrouble: () => {} })
     await expect(pullOnce(wrong)).rejects.toMatchObject({ code: 'REFUSED', status: 401 })
   })
 })

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { atFileEnd } from '../../../../../test/support/file-end.ts'
 
-const made: string[] = []
+const folders: string[] = []
 
 async function removeAll(): Promise<void> {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 }
 
 /** Removed after the tests of the file. */
 export function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-pull-'))
-  made.push(folder)
+  folders.push(folder)
   atFileEnd(removeAll)
   return folder
 }

@@ -4,10 +4,10 @@ import { onTestFinished } from 'vitest'
 import type { Box, Scene } from '../../support/inboxes.ts'
 import { freshFolder } from './folders.ts'
 
-export interface Pulling extends Puller {
+export interface TestPuller extends Puller {
   readonly folder: string
   readonly pulled: PulledFile[]
-  readonly told: Trouble[]
+  readonly reports: Trouble[]
 }
 
 /** Short waits for tests. */
@@ -21,18 +21,18 @@ export function optionsFor(
   return { url: scene.url, mailbox: box.id, token: box.token, folder: freshFolder(), ...QUICK, ...options }
 }
 
-export function puller(scene: Pick<Scene, 'url'>, box: Box, options: Partial<PullOptions> = {}): Pulling {
+export function puller(scene: Pick<Scene, 'url'>, box: Box, options: Partial<PullOptions> = {}): TestPuller {
   const pulled: PulledFile[] = []
-  const told: Trouble[] = []
+  const reports: Trouble[] = []
   const all = optionsFor(scene, box, options)
-  const made = pull({
+  const instance = pull({
     ...all,
     async onFile(file) {
       await options.onFile?.(file)
       pulled.push(file)
     },
-    onTrouble: (trouble) => void told.push(trouble),
+    onTrouble: (trouble) => void reports.push(trouble),
   })
-  onTestFinished(() => made.stop())
-  return { ...made, folder: all.folder, pulled, told }
+  onTestFinished(() => instance.stop())
+  return { ...instance, folder: all.folder, pulled, reports }
 }

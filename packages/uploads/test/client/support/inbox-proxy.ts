@@ -6,33 +6,33 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-export interface Passing {
+export interface ProxiedRequest {
   readonly method: string
   /** The path after the mailbox: `/uploads/ID/content`. */
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
   /** Forwards the request to the inbox. */
-  readonly ask: () => Promise<Response>
+  readonly forward: () => Promise<Response>
 }
 
 /** The replacement response, or null to pass the request on. `hang` never responds. */
-type Meddle = (passing: Passing) => Promise<Response | 'hang' | null> | Response | 'hang' | null
+type Override = (request: ProxiedRequest) => Promise<Response | 'hang' | null> | Response | 'hang' | null
 
-export interface Between {
+export interface InboxProxy {
   readonly url: string
   /** Every request, as `GET /uploads`. */
-  readonly seen: string[]
+  readonly requests: string[]
   /** Applies from now on. */
-  readonly meddle: (how: Meddle) => void
+  readonly override: (next: Override) => void
   /** Closes every connection. */
   readonly cut: () => void
 }
 
 /** One for a whole test file; each test starts without an override. */
-export function betweenForAll(upstream: () => string): () => Between {
-  let how: Meddle | null = null
-  const seen: string[] = []
+export function proxyForAll(upstream: () => string): () => InboxProxy {
+  let override: Override | null = null
+  const requests: string[] = []
   const server = createServer(
     (request, response) => void pass(request, response).catch(() => response.destroy()),
   )
@@ -43,24 +43,25 @@ export function betweenForAll(upstream: () => string): () => Between {
     const path = (request.url ?? '').replace(/^\/mailboxes\/[^/]+/, '')
     const method = request.method ?? ''
     const body = method === 'POST' && path.endsWith('/ack') ? Buffer.concat(chunks).toString() : ''
-    seen.push(`${method} ${path}`)
-    const gone = new AbortController()
-    response.on('close', () => gone.abort())
+    requests.push(`${method} ${path}`)
+    const clientClosed = new AbortController()
+    response.on('close', () => clientClosed.abort())
     const headers = Object.entries(request.headers).filter(
       ([name]) => !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name),
     ) as [string, string][]
-    const ask = (): Promise<Response> =>
+    const forward = (): Promise<Response> =>
       fetch(`${upstream()}${request.url}`, {
         method,
         headers,
-        signal: gone.signal,
+        signal: clientClosed.signal,
         ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
       })
-    const said = (await how?.({ method, path, headers: request.headers, body, ask })) ?? (await ask())
-    if (said === 'hang') return
-    response.writeHead(said.status, Object.fromEntries(said.headers))
+    const answer =
+      (await override?.({ method, path, headers: request.headers, body, forward })) ?? (await forward())
+    if (answer === 'hang') return
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
     response.flushHeaders()
-    for await (const chunk of (said.body ?? []) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
       await new Promise<void>((written) => response.write(chunk, () => written()))
       if (response.destroyed) break
     }
@@ -72,8 +73,8 @@ export function betweenForAll(upstream: () => string): () => Between {
     await once(server, 'listening')
   })
   beforeEach(() => {
-    how = null
-    seen.length = 0
+    override = null
+    requests.length = 0
   })
   afterAll(async () => {
     const closed = once(server, 'close')
@@ -83,8 +84,8 @@ export function betweenForAll(upstream: () => string): () => Between {
   })
   return () => ({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    meddle: (next) => void (how = next),
+    requests,
+    override: (next) => void (override = next),
     cut: () => server.closeAllConnections(),
   })
 }
