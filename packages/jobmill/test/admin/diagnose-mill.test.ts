@@ -16,7 +16,7 @@ interface Scene {
   readonly store: Store
   readonly pass: (ms: number) => void
   readonly diagnose: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
-  /** Without healthy results. */
+  /** Only the problems, without healthy results. */
   readonly troubles: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
 }
 
@@ -115,7 +115,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toMatchObject([
       { check: 'duties', level: 'warning', says: 'duty "retain" last succeeded 20 m ago' },
     ])
-    // With the period of the options.
+    // With the period from the options it is not overdue.
     expect(await troubles({ retain: { every: '10m' } })).toEqual([])
     // Without a running process no duty can be late.
     await store.deregister(id)
@@ -149,7 +149,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
       },
     ])
     await store.register(anInstance({ label: 'living' }))
-    // It has just started, and is about to see it.
+    // This process has just started, and its reaper will soon run.
     expect(await troubles()).toEqual([])
     pass(20_000)
     await store.register(anInstance({ label: 'another' }))

@@ -193,7 +193,7 @@ describe('diagnose on sqlite', () => {
     expect(await sqlite(link).tools.resources()).toMatchObject({ walBytes: statSync(`${path}-wal`).size })
     expect(held).toMatchObject({ check: 'log', level: 'warning' })
     expect(held?.says).toMatch(/the write-ahead log has grown to [\d.]+ MiB/)
-    // Only where the system reports it.
+    // Only Linux reports which process holds the log.
     const [by, end] =
       process.platform === 'linux' ? [`process ${process.pid} (`, `kill ${process.pid}`] : ['', '']
     expect(held?.says).toContain(by)

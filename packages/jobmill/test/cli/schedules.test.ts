@@ -81,7 +81,8 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
     expect((await place.run(add)).code).toBe(0)
     const listed = await mill.overrides()
     expect(listed.map(({ option, value, code: declared }) => [option, value, declared])).toEqual([
-      // Passed and equal to code; different from code; passed and different.
+      // An option that was passed and equals the code, one that was omitted and differs from it, and one
+      // that was passed and differs.
       ['job', 'report', 'report'],
       ['priority', 0, 2],
       ['when', '@hourly', '@daily'],

@@ -44,7 +44,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(await leaders(second)).toEqual(all(first.instance.id))
     await platform.advance('5s')
     expect(await leaders(second)).toEqual(all(second.instance.id))
-    // It does not wait for a notice.
+    // The first process notices the loss on its own.
     expect(first.events.filter(({ type }) => type === 'led')).toHaveLength(4)
   })
 

@@ -1,5 +1,5 @@
-// Bar 5: a claim with very many waiting jobs costs as much as with a thousand. Counted in pages and plans;
-// `npm run bench:million` measures times.
+// Target 5: a claim with very many waiting jobs costs as much as with a thousand. Counted in pages and
+// plans; `npm run bench:million` measures times.
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, inject, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-// Bar 12: operators can change settings at run time, and a deploy does not undo them.
+// Target 12: operators can change settings at run time, and a deploy does not undo them.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'

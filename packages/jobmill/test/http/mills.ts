@@ -67,7 +67,7 @@ export async function bench(
     jobs: [echo, dies, holds, bulkJob(() => mill)],
     queues: { default: {} },
     limits: { smtp: { rate: 5, per: '1h' } },
-    // Never during these tests.
+    // This schedule never fires during the tests.
     schedules: [{ name: 'nightly', job: 'echo', when: '0 3 29 2 *', payload: { password: 'p', who: 'ada' } }],
     log: 'silent',
     grace: 0,

@@ -1,4 +1,4 @@
-/** Permits inside a handler: who waits, who is woken, and what is released. On the oracle. */
+/** Permits inside a handler: which job waits, which one is woken, and what is released. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { Snooze } from '../../src/job/thrown.ts'
 import { holding } from '../../src/limits/holding.ts'

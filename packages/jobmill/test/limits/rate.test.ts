@@ -19,7 +19,7 @@ interface Use {
 
 const MINUTE = 60_000
 
-/** The largest delay until a job that was sent away is claimed again: the heartbeat finds due jobs. */
+/** The largest delay until a snoozed job is claimed again: the heartbeat finds due jobs. */
 const PICKUP_MS = 640
 
 interface Work {
@@ -31,7 +31,7 @@ interface Work {
 }
 
 /**
- * One worker: each job is sent away and claimed again until it has drawn on the limit. There is always
+ * One worker: each job is snoozed and claimed again until it has acquired the limit. There is always
  * another job.
  */
 async function worker(process: Process, platform: TestPlatform, work: Work): Promise<void> {
@@ -72,7 +72,7 @@ function works(
     Array.from({ length: workers }, () => worker(process, platform, { ...work, until, uses })),
   )
   return async () => {
-    // Beyond the end, for jobs that were sent away.
+    // Advance past the end, so that snoozed jobs finish.
     await platform.advance(Math.max(0, until - platform.now()) + 2 * MINUTE)
     await Promise.all(all)
     return uses

@@ -211,7 +211,7 @@ export function world(plain: Store, clock: Clock): World {
       for (const { observer: own } of all) while (own.needed()) await own.pass()
     },
     async endSamples() {
-      // The last run of each ends with a change.
+      // Change every gauge once more, so that its last run of equal samples ends.
       await sample(1)
       for (const queue of QUEUES) await stand(queue, 'ready')
       await stand('', 'taken')

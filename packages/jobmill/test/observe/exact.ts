@@ -1,5 +1,5 @@
 /**
- * Bar 11, for one store: counters, percentiles and counts over time and processes equal a brute-force
+ * Target 11, for one store: counters, percentiles and counts over time and processes equal a brute-force
  * evaluation of every event and sample, whatever was lost on the way.
  */
 import { afterEach, expect, test } from 'vitest'
@@ -158,7 +158,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     await expect(lateOne?.pass()).rejects.toThrow('planned to fail')
     await otherOne?.pass()
     while ((await store.rollUp(10)) > 0);
-    // Rolled up, an hour later.
+    // The first bucket is rolled up, and an hour passes.
     clock.advance(3_600_000)
     other.emit('finished', finished('q', 10, 20))
     await otherOne?.pass()
@@ -169,7 +169,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
       (await store.metrics({ scopes: ['queue q'], resolution, from: 0, before: 2e12 })).map(
         ({ at, data }) => [at - START_AT, data.counters, Object.values(data.histograms?.['total'] ?? {})],
       )
-    // For each size: both buckets of then together, and an hour later the one of then.
+    // For each resolution: one bucket with both early jobs, and one an hour later with the third.
     const expected = [120_000, 120_000, 0].map((at) => [
       [at, { done: 2 }, [2]],
       [at + 3_600_000, { done: 1 }, [1]],

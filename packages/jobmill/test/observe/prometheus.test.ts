@@ -151,7 +151,7 @@ describe.each(subjects)('a mill on $name reports to Prometheus', ({ name, mill: 
     expect(at('swept_rows_total', { outcome: 'jobs' })).toBe(1)
     expect(at('duty_runs_total', { duty: 'flush' })).toBeGreaterThan(2)
     expect(at('duty_last_success_age_seconds', { duty: 'retain' })).toBe(0)
-    // No job requests it, and it has not failed.
+    // No job requests this duty, and it has not failed.
     expect(at('duty_last_success_age_seconds', { duty: 'stage' })).toBeUndefined()
     expect([at('event_loop_lag_seconds'), at('event_loop_lag_max_seconds')]).toEqual([0.001, 0.005])
     expect(at('store_call_seconds_count', { verb: 'renew' })).toBeGreaterThan(20)
@@ -177,7 +177,7 @@ describe.each(subjects)('a mill on $name reports to Prometheus', ({ name, mill: 
     for (const [round, how] of (['done', 'failed', 'done', 'done'] as const).entries()) {
       await mill.enqueue(work, { how })
       await mill.drain()
-      // Before the next flush, and at times after one or in another bucket.
+      // Read before the next flush, and again at a time that may be after one or in another bucket.
       await look()
       await mill.clock.advance(`${2 + 3 * round}s`)
       await look()

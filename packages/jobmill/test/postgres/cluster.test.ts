@@ -85,7 +85,7 @@ test('P13 the first use of a key while its limit is being changed waits, and use
   await untilBlocked(changing)
   await changing.query('COMMIT')
   expect(await taking).toMatchObject([{ outcome: 'granted' }])
-  // A limit that is deleted at the same time is none.
+  // A limit that is deleted at the same time is unknown.
   await changing.query(`BEGIN; DELETE FROM ${schema}.limit WHERE name = 'keyed'`)
   const late = store.acquire([anAcquire('keyed', { key: 'another' })])
   await untilBlocked(changing)

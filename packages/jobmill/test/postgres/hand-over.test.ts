@@ -66,7 +66,7 @@ async function scene() {
       await after
       return isTold
     },
-    /** The next arrival that was not there before. */
+    /** Resolves at once if this many jobs have arrived, else with the next arrival. */
     arrival: (jobs: number) =>
       arrived.length >= jobs ? Promise.resolve() : new Promise<void>((resolve) => listeners.push(resolve)),
     /** Everything that was sent earlier has arrived when it resolves. */

@@ -139,7 +139,7 @@ describe('postgres: writes that are refused temporarily', () => {
       const payload = next++
       const id = crypto.randomUUID()
       await refuseTimes('job', 2, code)
-      // One of them for longer than an error in the data may last before less is written.
+      // One code is refused for longer than the finisher waits before it drops refused data.
       await refuseTimes('attempt', code === 'XX000' ? 9 : 4, code)
       const job = await persistently(() => mill.enqueue(parent, payload, { id }))
       expect([code, await job.result({ timeout: '30s' })]).toEqual([code, { kept: payload }])

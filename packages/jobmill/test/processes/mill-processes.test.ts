@@ -148,7 +148,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     )
     sleeper.tell({ let: 'stubborn' })
     await sleeper.untilMessages((messages) => messages.includes(`event lease-lost ${id}`))
-    // It stopped on its own account: that is a crash even when it resumes.
+    // The process itself was paused, so this counts as a crash even if it resumes.
     await sleeper.untilMessages((messages) => messages.includes('event instance-back '))
     expect(await mill.get(id)).toMatchObject({ state: 'running', crashes: 1 })
     const [lost] = await mill.history(id)

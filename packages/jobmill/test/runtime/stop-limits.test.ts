@@ -115,7 +115,7 @@ async function proxy(port: number) {
   return { port: (server.address() as AddressInfo).port, goSilent: () => void (isSilent = true) }
 }
 
-/** Stops a mill whose handler ends after the database stopped to answer. Returns how long the stop took. */
+/** Stops a mill whose handler ends after the database stopped answering. Returns how long the stop took. */
 async function tookMs(store: Store, platform: ReturnType<typeof testPlatform>, breakStore: () => void) {
   const { job, entered, open } = gated()
   const mill = jobmill({ store, platform, jobs: [job], log: 'silent' })

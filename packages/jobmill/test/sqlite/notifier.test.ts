@@ -122,10 +122,10 @@ describe('the notifier of sqlite', () => {
     await neighbour.enqueue([aJob()])
     assert.equal((await store.wait(waiting))[0]?.jobs, 1)
     assert.deepEqual(await store.wait({ ...waiting, timeoutMs: 30 }), [])
-    // Nor the writes of this process.
+    // A write of this process is not missed either.
     await store.enqueue([aJob()])
     assert.equal((await store.wait(waiting))[0]?.jobs, 1)
-    // Nor what arrived while it waited for another queue.
+    // A job that arrives during a wait for another queue is not missed either.
     const other = store.wait({ queues: ['other'], timeoutMs: 5_000 })
     await neighbour.enqueue([aJob(), aJob({ queue: 'other' })])
     await other

@@ -254,8 +254,8 @@ interface Load {
 }
 
 /**
- * Jobs ask, wait for up to a second, and come back a little late when they were sent away. Returns the grants
- * of each minute.
+ * Each job requests a token and waits for up to a second; a refused job returns a little late. Returns the
+ * grants of each minute.
  */
 function simulate(limit: RateSettings, { jobs, newcomerEveryMs, lateUpToMs, forMs }: Load) {
   const one = budget(limit)

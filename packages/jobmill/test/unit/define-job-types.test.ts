@@ -1,6 +1,6 @@
 /**
- * Types flow from the definition to enqueue, run and result without a cast. The compiler checks them; the
- * file runs so that it counts.
+ * The definition determines the types of enqueue, run and result without a cast. The compiler checks them;
+ * the file also runs, so that it counts as a test.
  */
 import * as v from 'valibot'
 import { describe, expectTypeOf, it } from 'vitest'
@@ -145,7 +145,7 @@ async function calls(mill: Mill): Promise<void> {
   // @ts-expect-error not what the handler takes
   await mill.enqueue(plain, { id: 'x' })
   expectTypeOf(await (await mill.enqueue(untyped, { any: 'thing' })).result()).toEqualTypeOf<string>()
-  // The result has been JSON.
+  // The result went through JSON.
   expectTypeOf(await (await mill.enqueue(dated, null)).result()).toEqualTypeOf<{
     at: string
     list: string[]

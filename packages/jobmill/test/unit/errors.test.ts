@@ -1,4 +1,4 @@
-/** The one error class: how its message reads, what it shows of a value, and who recognises it. */
+/** The one error class: its message, how it shows a value, and how copies of the package recognize it. */
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import {

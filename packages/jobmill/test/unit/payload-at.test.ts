@@ -1,4 +1,4 @@
-/** `user.id:42`: the part before the first colon is a path. What cannot be one is refused with its field. */
+/** `user.id:42`: the part before the first colon is a path. An invalid path is refused with its field. */
 import { expect, test } from 'vitest'
 import { checkPayloadAt, readPayloadAt } from '../../src/store/payload-at.ts'
 import { refusal } from './support.ts'

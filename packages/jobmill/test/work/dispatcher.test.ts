@@ -1,4 +1,4 @@
-// The dispatcher: claims when there is room and a sign of work, and never after stop.
+// The dispatcher: claims after a wake-up when there is room, and never after stop.
 import { describe, expect, test } from 'vitest'
 import type { Lease } from '../../src/store/claim.ts'
 import { dispatcherBench, startedBench as started } from './dispatcher-bench.ts'

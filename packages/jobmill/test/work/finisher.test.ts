@@ -198,7 +198,7 @@ const refusing = (bad: ReadonlySet<string>) => async (items: readonly Finish[]) 
   return items.map(accepted)
 }
 
-/** Other outcomes of its shape are written between its retries. */
+/** Writes other outcomes of the same shape between the retries. */
 async function writingOthers(
   { platform, finisher }: Pick<ReturnType<typeof bench>, 'platform' | 'finisher'>,
   like: Partial<Finish>,

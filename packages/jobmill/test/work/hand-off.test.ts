@@ -32,7 +32,7 @@ function bench(room: Record<string, number> = { default: 5 }) {
     unsure: () => void calls.push('unsure'),
     platform,
   })
-  /** At once, as without a claim in flight. */
+  /** Makes an offer synchronously, as without a claim in flight. */
   const offer = (jobs: Parameters<MakeOffer>[0]) => {
     const made = make(jobs)
     if (made instanceof Promise) throw new Error('a promise')

@@ -169,7 +169,7 @@ describe('progress and logs of running attempts', () => {
     attempt.ended = true
     await platform.advance(500)
     expect(written.flatMap(({ items }) => items)).toEqual([])
-    // No empty call of the database.
+    // The database is not called without items.
     expect(written).toEqual([])
   })
 

@@ -103,7 +103,7 @@ describe('idle worker offers', () => {
     bring(1)
     bring(2)
     expect([released.length, leases.length]).toEqual([1, 1])
-    // Also when none is left: another process may have used one, and its message was lost.
+    // Offers expire even if none is left: another process may have used one, and its message was lost.
     standing.forget()
     await platform.advance(15_999)
     expect(standing.isOffered).toBe(true)

@@ -48,7 +48,7 @@ function servingOf({ instances }: World, id: string): Pick<NewInstance, 'queues'
     : { queues, kinds: KINDS.slice(1), onDead: [] }
 }
 
-/** A worker that has just started knows nothing. */
+/** A worker that has just started has no leases. */
 export function newWorker(world: World): Worker {
   return { instance: mintId(world), hand: [], onTheWay: [] }
 }

@@ -1,4 +1,5 @@
-// Jobs and other holders draw on limits, and an operator changes them. Queues also name them: see operate.ts.
+// Jobs and other holders acquire limits, and an operator changes them. Queues use them too: see
+// operate.ts.
 import * as fc from 'fast-check'
 import type { LimitSettings } from '../../../src/job/limit.ts'
 import type { AcquireRequest } from '../../../src/store/limit.ts'

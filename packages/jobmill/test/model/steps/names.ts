@@ -5,7 +5,7 @@ import type { Step, World } from '../world.ts'
 
 export const QUEUES = ['a', 'b']
 export const KINDS = ['x', 'y', 'z']
-/** Kinds whose deaths some workers follow up, and the kinds of the follow-ups. */
+/** Kinds with an onDead handler in some workers, and the kinds of their follow-ups. */
 export const FOLLOWED = ['x', 'y']
 export const FOLLOWING = FOLLOWED.map(onDeadKind)
 export const DEDUPE_KEYS = ['k1', 'k2', 'k3']
@@ -15,7 +15,7 @@ export const DUTIES = ['reap', 'stage']
 export const SCHEDULES = ['s1', 's2']
 export const LIMITS = ['rate', 'permits', 'keyed']
 export const LIMIT_KEYS = ['l1', 'l2']
-/** The name of nothing. */
+/** A name that does not exist. */
 export const NOBODY = 'nope'
 
 // The clock moves in tens, and these end in 3: nothing is read in the instant in which a lease or a hold

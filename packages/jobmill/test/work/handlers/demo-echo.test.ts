@@ -45,7 +45,7 @@ test('it throws Dead on request', async () => {
 test('a sleep ends when the signal fires, with its reason', async () => {
   const { signal, interrupt } = interruptible()
   const attempt = failure(
-    // It sleeps after the line is logged, and is not awake in the next turn.
+    // It sleeps after it has logged the line, and still sleeps in the next turn.
     run(demoEcho, { sleep: '1h' }, { signal, onLog: () => setImmediate(() => interrupt('cancelled')) }),
   )
   const error = await attempt

@@ -1,4 +1,7 @@
-/** No exit from a handler leaves a timer or a listener behind; also the pauses of a pool, by its timers. */
+/**
+ * No exit from a handler leaves a timer or a listener behind. Also tests the backoff of a pool, by its
+ * timers.
+ */
 import { getEventListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
