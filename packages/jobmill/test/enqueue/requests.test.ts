@@ -71,10 +71,14 @@ describe('requests', () => {
   })
 
   test.each([
-    ['a target that is neither', () => requests({ kind: 'x' } as never, { payload: 1 }), 'job'],
-    ['items that are no array', () => requestsFor('plain', 'items' as never, placeOf, tools), 'items'],
+    [
+      'a target that is neither a definition nor a kind',
+      () => requests({ kind: 'x' } as never, { payload: 1 }),
+      'job',
+    ],
+    ['items that are not an array', () => requestsFor('plain', 'items' as never, placeOf, tools), 'items'],
     ['an item without a payload', () => requests('plain', { payload: 1 }, {} as never), 'items[1]'],
-    ['an item that is none', () => requests('plain', null as never), 'items[0]'],
+    ['an item that is not an object', () => requests('plain', null as never), 'items[0]'],
   ])('refuse %s, with its path', (_, act, field) => {
     expect(refusal(act)).toMatchObject({ code: 'OPTION_INVALID', field })
   })

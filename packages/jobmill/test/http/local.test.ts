@@ -75,7 +75,7 @@ const PROXIED: readonly (readonly [string, string, readonly string[]])[] = [
   ['a proxy that keeps to RFC 7239', '1.1', ['Host: localhost:PORT', 'Forwarded: for=203.0.113.7']],
   ['a proxy that signs people in', '1.1', ['Host: localhost:PORT', 'Remote-User: ada']],
   [
-    'an application server with names of its own',
+    'an application server with its own names',
     '1.1',
     ['Host: localhost:PORT', 'X_Forwarded_For: 203.0.113.7'],
   ],

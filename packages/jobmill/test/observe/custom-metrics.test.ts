@@ -129,12 +129,15 @@ describe('a gauge', () => {
   test.each<[string, () => unknown]>([
     ['throws', () => fail()],
     ['rejects', async () => fail()],
-    ['gives nothing', () => undefined],
-    ['gives no number', () => [{ labels: { a: 'x' }, value: '1' }]],
-    ['gives a label that it has not', () => [{ labels: { a: 'x', b: 'y' }, value: 1 }]],
-    ['gives no label', () => 1],
-    ['gives a series twice', () => ['x', 'x'].map((a) => ({ labels: { a }, value: 1 }))],
-    ['gives too many', () => Array.from({ length: 1_001 }, (_, a) => ({ labels: { a: `${a}` }, value: 1 }))],
+    ['returns nothing', () => undefined],
+    ['returns no number', () => [{ labels: { a: 'x' }, value: '1' }]],
+    ['returns an unknown label', () => [{ labels: { a: 'x', b: 'y' }, value: 1 }]],
+    ['returns no label', () => 1],
+    ['returns a series twice', () => ['x', 'x'].map((a) => ({ labels: { a }, value: 1 }))],
+    [
+      'returns too many series',
+      () => Array.from({ length: 1_001 }, (_, a) => ({ labels: { a: `${a}` }, value: 1 })),
+    ],
   ])('whose read %s is left out and counted as a failure, and the others are reported', async (_, read) => {
     const { counter, gauge, scrape } = bench()
     gauge({ name: 'bad', help, labels: { a: true }, read: read as () => GaugeReading<{ a: true }> })
@@ -169,14 +172,14 @@ describe('a gauge', () => {
 describe('a metric is refused', () => {
   const many = Array.from({ length: 40 }, (_, n) => `${n}`)
   test.each<[string, object, string]>([
-    ['a name that is none', { name: '7_total' }, 'name'],
+    ['an invalid name', { name: '7_total' }, 'name'],
     ['a name with a dash', { name: 'a-b_total' }, 'name'],
-    ['a name of ours', { name: 'jobmill_jobs_total' }, 'name'],
-    ['a counter that does not say so', { name: 'sent' }, 'name'],
+    ['a reserved name', { name: 'jobmill_jobs_total' }, 'name'],
+    ['a counter name without _total', { name: 'sent' }, 'name'],
     ['no help', { name: 'a_total', help: ' ' }, 'help'],
-    ['an option that is none', { name: 'a_total', label: {} }, 'counter.label'],
+    ['an unknown option', { name: 'a_total', label: {} }, 'counter.label'],
     ['a label with a dash', { name: 'a_total', labels: { 'a-b': true } }, 'labels'],
-    ['a label of the format', { name: 'a_total', labels: { __name__: true } }, 'labels'],
+    ['a label that the format reserves', { name: 'a_total', labels: { __name__: true } }, 'labels'],
     ['a label without values', { name: 'a_total', labels: { a: [] } }, 'labels.a'],
     ['a label with a value twice', { name: 'a_total', labels: { a: ['x', 'x'] } }, 'labels.a'],
     ['too many series', { name: 'a_total', labels: { a: many, b: many } }, 'labels'],

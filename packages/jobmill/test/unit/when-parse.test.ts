@@ -176,7 +176,7 @@ describe('refused', () => {
   test.each([
     ['a number', 5],
     ['nothing', undefined],
-    ['what is far too long', '1,'.repeat(300)],
+    ['a text that is far too long', '1,'.repeat(300)],
   ])('%s is not an expression', (_, text) =>
     expect(refusal(() => parseWhen(text)).code).toBe('SCHEDULE_INVALID'),
   )

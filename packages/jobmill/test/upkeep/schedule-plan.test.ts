@@ -58,14 +58,18 @@ describe('a schedule that is not planned', () => {
 
 describe('there is nothing to do', () => {
   test.each<[string, Partial<ScheduleDefinition>, Known]>([
-    ['for a paused one', { paused: true }, { now: '2026-02-01T10:30:00Z', next: '2026-02-01T10:00:00Z' }],
     [
-      'for a paused one that is not planned',
+      'for a paused schedule',
+      { paused: true },
+      { now: '2026-02-01T10:30:00Z', next: '2026-02-01T10:00:00Z' },
+    ],
+    [
+      'for a paused schedule that is not planned',
       { paused: true },
       { now: '2026-02-01T10:30:00Z', planned: false },
     ],
-    ['before the next instant', {}, { now: '2026-02-01T10:59:59Z', next: '2026-02-01T11:00:00Z' }],
-    ['when there is no next instant', {}, { now: '2026-02-01T10:59:59Z', next: null }],
+    ['before the next tick', {}, { now: '2026-02-01T10:59:59Z', next: '2026-02-01T11:00:00Z' }],
+    ['without a next tick', {}, { now: '2026-02-01T10:59:59Z', next: null }],
     ['after the clock stepped back', {}, { now: '2026-02-01T03:00:00Z', next: '2026-02-01T11:00:00Z' }],
   ])('%s', (_, live, known) => expect(plan(live, known)).toBeNull())
 })

@@ -133,12 +133,12 @@ describe('a child that violates the protocol', () => {
     'an unknown status': [{ answer: { status: 'fine' } }, /status "fine", which is not one of ok, error/],
     'no id': [{ answer: { id: null, status: 'ok' } }, /without an id/],
     'another id': [{ answer: { id: '7', status: 'ok' } }, /id "7" instead of "2"/],
-    'a wait that is no number': [{ answer: { status: 'throttled', retryAfterMs: '1s' } }, /retryAfterMs/],
+    'a wait that is not a number': [{ answer: { status: 'throttled', retryAfterMs: '1s' } }, /retryAfterMs/],
     'a line of more than 2 MiB': [{ longLine: 2 * 1024 * 1024 + 1 }, /a line of more than 2 MiB/],
   }
   const more: typeof cases = {
     'an empty line': [{ raw: '\n' }, /a line that is not a JSON object: ""/],
-    'JSON that is no object': [{ raw: '"1"\n' }, /a line that is not a JSON object/],
+    'JSON that is not an object': [{ raw: '"1"\n' }, /a line that is not a JSON object/],
     'no status': [{ answer: {} }, /the status undefined/],
     'an id that is a number': [{ answer: { id: 2, status: 'ok' } }, /id 2 instead of "2"/],
   }
