@@ -1,4 +1,5 @@
 /** `jobmill check`: reports all errors and warnings of a config. */
+import { nearest } from '../../job/known-keys.ts'
 import { type Resolved, resolveOptions } from '../../runtime/options.ts'
 import type { Problem } from '../../runtime/problems.ts'
 import { type Command, EXIT } from '../command.ts'
@@ -28,17 +29,17 @@ export const check: Command = {
 }
 
 /**
- * A mill starts with a schedule whose kind another process runs. In a config that also has jobs this is
- * probably a mistake: its jobs would wait forever. A config without jobs may declare schedules for other
- * processes.
+ * A mill starts with a schedule whose kind another process runs. In a config that also has jobs this may be a
+ * mistake: if no process runs the kind, its jobs wait forever. A config without jobs may declare schedules
+ * for other processes. The options already warn of a kind that looks like a typo.
  */
 function straySchedules({ jobs, schedules }: Resolved): Problem[] {
-  const kinds = new Set(jobs.map(({ kind }) => kind))
-  if (kinds.size === 0) return []
+  const kinds = jobs.map(({ kind }) => kind)
+  if (kinds.length === 0) return []
   return schedules.flatMap(({ name, definition: { kind } }) => {
-    if (kinds.has(kind)) return []
+    if (kinds.includes(kind) || nearest(kind, kinds) !== undefined) return []
     const option = `schedules ${name}`
-    const message = `${option}: kind "${kind}" is not a job of this config. Add the job, or move the schedule to the config that has it.`
-    return [{ level: 'error', code: 'OPTION_INVALID', option, message }]
+    const message = `${option}: kind "${kind}" is not a job of this config. Run a worker that has it, or add the job.`
+    return [{ level: 'warning', code: 'OPTION_INVALID', option, message }]
   })
 }
