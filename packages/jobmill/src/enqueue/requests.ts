@@ -9,6 +9,7 @@ import type { EnqueueItem } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { jsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
+import { expectedPayload, missingPayload } from '../job/missing-payload.ts'
 import { ITEM_OPTIONS, type JobRequest } from '../job/prepare-jobs.ts'
 import { applySchema, type Schema } from '../job/schema.ts'
 
@@ -78,7 +79,7 @@ function requestFor(
     throw new JobmillError('OPTION_INVALID', 'has no payload', {
       field: at,
       value: quote(item),
-      fix: 'Pass { payload, …options }; use null for an empty payload',
+      fix: `Pass { payload, …options }; ${payloadHint(definition?.payload)}`,
     })
   }
   if ('kind' in item) checkObjectKeys(item, at, ITEM_OPTIONS)
@@ -89,6 +90,12 @@ function requestFor(
     return { ...own, queue, kind }
   const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = definition
   return { priority, maxAttempts, ...own, queue, kind }
+}
+
+/** A schema rarely accepts null. */
+function payloadHint(schema: Schema | undefined): string {
+  if (schema === undefined) return 'use null for an empty payload'
+  return `the payload must be ${expectedPayload(schema) ?? 'valid for the schema of the kind'}`
 }
 
 /** Expands `dedupeKey` to `dedupe`. */
@@ -122,6 +129,7 @@ function checkFits(
   { field, index }: { readonly field: string; readonly index: number },
   { payloadLimitBytes }: RequestTools,
 ): Promise<unknown> | undefined {
+  if (payload === undefined) throw missingPayload(schema, field, index)
   const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
   const checked = applySchema(schema, stored, field, index, () => (hasDate(payload) ? DATES : undefined))
   return checked instanceof Promise ? checked : undefined

@@ -1,9 +1,11 @@
 // From the request of a user to the prepared job: defaults of the kind, route and schema.
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { requestsFor, type RequestTools, type Target } from '../../src/enqueue/requests.ts'
 import { defineJob } from '../../src/job/definition.ts'
 import type { EnqueueItem } from '../../src/job/handle.ts'
+import type { Schema } from '../../src/job/schema.ts'
 import { refusal, rejection } from '../unit/support.ts'
 
 const plain = defineJob({ kind: 'plain', run: () => {} })
@@ -117,6 +119,48 @@ describe('the schema of a kind', () => {
     expect(await early).toHaveLength(2)
     const error = await rejection(async () => requests(slow, { payload: { n: 1 } }, { payload: { n: -1 } }))
     expect([error.code, error.field?.startsWith('items[1].payload')]).toEqual(['PAYLOAD_INVALID', true])
+  })
+
+  test.each([
+    [
+      'the fields of an object',
+      z.object({ to: z.email(), cc: z.string().optional(), n: z.union([z.string(), z.int()]) }),
+      'is missing. Pass an object with to (string), cc (string, optional), n.',
+    ],
+    [
+      'at most eight fields',
+      z.object(Object.fromEntries(Array.from('abcdefghi', (name) => [name, z.boolean()]))),
+      `is missing. Pass an object with ${Array.from('abcdefgh', (name) => `${name} (boolean)`).join(', ')}, ….`,
+    ],
+    ['an object without fields', z.object({}), 'is missing. Pass an object.'],
+    ['another type', z.int(), 'is missing. Pass an integer.'],
+    [
+      'the words of a schema that exports no JSON Schema',
+      v.object({ to: v.string() }),
+      'is missing: Invalid type: Expected Object but received undefined. Pass a payload that matches the schema of the kind.',
+    ],
+    [
+      'nothing more where the schema is asynchronous',
+      v.pipeAsync(
+        v.string(),
+        v.checkAsync(async () => true),
+      ),
+      'is missing. Pass a payload that matches the schema of the kind.',
+    ],
+  ])('says of a missing payload what it expects: %s', (_, payload, text) => {
+    const job = defineJob({ kind: 'typed', payload: payload as Schema<string>, run: () => {} })
+    const error = refusal(() => requests(job as Target, { payload: undefined }))
+    expect(error).toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      field: 'items[0].payload',
+      index: 0,
+      message: `items[0].payload: ${text}`,
+    })
+  })
+
+  test('is described to a caller who passes payloads instead of items', () => {
+    const error = refusal(() => requests(strict, { to: 'ada@example.com' } as never))
+    expect(error.fix).toBe('Pass { payload, …options }; the payload must be an object with to (string)')
   })
 
   test('is not run for a payload that is not JSON or too large', () => {
