@@ -1,6 +1,7 @@
 /** Explains an invalid value of a request and how to fix it: `must be a whole number (got "abc")`. */
 import type { core } from 'zod'
 import { quote } from '../job/errors.ts'
+import { stateHint } from '../job/other-libraries.ts'
 
 type Issue = core.$ZodIssue
 
@@ -25,15 +26,15 @@ export function wrongValue(issue: Issue, sent: SentValue): WrongValue {
   if (asked === null) return { detail: `${issue.message} (got ${quote(value)})`, fix: 'Pass another value' }
   return {
     detail: `must ${asked.verb} ${asked.what} (got ${quote(value)})`,
-    fix: `Pass ${asked.pass ?? asked.what}`,
+    fix: asked.fix ?? `Pass ${asked.what}`,
   }
 }
 
 interface Asked {
   readonly verb: 'be' | 'have'
   readonly what: string
-  /** Only if it differs from `what`. */
-  readonly pass?: string
+  /** Only if it differs from passing `what`. */
+  readonly fix?: string
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -53,7 +54,7 @@ function expectationOf(issue: Issue, { value, isParameter }: SentValue): Asked |
     case 'invalid_type':
       return typeAsked(isParameter && issue.expected === 'number' ? 'int' : issue.expected)
     case 'invalid_value':
-      return { verb: 'be', what: `one of ${issue.values.map(String).join(', ')}` }
+      return oneOf(issue.values.map(String), value)
     case 'too_small':
       // An empty parameter counts as 0, but the actual problem is that it is not a number.
       return isNoNumber && issue.origin === 'number'
@@ -66,6 +67,12 @@ function expectationOf(issue: Issue, { value, isParameter }: SentValue): Asked |
     default:
       return null
   }
+}
+
+/** For a job state of another library, such as `failed`, names ours. */
+function oneOf(values: readonly string[], value: unknown): Asked {
+  const fix = values.includes('dead') ? stateHint(value) : undefined
+  return { verb: 'be', what: `one of ${values.join(', ')}`, ...(fix !== undefined && { fix }) }
 }
 
 function typeAsked(expected: string): Asked | null {

@@ -1,5 +1,6 @@
 /** Refuses unknown options and suggests the nearest known name, so that a typo is never ignored. */
 import { JobmillError, pathOf, quote } from './errors.ts'
+import { hintFor, SAME_OPTIONS } from './other-libraries.ts'
 
 /** For options whose keys are checked later; `example` completes the fix. */
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
@@ -21,57 +22,33 @@ export function checkObjectKeys(
 ): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     checkObject(value, field, `an object with some of ${listed.join(', ')}`)
-  for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, field, listed)
+  for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, value, field, listed)
 }
 
 /** One error for each unknown key. */
 export function unknownKeys(value: object, field: string, known: readonly string[]): JobmillError[] {
-  return Object.keys(value).flatMap((key) => (known.includes(key) ? [] : [unknownKey(key, field, known)]))
+  return Object.keys(value).flatMap((key) =>
+    known.includes(key) ? [] : [unknownKey(key, value, field, known)],
+  )
 }
 
-/** Option names of other libraries, and the options that do the same here. */
-const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  attempts: ['maxAttempts'],
-  concurrency: ['workers'],
-  cron: ['when'],
-  deduplication: ['dedupe'],
-  expireInSeconds: ['timeout'],
-  group: ['orderKey'],
-  handler: ['run'],
-  idempotencyKey: ['dedupeKey'],
-  jobId: ['id'],
-  jobKey: ['dedupeKey'],
-  jobKeyMode: ['dedupe'],
-  maxRetries: ['maxAttempts'],
-  perform: ['run'],
-  process: ['run'],
-  queueName: ['queue', 'orderKey'],
-  retries: ['maxAttempts'],
-  retryLimit: ['maxAttempts'],
-  runIn: ['delay'],
-  scheduleIn: ['delay'],
-  scheduledAt: ['runAt'],
-  schema: ['payload'],
-  singletonKey: ['dedupeKey'],
-  startAfter: ['delay', 'runAt'],
-  unique: ['dedupe'],
-  uniqueKey: ['dedupeKey'],
-}
-
-function unknownKey(key: string, field: string, known: readonly string[]): JobmillError {
-  const same = Object.hasOwn(ELSEWHERE, key) ? (ELSEWHERE[key] ?? []) : []
-  const near = same.filter((one) => known.includes(one))
-  const typo = near.length === 0 ? nearest(key, known) : undefined
-  if (typo !== undefined) near.push(typo)
+function unknownKey(key: string, options: object, field: string, known: readonly string[]): JobmillError {
   return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
     field: pathOf(field, key),
     // Shows the key and never its value, which may be a password.
     value: quote(key),
-    fix:
-      near.length === 0
-        ? `Use one of: ${known.join(', ')}`
-        : `Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`,
+    fix: hintFor(key, options, known) ?? meantText(key, known),
   })
+}
+
+function meantText(key: string, known: readonly string[]): string {
+  const same = Object.hasOwn(SAME_OPTIONS, key) ? (SAME_OPTIONS[key] ?? []) : []
+  const near = same.filter((one) => known.includes(one))
+  const typo = near.length === 0 ? nearest(key, known) : undefined
+  if (typo !== undefined) near.push(typo)
+  return near.length === 0
+    ? `Use one of: ${known.join(', ')}`
+    : `Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?`
 }
 
 /** The known name with the fewest edits, at most a third of its length (rounded up). */

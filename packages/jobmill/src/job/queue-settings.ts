@@ -5,6 +5,7 @@ import { JobmillError, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkName } from './names.ts'
 import { checkBoolean, checkWhole } from './numbers.ts'
+import { limitText } from './other-libraries.ts'
 
 export interface QueueSettings {
   /** Null: each instance that serves the queue runs its default. A number: the total of the cluster. */
@@ -74,10 +75,19 @@ export function prepareQueueChange(change: QueueChange, field = 'queue'): QueueP
   if (change.paused !== undefined) settings.paused = checkBoolean(change.paused, `${field}.paused`)
   if (change.backoff !== undefined) Object.assign(settings, backoff(change.backoff, `${field}.backoff`))
   if (change.retain !== undefined) Object.assign(settings, retention(change.retain, `${field}.retain`))
-  if (change.limit !== undefined)
-    settings.limit = change.limit === null ? null : checkName(change.limit, `${field}.limit`)
+  if (change.limit !== undefined) settings.limit = limitName(change.limit, `${field}.limit`)
   const coolMs = change.coolFor === undefined ? null : durationMs(change.coolFor, `${field}.coolFor`)
   return { settings, coolMs }
+}
+
+function limitName(limit: unknown, field: string): string | null {
+  if (typeof limit !== 'object') return checkName(limit, field)
+  if (limit === null) return null
+  throw new JobmillError('NAME_INVALID', 'must be the name of a limit', {
+    field,
+    value: quote(limit),
+    fix: limitText(limit),
+  })
 }
 
 function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Partial<QueueSettings> {

@@ -9,7 +9,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   cron: "when: '0 9 * * MON'",
   expression: "when: '0 9 * * MON'",
   pattern: "when: '0 9 * * MON'",
-  every: "when: 'every 10m'",
   interval: "when: 'every 10m'",
   tz: "zone: 'Europe/Paris'",
   timezone: "zone: 'Europe/Paris'",

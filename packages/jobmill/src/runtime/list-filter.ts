@@ -2,6 +2,7 @@
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkObject } from '../job/known-keys.ts'
 import { checkOneOf } from '../job/numbers.ts'
+import { stateHint } from '../job/other-libraries.ts'
 import { JOB_STATES, type JobState } from '../job/state.ts'
 import { checkFilter } from '../store/check-requests.ts'
 import type { JobFilter } from '../store/job-list.ts'
@@ -36,15 +37,22 @@ export function storedState(state: ListedState): JobState {
   return state === 'retrying' ? 'scheduled' : state
 }
 
+/** Names the state to use instead of one of another library, such as `failed`. */
+export function checkState(state: unknown, field: string): ListedState {
+  const fix = stateHint(state)
+  if (fix === undefined) return checkOneOf(state, field, LISTED_STATES)
+  throw new JobmillError('OPTION_INVALID', 'is not a job state', { field, value: quote(state), fix })
+}
+
 function statesIn(state: ListedState | readonly ListedState[]): readonly ListedState[] {
-  if (!Array.isArray(state)) return [checkOneOf(state, 'filter.state', LISTED_STATES)]
+  if (!Array.isArray(state)) return [checkState(state, 'filter.state')]
   if (state.length === 0)
     throw new JobmillError('OPTION_INVALID', 'must have at least one state', {
       field: 'filter.state',
       value: quote(state),
       fix: 'Omit the filter to match all states',
     })
-  const each = state.map((one: unknown, at) => checkOneOf(one, `filter.state[${at}]`, LISTED_STATES))
+  const each = state.map((one: unknown, at) => checkState(one, `filter.state[${at}]`))
   const states = [...new Set(each)]
   // Retrying jobs are scheduled too, and no job is listed twice.
   return states.includes('scheduled') ? states.filter((one) => one !== 'retrying') : states

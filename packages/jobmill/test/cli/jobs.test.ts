@@ -216,6 +216,7 @@ describe('jobs on sqlite', () => {
     [['retry', UNKNOWN, '--dry-run'], '--dry-run: cannot be combined with job ids'],
     [['retry', '--state', 'done', '--yes'], 'retry does not apply to jobs in this state (got "done")'],
     [['list', '--state', 'ded'], '--state: is not an allowed value (got "ded")'],
+    [['list', '--state', 'completed'], '--state: is not a job state (got "completed"). Use done.'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
     [
       ['list', '--payload', 'user.id'],

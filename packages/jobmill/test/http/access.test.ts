@@ -328,6 +328,7 @@ const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefi
   ['GET', '/api/jobs?limit=501', undefined, 'limit', 'must be at most 500 (got "501")', 'Pass at most 500'],
   ['GET', '/api/jobs?limit=', undefined, 'limit', 'must be a whole number (got "")', 'Pass a whole number'],
   ['GET', '/api/jobs?state=odd', undefined, 'state.0', 'must be one of', 'Pass one of'],
+  ['GET', '/api/jobs?state=completed', undefined, 'state.0', 'must be one of', 'Use done'],
   [
     'GET',
     '/api/jobs?cursor=a&cursor=b',

@@ -1,7 +1,6 @@
 /** The options that filter jobs, shared by the commands that list and that change jobs. */
-import { checkOneOf } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
+import { checkState, LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
 import type { ParsedArguments, Option } from '../command.ts'
 import { momentOf, omitUndefined } from '../typed-values.ts'
@@ -60,7 +59,7 @@ export function filterOf(parsed: ParsedArguments): ListFilter {
   return omitUndefined({
     queue: separated(parsed, 'queue'),
     kind: separated(parsed, 'kind'),
-    state: states?.map((state) => checkOneOf(state, '--state', LISTED_STATES)),
+    state: states?.map((state) => checkState(state, '--state')),
     tags: tags.length === 0 ? undefined : tags,
     enqueuedFrom: momentOf(parsed, 'from', now),
     enqueuedBefore: momentOf(parsed, 'before', now),

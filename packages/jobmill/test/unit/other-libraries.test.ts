@@ -1,0 +1,124 @@
+/** Options and job states of BullMQ are refused with what to write here, with the numbers of the caller. */
+import { describe, expect, test } from 'vitest'
+import { defineJob } from '../../src/job/definition.ts'
+import { prepareJobs } from '../../src/job/prepare-jobs.ts'
+import { prepareQueueChange } from '../../src/job/queue-settings.ts'
+import { prepareSchedule } from '../../src/job/schedule-options.ts'
+import { checkOptions } from '../../src/runtime/mill.ts'
+import { splitFilter } from '../../src/runtime/list-filter.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { refusal } from './support.ts'
+
+const kind = (options: object) => defineJob({ kind: 'a', run: () => {}, ...options } as never)
+const job = (options: object) =>
+  prepareJobs([{ kind: 'a', payload: null, ...options } as never], { mintId: () => 'x' })
+const queue = (options: object) => prepareQueueChange(options as never)
+const schedule = (options: object) =>
+  prepareSchedule({ name: 's', job: 'a', when: '@daily', ...options } as never, {
+    definition: () => undefined,
+    queueOf: () => 'default',
+    payloadLimitBytes: 1_000,
+  })
+
+describe('an option of BullMQ is refused with ours', () => {
+  const inQueue = (text: string) => `Set it on the queue: queues: { default: { retain: { ${text} } } }`
+  const base = (length: string) => `{ base: '${length}' }, which doubles after each failure`
+  const limit = (rate: string) =>
+    `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { default: { limit: 'smtp' } }`
+
+  test.each<[string, (options: object) => unknown, object, string]>([
+    ['of a kind', kind, { backoff: { type: 'exponential', delay: 5_000 } }, `Use ${base('5s')}`],
+    ['of a kind', kind, { backoff: { type: 'fixed', delay: 90_000 } }, "Use { fixed: '90s' }"],
+    ['of a kind', kind, { backoff: { delay: 'soon' } }, `Use ${base('5s')}`],
+    [
+      'of a kind',
+      kind,
+      { concurrency: 8 },
+      'Set the workers of the queue: queues: { default: { workers: 8 } }',
+    ],
+    ['of a kind', kind, { limiter: { max: 9, duration: 1_000 } }, limit("{ rate: 9, per: '1s' }")],
+    ['of a kind', kind, { removeOnFail: false }, inQueue("dead: 'forever'")],
+    ['of a kind', kind, { name: 'send' }, 'Did you mean "kind"?'],
+    ['of a kind', kind, { processor: () => {} }, 'Did you mean "run"?'],
+    [
+      'of a job',
+      job,
+      { backoff: { type: 'exponential', delay: 250 } },
+      `Set it in defineJob: backoff: ${base('250ms')}`,
+    ],
+    ['of a job', job, { backoff: 5_000 }, `Set it in defineJob: backoff: ${base('5s')}`],
+    [
+      'of a job',
+      job,
+      { repeat: { every: 10_000 } },
+      "Create a schedule: mill.schedules.create({ name, job, when: 'every 10s' })",
+    ],
+    [
+      'of a job',
+      job,
+      { repeat: { pattern: '0 3 * * *' } },
+      "Create a schedule: mill.schedules.create({ name, job, when: '0 9 * * MON' })",
+    ],
+    ['of a job', job, { removeOnComplete: true }, inQueue('done: 0')],
+    ['of a job', job, { removeOnComplete: 1_000 }, inQueue('done: { most: 1000 }')],
+    ['of a job', job, { removeOnFail: { age: 3_600, count: 5 } }, inQueue("dead: { for: '1h', most: 5 }")],
+    ['of a job', job, { removeOnFail: { age: 86_400 } }, inQueue("dead: '1d'")],
+    ['of a job', job, { lifo: true }, 'Use priority: a lower number runs first'],
+    ['of a job', job, { opts: {} }, 'Put the options next to payload: { payload, delay, priority }'],
+    ['of a job', job, { data: 1 }, 'Did you mean "payload"?'],
+    ['of a queue', queue, { concurrency: 8 }, 'Did you mean "workers"?'],
+    ['of a queue', queue, { removeOnComplete: 10 }, 'Use retain: { done: { most: 10 } }'],
+    ['of a queue', queue, { limiter: { max: 50, duration: 60_000 } }, limit("{ rate: 50, per: '1m' }")],
+    ['of a queue', queue, { limit: { max: 50, duration: 60_000 } }, limit("{ rate: 50, per: '1m' }")],
+    ['of a queue', queue, { backoff: { type: 'exponential', delay: 5_000 } }, `Use ${base('5s')}`],
+    [
+      'of a queue',
+      queue,
+      { backoff: { type: 'fixed', delay: 5_000 } },
+      "Use backoff: { fixed: '5s' } in defineJob",
+    ],
+    ['of a schedule', schedule, { every: 60_000 }, "Use when: 'every 1m'"],
+    ['of a schedule', schedule, { repeat: { every: 60_000 } }, "Use when: 'every 1m'"],
+    ['of a schedule', schedule, { pattern: '* * * * *' }, "Use when: '0 9 * * MON'"],
+    ['of a schedule', schedule, { endDate: 0 }, "Use end: '2027-01-31T09:00:00Z'"],
+  ])('%s', (_, act, options, fix) => {
+    expect(refusal(() => act(options)).fix).toBe(fix)
+  })
+
+  test.each<[object, readonly string[]]>([
+    [{ concurrency: 8 }, ['Set the workers of the queue: queues: { default: { workers: 8 } }.']],
+    [{ limiter: { max: 2, duration: 1_000 } }, [`${limit("{ rate: 2, per: '1s' }")}.`]],
+    [{ removeOnComplete: 3 }, [`${inQueue('done: { most: 3 }')}.`]],
+    [{ retain: { done: '1d' } }, [`${inQueue("done: '7d'")}.`]],
+    [
+      { limits: { smtp: { max: 50, duration: 60_000 } } },
+      ["Use { rate: 50, per: '1m' }.", "Use { rate: 50, per: '1m' }."],
+    ],
+    [{ queues: { mail: { removeOnFail: 9 } } }, ['Use retain: { dead: { most: 9 } }.']],
+    [{ connection: { host: 'h' } }, ["Use store: postgres('postgres://…') or store: sqlite('jobs.db')."]],
+  ])('of a mill: %j', (options, fixes) => {
+    const found = checkOptions({ store: sqlite(':memory:'), ...options } as never)
+    const unknown = found.filter(({ code }) => code === 'OPTION_UNKNOWN')
+    expect(unknown.map(({ message }) => message.replace(/^.*? \(got [^)]*\)\. /, ''))).toEqual(fixes)
+  })
+
+  test('whose text may be a secret is not shown', () => {
+    const secret = 'hunter2'
+    for (const options of [{ repeat: { pattern: secret } }, { backoff: { type: secret, delay: secret } }])
+      expect(refusal(() => job(options)).message).not.toContain(secret)
+  })
+})
+
+test.each([
+  ['failed', 'Use dead, or retrying for failed jobs that will run again'],
+  ['completed', 'Use done'],
+  ['waiting', 'Use ready'],
+  ['active', 'Use running'],
+  ['delayed', 'Use scheduled'],
+  ['odd', 'Use one of: scheduled, ready, running, done, dead, cancelled, retrying'],
+])('the state %s is refused with ours, alone and in a list', (state, fix) => {
+  const one = refusal(() => splitFilter({ state } as never))
+  expect(one).toMatchObject({ code: 'OPTION_INVALID', field: 'filter.state', value: `"${state}"`, fix })
+  const several = refusal(() => splitFilter({ state: ['dead', state] } as never))
+  expect(several).toMatchObject({ field: 'filter.state[1]', fix })
+})
