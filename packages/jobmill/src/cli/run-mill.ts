@@ -28,7 +28,8 @@ export interface RunOptions {
 /** The exit code: 0 after a clean stop. */
 export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
-  for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
+  // A mill that works logs its warnings when it starts.
+  if (!works) for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
   // Listen first: a process that cannot listen should not start working.
   const served = await listening(mill, { api, probes, onErrors: errorsTo(options.log) })
   for (const warning of served?.warnings ?? []) terminal.err(`warning ${warning}`)

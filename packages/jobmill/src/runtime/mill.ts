@@ -40,6 +40,7 @@ import type { StopReport } from '../work/stop-in-stages.ts'
 import { databaseResources, type ResourceReads, resources } from './resources.ts'
 import { type System, system } from './system.ts'
 import { type DutyControl, dutyControl } from './duty-control.ts'
+import { warningLog } from './warning-log.ts'
 import { type Explain, explain } from './why.ts'
 
 export interface Mill<Tx = unknown>
@@ -104,7 +105,7 @@ export interface Mill<Tx = unknown>
   readonly queuesServed: readonly string[]
   /** Never contains a password. */
   readonly storeName: string
-  /** Suspicious but valid options. */
+  /** Suspicious but valid options. `start` logs each of them once. */
   readonly warnings: readonly Problem[]
   readonly eventCounts: EventCounts
 }
@@ -136,6 +137,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
   let starts = 0
   const hub = eventHub(platform)
   if (options.logger !== null) logEvents(hub, options.logger)
+  const logWarnings = warningLog(options)
   // The return type lets callers pass exactly the transactions that the store accepts.
   const plain: Store = given.store
   const observer = createObserver({
@@ -288,7 +290,11 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       resources: readDatabase,
     }),
     open: async () => lifecycle.open(),
-    start: lifecycle.start,
+    start() {
+      // Before the start, because a warning may explain why it fails.
+      logWarnings()
+      return lifecycle.start()
+    },
     stop: lifecycle.stop,
     job: (target: JobDefinition | string, job?: string) =>
       opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),

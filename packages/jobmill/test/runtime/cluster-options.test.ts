@@ -68,6 +68,28 @@ describe('options for a cluster', () => {
       'schedules[0].job: is not a kind of this process: "qiuck". Did you mean "quick"?',
     ])
   })
+
+  test('start logs each warning once, also with a logger that throws', async () => {
+    const lines: unknown[] = []
+    const schedules = [{ name: 'a', job: 'qiuck', when: '@daily', paused: true }]
+    const message = 'schedules[0].job: is not a kind of this process: "qiuck". Did you mean "quick"?'
+    await using mill = await testMill({
+      jobs: [quick],
+      schedules,
+      log: (level, text, fields) => void lines.push([level, text, fields]),
+    })
+    await mill.start()
+    const warned = lines.filter((line) => Array.isArray(line) && line[0] === 'warn')
+    expect(warned).toEqual([['warn', message, { code: 'OPTION_INVALID', option: 'schedules[0].job' }]])
+    await using broken = await testMill({
+      jobs: [quick],
+      schedules,
+      log() {
+        throw new Error('full')
+      },
+    })
+    expect(broken.warnings).toHaveLength(1)
+  })
 })
 
 describe('a query with a typo', () => {
