@@ -1,12 +1,12 @@
 /** What operators can see and do, from any process. */
-import { JobmillError } from '../job/errors.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkKey, checkString } from '../job/names.ts'
 import { scopedKey } from '../job/new-job.ts'
 import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
-import type { QueueCounts, QueueRecord, UnservedKind } from '../store/queue-record.ts'
+import { type QueueCounts, type QueueRecord, queueUnknown, type UnservedKind } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
 import { byOf, type ByOption } from './overrides.ts'
@@ -50,7 +50,10 @@ export interface Operate {
   instances(): Promise<InstanceRecord[]>
   /** Kinds with waiting jobs that no running process handles in their queue. */
   unservedKinds(): Promise<UnservedKind[]>
-  /** Stops claims from the queue; running jobs continue. A deploy does not resume it. */
+  /**
+   * Stops claims from the queue; running jobs continue. A deploy does not resume it. Fails with QUEUE_UNKNOWN
+   * if no queue has this name.
+   */
   pause(queue: string, how?: ByOption): Promise<QueueRecord>
   resume(queue: string, how?: ByOption): Promise<QueueRecord>
   /**
@@ -81,7 +84,17 @@ export function operate(tools: OperateTools): Operate {
   const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
     const by = byOf(how, us)
     const patch = prepareQueueChange(change)
-    return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by)
+    const name = checkString(queue, 'queue', NAME_A_QUEUE)
+    const store = await opened()
+    return store.changeQueue(name, patch, by).catch(async (error: unknown) => {
+      if (!isJobmillError(error) || error.code !== 'QUEUE_UNKNOWN') throw error
+      // Without the names the error of the store is still correct.
+      const known = await store.queues().catch(() => [])
+      throw queueUnknown(
+        name,
+        known.map((one) => one.name),
+      )
+    })
   }
   /** No worker will report the cancel of a waiting job, so emit the event here. */
   async function emitCancelled(id: string, reason: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** Queues as the read side returns them. */
 import { JobmillError, quote } from '../job/errors.ts'
+import { nearest } from '../job/known-keys.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
 
@@ -34,11 +35,16 @@ export interface UnservedKind {
   readonly jobs: number
 }
 
-export function queueUnknown(name: string): JobmillError {
+/** `known` has the names of all queues, where the caller has read them. */
+export function queueUnknown(name: string, known: readonly string[] = []): JobmillError {
+  const near = nearest(name, known)
   return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
     field: 'queue',
     value: quote(name),
-    fix: 'Enqueue a job to it or declare it first',
+    fix:
+      near === undefined
+        ? 'Use a name from mill.queues(). A queue is created with its first job, or by the option queues'
+        : `Did you mean "${near}"?`,
   })
 }
 

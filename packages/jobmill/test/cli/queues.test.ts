@@ -6,7 +6,7 @@ import { call, file, places } from './run.ts'
 test('N5 a queue that does not exist is not created by queues set', async () => {
   const { path: at } = file()
   const { code, err } = await call(at, ['queues', 'set', 'nope', '--workers', '1'])
-  expect([code, err]).toEqual([3, expect.stringContaining('queue not found (got "nope")')])
+  expect([code, err]).toEqual([3, expect.stringContaining('no queue has this name (got "nope")')])
   expect((await call(at, ['queues', 'list', '--json'])).out).not.toContain('nope')
 })
 
@@ -125,10 +125,10 @@ describe('queues on sqlite', () => {
     const empty = await call(at, ['queues', 'set', 'default'])
     expect([some.code, none.code, bad.code, empty.code]).toEqual([3, 3, 2, 2])
     expect(some.err).toContain(
-      'NAME: queue not found (got "maill"). Run jobmill queues list to see all queues.',
+      'NAME: no queue has this name (got "maill"). Run jobmill queues list to see all queues.',
     )
     const near = await call(at, ['queues', 'pause', 'defualt'])
-    expect(near.err).toBe('error   NAME: queue not found (got "defualt"). Did you mean "default"?\n')
+    expect(near.err).toBe('error   NAME: no queue has this name (got "defualt"). Did you mean "default"?\n')
     expect((await call(at, ['queues', 'set', 'defautl', '--workers', '1'])).err).toContain(
       'Did you mean "default"?',
     )

@@ -273,7 +273,16 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('queues.pause', { name: 'a/b' })).body).toMatchObject({
       code: 'QUEUE_UNKNOWN',
       status: 404,
+      field: 'name',
+      fix: 'Use GET /api/queues to see all queues. A queue is created with its first job',
     })
+    for (const id of ['queues.pause', 'queues.resume', 'queues.change'] as const)
+      expect(
+        (await call(id, { name: 'defualt' }, id === 'queues.change' ? {} : undefined)).body,
+      ).toMatchObject({
+        code: 'QUEUE_UNKNOWN',
+        detail: 'name: no queue has this name (got "defualt"). Did you mean "default"?',
+      })
     // N1: overrides are listed with the name of the token, and reset one by one, for one queue, and all.
     const options = async (): Promise<string[]> => {
       const { body } = await call('overrides.list')

@@ -162,7 +162,20 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
   test('invalid input is refused by name', async () => {
     const mill = await create({ jobs: [job] })
     expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'id' })
-    expect(await rejection(() => mill.pause('nowhere'))).toMatchObject({ code: 'QUEUE_UNKNOWN' })
+    for (const act of [
+      (name: string) => mill.pause(name),
+      (name: string) => mill.resume(name),
+      (name: string) => mill.changeQueue(name, { workers: 2 }),
+    ]) {
+      const unknown = { code: 'QUEUE_UNKNOWN', field: 'queue' }
+      expect(await rejection(() => act('nowhere'))).toMatchObject({
+        ...unknown,
+        value: '"nowhere"',
+        fix: expect.stringMatching(/^Use a name from mill\.queues\(\)/) as string,
+      })
+      const fix = 'Did you mean "default"?'
+      expect(await rejection(() => act('defualt'))).toMatchObject({ ...unknown, value: '"defualt"', fix })
+    }
     const early = await rejection(() => mill.changeQueue('default', { workers: 5, backoff: { max: '9s' } }))
     expect(early).toMatchObject({
       code: 'OPTION_CONFLICT',

@@ -11,6 +11,7 @@ function command(verb: 'pause' | 'resume', says: string, message: string): Comma
     takes: 'NAME …',
     arguments: [1, MOST_NAMES],
     says,
+    fields: { queue: 'NAME' },
     examples: [`jobmill queues ${verb} mail`, `jobmill queues ${verb} mail reports --json`],
     run: (parsed, terminal) =>
       withMill(parsed, async (mill) => {

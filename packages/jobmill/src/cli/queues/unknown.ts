@@ -1,24 +1,19 @@
 /** Reports queue names that do not exist, and suggests the closest one that does. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
-import type { QueueRecord } from '../../store/queue-record.ts'
+import { type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function checkFound(queues: readonly QueueRecord[], name: string): QueueRecord {
   const found = queues.find((queue) => queue.name === name)
   if (found !== undefined) return found
-  const near = nearQueue(queues, name)
-  throw new JobmillError('QUEUE_UNKNOWN', 'queue not found', {
-    field: 'NAME',
-    value: quote(name),
-    fix:
-      near === undefined
-        ? 'Run jobmill queues list to see all queues. A queue is created with its first job'
-        : `Did you mean ${quote(near)}?`,
-  })
+  throw queueUnknown(
+    name,
+    queues.map((queue) => queue.name),
+  )
 }
 
 /** For a filter without matches. This is not an error: the queue may not have had a job yet. */
