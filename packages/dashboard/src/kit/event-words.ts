@@ -16,6 +16,8 @@ const firstLine = (value: unknown): string => text(value).split('\n', 1)[0] ?? '
 const WORDS: Readonly<Record<string, Words>> = {
   'kind-unknown': ({ kind, near }) =>
     `A ${text(kind)} job was enqueued, but this process has no such kind. Did you mean ${text(near)}?`,
+  'queue-unknown': ({ near }, { queue }) =>
+    `An enqueue created queue ${text(queue)}. ${typeof near === 'string' ? `Did you mean ${near}?` : 'No code of that process names it.'}`,
   'lease-lost': ({ kind }) => `A ${text(kind)} job lost its lease; its outcome was not saved`,
   stuck: ({ kind, sinceMs }) =>
     `A ${text(kind)} job was asked to stop ${long(sinceMs)} ago and is still running`,
@@ -66,6 +68,7 @@ export function eventWords(entry: TimelineEntry): string {
 const BAD = new Set(['instance-lost', 'store-failing', 'duty-failing', 'schedule-failing'])
 const WARNINGS = new Set([
   'kind-unknown',
+  'queue-unknown',
   'lease-lost',
   'stuck',
   'queue-cooling',

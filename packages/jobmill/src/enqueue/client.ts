@@ -11,6 +11,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Enqueuer } from './enqueuer.ts'
 import { enqueuedJob } from './job-handle.ts'
+import type { NewQueues } from './new-queues.ts'
 import { prepareAtOnce, prepareInSlices } from './prepare-call.ts'
 import type { RequestTools, Target } from './requests.ts'
 import type { Results } from './results.ts'
@@ -19,6 +20,7 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly enqueuer: Enqueuer<Tx>
   /** The kinds that are defined in this process. */
   readonly kinds: readonly string[]
+  readonly newQueues: NewQueues
   readonly results: Results
   readonly platform: Platform
   readonly emit: Emit
@@ -122,11 +124,18 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const early =
       many && tx === undefined ? prepareInSlices(target, items, each, tools) : prepare(target, items, many)
     const jobs = early instanceof Promise ? await early : early
+    // On SQLite a transaction does not wait for a lookup.
+    const lookup = tx === undefined ? tools.newQueues.find(items) : undefined
+    const created = lookup === undefined ? [] : await lookup
     const mayRepeat = items.some((item) => item.id !== undefined)
     const how = { tx, mayRepeat }
     const writing = tracing === null ? enqueuer.write(jobs, how) : writeTraced(tracing, jobs, how)
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     warnOfTypo(target)
+    // A duplicate writes nothing, so it creates no queue.
+    for (const one of created)
+      if (jobs.some(({ queue }, at) => queue === one.queue && replies[at]?.outcome !== 'duplicate'))
+        emit('queue-unknown', one)
     if (tx !== undefined) for (const { queue } of jobs) unnotified.add(queue)
     else if (!replies.every(isDispatched)) tools.written(queuesToLookAt(jobs, replies))
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))

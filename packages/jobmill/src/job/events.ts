@@ -24,6 +24,11 @@ export interface EventTable {
    * The kind is not defined in this process but resembles one that is: perhaps a typo. Emitted once per kind.
    */
   'kind-unknown': { readonly kind: string; readonly near: string }
+  /**
+   * An enqueue created this queue, which the options of this process do not name: perhaps a typo. `near` is a
+   * known queue with a similar name. Emitted once per queue, and not for an enqueue in a transaction.
+   */
+  'queue-unknown': { readonly queue: string; readonly near: string | null }
   /** Nothing was written: the job with this id holds the dedupe key. */
   duplicate: JobRef
   /**

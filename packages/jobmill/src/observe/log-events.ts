@@ -11,6 +11,7 @@ import { textLine } from './text-line.ts'
 
 const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'kind-unknown': 'warn',
+  'queue-unknown': 'warn',
   retried: 'warn',
   'timed-out': 'warn',
   'queue-cooling': 'warn',

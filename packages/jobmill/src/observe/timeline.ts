@@ -27,6 +27,7 @@ export interface Timeline {
 const KEPT: Readonly<Record<EventType, boolean>> = {
   enqueued: false,
   'kind-unknown': true,
+  'queue-unknown': true,
   duplicate: false,
   started: false,
   progress: false,

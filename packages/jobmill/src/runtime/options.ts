@@ -15,6 +15,7 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { DeclaredLimit } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
+import { BULK_QUEUE } from './bulk-filter.ts'
 import { checkPlatform } from './platform-option.ts'
 import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
 import { checkQueueLimits, declaredLimits } from './limits.ts'
@@ -132,6 +133,8 @@ export interface Resolved {
   readonly serve: readonly string[]
   readonly instance: InstanceNames
   readonly queueOf: (kind: string) => string
+  /** Every queue that these options name, plus the default and those of Jobmill itself. */
+  readonly queuesInCode: ReadonlySet<string>
   readonly middleware: readonly Middleware[]
   readonly duties: readonly ResolvedDuty[]
   /** Null: the sum of its workers. */
@@ -167,7 +170,8 @@ export function resolveOptions(given: MillOptions): Resolved {
   const limits = declaredLimits(options.limits ?? {}, found)
   const payloadLimitBytes = whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found)
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
-  warnOfStrays(declared, [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)], found)
+  const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
+  warnOfStrays(declared, used, found)
   checkQueueLimits(declared, limits, found)
   const instance = instanceNames(options.instance, env, found)
   return Object.freeze({
@@ -178,6 +182,7 @@ export function resolveOptions(given: MillOptions): Resolved {
     serve,
     instance,
     queueOf,
+    queuesInCode: new Set([...used, ...declared.map(({ name }) => name), ...routes(options.route), ...OURS]),
     middleware: checkMiddleware(options.middleware ?? [], found),
     duties: ownDuties(options.duties ?? [], found),
     capacity: capacityOf(options.capacity, found),
@@ -193,6 +198,13 @@ export function resolveOptions(given: MillOptions): Resolved {
     platform,
     problems: found.found,
   })
+}
+
+const OURS: readonly string[] = [DEFAULTS.queue, BULK_QUEUE, ON_DEAD_QUEUE]
+
+/** The queues of a table of routes. What a function returns is not known in advance. */
+function routes(route: Route | undefined): string[] {
+  return typeof route === 'object' && route !== null ? Object.values(route) : []
 }
 
 function logOptions(

@@ -14,6 +14,8 @@ const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: '
     signal.addEventListener('abort', () => { clearInterval(alive); console.log(signal.reason.why); reject(signal.reason) })
   }) })] }`
 
+const stray = (kind: string): string => `schedules: [{ name: 'nightly', job: '${kind}', when: '@daily' }]`
+
 describe('jobmill on sqlite', () => {
   test('prints its usage', async () => {
     const { folder } = config('export default {}')
@@ -150,7 +152,6 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
   })
 
   test('check warns once of a schedule whose kind no job has, unless there are no jobs at all', async () => {
-    const stray = (kind: string) => `schedules: [{ name: 'nightly', job: '${kind}', when: '@daily' }]`
     const jobs = `jobs: [defineJob({ kind: 'report.send', run: () => 1 })]`
     const checks = [
       config(`export default { store, ${jobs}, ${stray('invoice.build')} }`),

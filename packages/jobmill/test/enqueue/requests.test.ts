@@ -149,7 +149,7 @@ describe('the schema of a kind', () => {
     ],
   ])('says of a missing payload what it expects: %s', (_, payload, text) => {
     const job = defineJob({ kind: 'typed', payload: payload as Schema<string>, run: () => {} })
-    const error = refusal(() => requests(job as Target, { payload: undefined }))
+    const error = refusal(() => requests(job, { payload: undefined }))
     expect(error).toMatchObject({
       code: 'PAYLOAD_INVALID',
       field: 'items[0].payload',

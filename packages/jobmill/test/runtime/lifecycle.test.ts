@@ -342,6 +342,25 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     })
   })
 
+  test('a queue that only an enqueue names is told of once, with the one that was meant', async () => {
+    const mill = await create({
+      jobs: [quick],
+      queues: { mail: { workers: 1 } },
+      route: { 'sms.': 'texts' },
+    })
+    for (const queue of ['mail', 'texts', 'default', 'mial']) await mill.enqueue(quick, null, { queue })
+    await mill.enqueueMany(quick, [
+      { payload: null, queue: 'mial' },
+      { payload: null, queue: 'reports' },
+      { payload: null },
+    ])
+    await mill.drain()
+    expect(mill.events.filter(({ type }) => type === 'queue-unknown')).toMatchObject([
+      { queue: 'mial', near: 'mail' },
+      { queue: 'reports', near: null },
+    ])
+  })
+
   test('a queue can be created and served at run time', async () => {
     const mill = await create({ jobs: [quick] })
     const { id } = await mill.enqueue(quick, null, { queue: 'late' })

@@ -11,21 +11,24 @@ import { refusal } from './support.ts'
 
 const kind = (options: object) => defineJob({ kind: 'a', run: () => {}, ...options } as never)
 const job = (options: object) =>
-  prepareJobs([{ kind: 'a', payload: null, ...options } as never], { mintId: () => 'x' })
-const queue = (options: object) => prepareQueueChange(options as never)
+  prepareJobs([{ kind: 'a', payload: null, ...options }], { mintId: () => 'x' })
+const queue = (options: object) => prepareQueueChange(options)
 const schedule = (options: object) =>
-  prepareSchedule({ name: 's', job: 'a', when: '@daily', ...options } as never, {
-    definition: () => undefined,
-    queueOf: () => 'default',
-    payloadLimitBytes: 1_000,
-  })
+  prepareSchedule(
+    { name: 's', job: 'a', when: '@daily', ...options },
+    {
+      definition: () => undefined,
+      queueOf: () => 'default',
+      payloadLimitBytes: 1_000,
+    },
+  )
+
+const inQueue = (text: string) => `Set it on the queue: queues: { default: { retain: { ${text} } } }`
+const base = (length: string) => `{ base: '${length}' }, which doubles after each failure`
+const limit = (rate: string) =>
+  `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { default: { limit: 'smtp' } }`
 
 describe('an option of BullMQ is refused with ours', () => {
-  const inQueue = (text: string) => `Set it on the queue: queues: { default: { retain: { ${text} } } }`
-  const base = (length: string) => `{ base: '${length}' }, which doubles after each failure`
-  const limit = (rate: string) =>
-    `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { default: { limit: 'smtp' } }`
-
   test.each<[string, (options: object) => unknown, object, string]>([
     ['of a kind', kind, { backoff: { type: 'exponential', delay: 5_000 } }, `Use ${base('5s')}`],
     ['of a kind', kind, { backoff: { type: 'fixed', delay: 90_000 } }, "Use { fixed: '90s' }"],
@@ -97,7 +100,7 @@ describe('an option of BullMQ is refused with ours', () => {
     [{ queues: { mail: { removeOnFail: 9 } } }, ['Use retain: { dead: { most: 9 } }.']],
     [{ connection: { host: 'h' } }, ["Use store: postgres('postgres://…') or store: sqlite('jobs.db')."]],
   ])('of a mill: %j', (options, fixes) => {
-    const found = checkOptions({ store: sqlite(':memory:'), ...options } as never)
+    const found = checkOptions({ store: sqlite(':memory:'), ...options })
     const unknown = found.filter(({ code }) => code === 'OPTION_UNKNOWN')
     expect(unknown.map(({ message }) => message.replace(/^.*? \(got [^)]*\)\. /, ''))).toEqual(fixes)
   })

@@ -102,6 +102,7 @@ const ATTEMPT = { ...JOB, attempt: true, maxAttempts: true, trace: true } as con
 const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTable[Type]]: true } } = {
   enqueued: { ...JOB, outcome: true },
   'kind-unknown': { kind: true, near: true },
+  'queue-unknown': { queue: true, near: true },
   duplicate: JOB,
   started: { ...ATTEMPT, crashes: true, waitedMs: true },
   progress: { ...ATTEMPT, value: true },

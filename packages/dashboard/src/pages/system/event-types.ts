@@ -12,6 +12,7 @@ const EVENT_TYPES = [
   'lease-lost',
   'stuck',
   'kind-unknown',
+  'queue-unknown',
   'queue-cooling',
   'queue-resumed',
   'queue-changed',
