@@ -94,7 +94,7 @@ function shortened(lines: readonly string[], limit: number): string {
   return cut(before, limit - root.length) + root
 }
 
-/** At most `length` characters, ending in … when truncated, without half of a surrogate pair. */
+/** At most `length` characters, ending in … when truncated. A surrogate pair is never split. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text
   if (length <= 0) return ''

@@ -195,7 +195,7 @@ function checkText(text: string, path: string): void {
     refuse(
       path,
       text,
-      'has half of a surrogate pair',
+      'has a lone surrogate, which is not valid Unicode',
       'Use toWellFormed(), or split strings between characters',
     )
   }

@@ -69,7 +69,7 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
     })
   }
   if (CONTROL.test(value) || !value.isWellFormed()) {
-    throw new JobmillError('NAME_INVALID', 'has a control character or half of a surrogate pair', {
+    throw new JobmillError('NAME_INVALID', 'has a control character or a lone surrogate', {
       field,
       value: quote(value),
       fix: 'Use printable text',

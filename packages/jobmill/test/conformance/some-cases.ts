@@ -1,10 +1,10 @@
-// The older server and the pooler run every thirty-second case each, since all pass on the current server
-// too. With JOBMILL_LONG=all, as every night, both run all.
+// The older server and the pooler each run 1 case of every 32, because all cases run on the current server
+// too. With JOBMILL_LONG=all, which the nightly run sets, both run all cases.
 import { inFull } from '../../../../test/support/in-full.ts'
 
 type Register = (name: string, run: () => Promise<void>) => unknown
 
-/** Registers every thirty-second case, starting with this one. */
+/** Registers 1 case of every 32, starting with the case at this index. */
 export function someCases(first: number, register: Register): Register {
   let at = 0
   return (name, run) => {
