@@ -63,7 +63,7 @@ const instance = (id: string, state: string): Workers['instances'][number] =>
 const diagnostic = (check: string, what: Diagnostic['about']['what'], name: string | null): Diagnostic => ({
   check,
   level: 'warning',
-  says: '',
+  message: '',
   fix: null,
   about: { what, name },
 })

@@ -20,8 +20,8 @@ const compared = (before: string, after: string): string[] =>
 
 const bulk = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
 
-const way = (why: string, says = '') =>
-  wayOutOf({ why, says, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
+const way = (why: string, message = '') =>
+  wayOutOf({ why, message, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
 
 const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
 
@@ -114,7 +114,7 @@ describe('a bulk action', () => {
     const filter = { queue: 'mail', tags: ['a&b'], errorText: 'no', enqueuedBefore: 5 }
     const result = bulk({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
     expect(result).toMatchObject({
-      says: 'Retry matching jobs',
+      message: 'Retry matching jobs',
       by: 'ada',
       reason: null,
       report: { looked: 3, changed: 2, refused: 1 },
@@ -129,7 +129,7 @@ describe('a bulk action', () => {
   })
 
   test('on every job, on selected jobs, and with an unknown action', () => {
-    expect(bulk({ act: 'delete', filter: { enqueuedBefore: 5 } })?.says).toBe('Delete every job')
+    expect(bulk({ act: 'delete', filter: { enqueuedBefore: 5 } })?.message).toBe('Delete every job')
     const chosen = bulk({ act: 'cancel', filter: { ids: ['a', 'b'] }, reason: 'why not' })
     expect(chosen).toMatchObject({
       to: null,

@@ -113,16 +113,16 @@ function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<st
   )
   if (unseen.length === 0) {
     const alive = instances.filter(isAlive).map(nameOf)
-    const says = alive.length === 0 ? 'no process is running' : `running: ${alive.join(', ')}`
-    return [about(ok('instances', says))]
+    const message = alive.length === 0 ? 'no process is running' : `running: ${alive.join(', ')}`
+    return [about(ok('instances', message))]
   }
   return unseen.map((one) => {
     const fix =
       now === null
         ? 'Start a process, which reclaims the jobs'
         : 'Check the logs of the running processes for "reap", then restart them'
-    const says = `${nameOf(one)} stopped responding, and its jobs were not reclaimed`
-    return about(warning('instances', says, fix), 'instance', one.id)
+    const message = `${nameOf(one)} stopped responding, and its jobs were not reclaimed`
+    return about(warning('instances', message, fix), 'instance', one.id)
   })
 }
 
@@ -136,11 +136,11 @@ function served(
     // The store stops counting at this number.
     const many = jobs >= UNSERVED_ROWS ? `${countText(jobs, 'job')} or more` : countText(jobs, 'job')
     const which = `${many} of kind ${quote(kind)} in queue ${quote(queue)}`
-    const says = `${which} ${jobs === 1 ? 'has' : 'have'} no worker`
+    const message = `${which} ${jobs === 1 ? 'has' : 'have'} no worker`
     const fix = nobody
       ? 'Start a worker: jobmill work'
       : `Start a worker that handles ${quote(kind)} on queue ${quote(queue)}, or cancel the jobs`
-    return about(warning('served', says, fix), 'kind', kind)
+    return about(warning('served', message, fix), 'kind', kind)
   })
 }
 
@@ -155,7 +155,7 @@ function duties(
   const diagnostics = all.flatMap(({ name, leader, failures, lastSuccessAt }) => {
     const by = instances.find(({ id }) => id === leader)
     const fix = `Check the log of ${by === undefined ? 'the processes' : nameOf(by)} for "${name}"`
-    const late = (says: string): MillDiagnostic[] => [about(warning('duties', says, fix), 'duty', name)]
+    const late = (message: string): MillDiagnostic[] => [about(warning('duties', message, fix), 'duty', name)]
     if (failures > 0) return late(`duty ${quote(name)} has failed ${failures} times in a row`)
     const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
     const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
@@ -175,13 +175,13 @@ function settings(drift: readonly ConfigDrift[], hidesPayloads: boolean): MillDi
     .filter(({ field }) => field !== 'paused')
     .map((difference) => {
       const { what, name, field, override } = difference
-      const says = driftText(difference, hidesPayloads)
+      const message = driftText(difference, hidesPayloads)
       const orElse = field === 'deleted' ? 'remove the schedule from code' : 'set the value in code'
       const fix =
         override === null
           ? 'Restart the processes whose code should apply; a process with different code started later'
           : `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`
-      return about(warning('settings', `${what} ${quote(name)}: ${says}`, fix), what, name)
+      return about(warning('settings', `${what} ${quote(name)}: ${message}`, fix), what, name)
     })
 }
 

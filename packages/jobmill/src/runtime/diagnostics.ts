@@ -127,7 +127,7 @@ function cannotLook(error: unknown): Diagnostic {
 function notifier(duties: readonly DutyView[]): MillDiagnostic[] {
   const failures = duties.find(({ name }) => name === 'listen')?.here?.failures ?? 0
   if (failures === 0) return []
-  const says = `this process cannot listen for notifications (${failures} failures in a row) and polls instead`
+  const message = `this process cannot listen for notifications (${failures} failures in a row) and polls instead`
   const fix = 'Set the notifier option to the URL of the server itself, not of the pooler, or to false'
-  return [about(warning('notifier', says, fix), 'duty', 'listen')]
+  return [about(warning('notifier', message, fix), 'duty', 'listen')]
 }

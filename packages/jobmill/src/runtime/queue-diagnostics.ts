@@ -40,10 +40,10 @@ function pausedOrWithoutWorkers(
   if (ready === 0) return []
   const wait = ready === 1 ? '1 job is waiting' : `${ready} jobs are waiting`
   if (paused) {
-    const says = `queue ${quote(name)} is paused, and ${wait}`
+    const message = `queue ${quote(name)} is paused, and ${wait}`
     return [
       about(
-        warning('paused', says, 'Resume the queue once the reason for the pause is resolved'),
+        warning('paused', message, 'Resume the queue once the reason for the pause is resolved'),
         'queue',
         name,
       ),
@@ -57,9 +57,9 @@ function pausedOrWithoutWorkers(
 function cooling({ name, coolingMs, throttles }: QueueRecord): MillDiagnostic[] {
   if (coolingMs < COOLS_LONG_MS) return []
   const often = throttles === 0 ? '' : `, after ${throttles} ${throttles === 1 ? 'throttle' : 'throttles'}`
-  const says = `queue ${quote(name)} is cooling down for another ${spanText(coolingMs)}${often}`
+  const message = `queue ${quote(name)} is cooling down for another ${spanText(coolingMs)}${often}`
   const fix = 'Wait. If it happens often, give the queue a limit that matches what the remote service accepts'
-  return [about(warning('cooling', says, fix), 'queue', name)]
+  return [about(warning('cooling', message, fix), 'queue', name)]
 }
 
 function slow(
@@ -70,18 +70,18 @@ function slow(
   // Other diagnostics already explain these cases.
   if (!isServed || paused || workers === 0 || coolingMs > 0) return []
   if (oldestReadyMs === null || oldestReadyMs <= WAITS_LONG_MS) return []
-  const says = `the oldest ready job in queue ${quote(name)} has waited for ${spanText(oldestReadyMs)}`
+  const message = `the oldest ready job in queue ${quote(name)} has waited for ${spanText(oldestReadyMs)}`
   const fix = 'Check what blocks it (jobmill jobs show). If all workers are busy, add workers or processes'
-  return [about(warning('waiting', says, fix), 'queue', name)]
+  return [about(warning('waiting', message, fix), 'queue', name)]
 }
 
 export function deathDiagnostics(series: readonly QueueSeries[]): MillDiagnostic[] {
   return series.flatMap(({ queue, all }) => {
     const { dead } = all.counters
     if (dead <= MOST_DEATHS) return []
-    const says = `${dead} jobs failed permanently in queue ${quote(queue)} in the last ${spanText(DEATHS_MS)}`
+    const message = `${dead} jobs failed permanently in queue ${quote(queue)} in the last ${spanText(DEATHS_MS)}`
     const fix = 'Inspect the errors (jobmill jobs list --state dead), fix the cause, then retry the jobs'
-    return [about(warning('dead', says, fix), 'queue', queue)]
+    return [about(warning('dead', message, fix), 'queue', queue)]
   })
 }
 
@@ -92,9 +92,9 @@ export function deadJobDiagnostics(
 ): MillDiagnostic[] {
   return counts.flatMap(({ queue, dead }) => {
     if (dead === 0 || others.some(({ about: { name } }) => name === queue)) return []
-    const says = `queue ${quote(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
+    const message = `queue ${quote(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
     const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
-    return [about(warning('dead', says, fix), 'queue', queue)]
+    return [about(warning('dead', message, fix), 'queue', queue)]
   })
 }
 
@@ -102,9 +102,9 @@ export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic
   return limits
     .filter(({ drainedMs }) => drainedMs > 0)
     .map(({ name, drainedMs }) => {
-      const says = `limit ${quote(name)} grants nothing for another ${spanText(drainedMs)}`
+      const message = `limit ${quote(name)} grants nothing for another ${spanText(drainedMs)}`
       return about(
-        warning('drained', says, 'Wait. A handler or an operator drained the limit'),
+        warning('drained', message, 'Wait. A handler or an operator drained the limit'),
         'limit',
         name,
       )
@@ -114,10 +114,10 @@ export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic
 export function scheduleDiagnostics(schedules: readonly ScheduleView[]): MillDiagnostic[] {
   return schedules.flatMap(({ name, error }) => {
     if (error === null) return []
-    const says = `schedule ${quote(name)} failed to enqueue: ${error}`
+    const message = `schedule ${quote(name)} failed to enqueue: ${error}`
     return [
       about(
-        warning('schedules', says, 'Fix the error. The schedule retries automatically'),
+        warning('schedules', message, 'Fix the error. The schedule retries automatically'),
         'schedule',
         name,
       ),

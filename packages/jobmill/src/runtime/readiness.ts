@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts'
 
 export interface ReadyCheck {
   readonly ok: boolean
-  readonly says: string
+  readonly message: string
 }
 
 export interface Readiness {
@@ -63,7 +63,7 @@ export function readiness({ opened, engine, lifecycle, platform }: ReadinessTool
   }
 }
 
-const check = (ok: boolean, says: string): ReadyCheck => ({ ok, says })
+const check = (ok: boolean, message: string): ReadyCheck => ({ ok, message })
 
 /** Reports only the error code: the message may contain host and user names. */
 async function look(

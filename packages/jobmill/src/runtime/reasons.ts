@@ -28,7 +28,7 @@ export type ReasonName = (typeof REASONS)[number]
 export interface Reason {
   readonly why: ReasonName
   /** A sentence for operators. */
-  readonly says: string
+  readonly message: string
   /** When the reason ends, if known. */
   readonly until: number | null
 }
@@ -51,7 +51,7 @@ export interface Scene {
 
 const NEXT: Reason = {
   why: 'next',
-  says: 'Nothing is blocking it: it starts as soon as a worker is free',
+  message: 'Nothing is blocking it: it starts as soon as a worker is free',
   until: null,
 }
 
@@ -67,7 +67,11 @@ export function reasonsIn(scene: Scene): Reason[] {
   return found.length === 0 ? [NEXT] : found
 }
 
-const reason = (why: ReasonName, says: string, until: number | null = null): Reason => ({ why, says, until })
+const reason = (why: ReasonName, message: string, until: number | null = null): Reason => ({
+  why,
+  message,
+  until,
+})
 
 /** Its due time, or its order key. */
 function* waiting({ job, now, last }: Scene): Generator<Reason> {
@@ -100,8 +104,8 @@ function* queueBlocked({ queue, now }: Scene): Generator<Reason> {
   if (queue?.paused === true) yield reason('paused', `Queue ${queue.name} is paused`)
   if (queue?.workers === 0) yield reason('no-workers', `Queue ${queue.name} has 0 workers`)
   if (queue !== undefined && queue.coolingMs > 0) {
-    const says = `Queue ${queue.name} is cooling down for another ${spanText(queue.coolingMs)}`
-    yield reason('cooling', says, now + queue.coolingMs)
+    const message = `Queue ${queue.name} is cooling down for another ${spanText(queue.coolingMs)}`
+    yield reason('cooling', message, now + queue.coolingMs)
   }
 }
 
@@ -119,12 +123,12 @@ function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
 function* limited({ limit, now }: Scene): Generator<Reason> {
   if (limit === undefined || limit.available > 0) return
   if (limit.drainedMs > 0) {
-    const says = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
-    yield reason('limit', says, now + limit.drainedMs)
+    const message = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
+    yield reason('limit', message, now + limit.drainedMs)
   } else if (limit.nextInMs === null) yield reason('limit', `All permits of limit ${limit.name} are in use`)
   else {
-    const says = `Limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
-    yield reason('limit', says, now + limit.nextInMs)
+    const message = `Limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
+    yield reason('limit', message, now + limit.nextInMs)
   }
 }
 
@@ -140,11 +144,11 @@ function* quarantined({ job }: Scene): Generator<Reason> {
 function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason> {
   const workers = workersOf({ queue, serving, slots })
   if (job.state !== 'ready' || running < workers) return
-  const says =
+  const message =
     workers === 1
       ? `The only worker of queue ${job.queue} is busy`
       : `All ${workers} workers of queue ${job.queue} are busy`
-  yield reason('busy', says)
+  yield reason('busy', message)
 }
 
 /**

@@ -84,22 +84,22 @@ export interface Diagnostic {
   /** The name of the check: `schema`, `index`, `durability`, `horizon`, … */
   readonly check: string
   readonly level: 'ok' | 'warning' | 'error'
-  readonly says: string
+  readonly message: string
   /** What to do; null if the check passed. */
   readonly fix: string | null
 }
 
 /** The check passed. */
-export function ok(check: string, says: string): Diagnostic {
-  return { check, level: 'ok', says, fix: null }
+export function ok(check: string, message: string): Diagnostic {
+  return { check, level: 'ok', message, fix: null }
 }
 
 /** It works, but is slow or has a cost. */
-export function warning(check: string, says: string, fix: string): Diagnostic {
-  return { check, level: 'warning', says, fix }
+export function warning(check: string, message: string, fix: string): Diagnostic {
+  return { check, level: 'warning', message, fix }
 }
 
 /** It does not work, or a guarantee is violated. */
-export function broken(check: string, says: string, fix: string): Diagnostic {
-  return { check, level: 'error', says, fix }
+export function broken(check: string, message: string, fix: string): Diagnostic {
+  return { check, level: 'error', message, fix }
 }

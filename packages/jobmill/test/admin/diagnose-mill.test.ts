@@ -61,26 +61,26 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
   test('a database without processes has no problem, and neither has one with a process', async () => {
     const { store, diagnose } = await scene(create())
     expect(await diagnose()).toMatchObject([
-      { check: 'instances', level: 'ok', says: 'no process is running' },
+      { check: 'instances', level: 'ok', message: 'no process is running' },
       { check: 'served', level: 'ok' },
     ])
     await leading(store, 'retain', { succeededAgoMs: 1_000, failures: 0 })
     expect(await diagnose()).toMatchObject([
-      { check: 'instances', level: 'ok', says: 'running: acme-worker' },
+      { check: 'instances', level: 'ok', message: 'running: acme-worker' },
       { check: 'served', level: 'ok' },
-      { check: 'duties', level: 'ok', says: 'all 1 duties are on time' },
+      { check: 'duties', level: 'ok', message: 'all 1 duties are on time' },
     ])
   })
 
   test('reports jobs without a worker, without processes and with others', async () => {
     const { store, troubles } = await scene(create())
     await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
-    const says = '2 jobs of kind "send" in queue "mail" have no worker'
+    const message = '2 jobs of kind "send" in queue "mail" have no worker'
     expect(await troubles()).toEqual([
       {
         check: 'served',
         level: 'warning',
-        says,
+        message,
         fix: 'Start a worker: jobmill work',
         about: { what: 'kind', name: 'send' },
       },
@@ -89,7 +89,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toMatchObject([
       {
         check: 'served',
-        says,
+        message,
         fix: 'Start a worker that handles "send" on queue "mail", or cancel the jobs',
       },
     ])
@@ -104,7 +104,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
       {
         check: 'duties',
         level: 'warning',
-        says: 'duty "retain" has failed 3 times in a row',
+        message: 'duty "retain" has failed 3 times in a row',
         fix: 'Check the log of acme-worker for "retain"',
         about: { what: 'duty', name: 'retain' },
       },
@@ -113,7 +113,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     const bid = { name: 'retain', succeededAgoMs: 20 * 60_000, failures: 0 }
     await store.renew(aHeartbeat(id, { duties: [bid] }))
     expect(await troubles()).toMatchObject([
-      { check: 'duties', level: 'warning', says: 'duty "retain" last succeeded 20 m ago' },
+      { check: 'duties', level: 'warning', message: 'duty "retain" last succeeded 20 m ago' },
     ])
     // With the period from the options it is not overdue.
     expect(await troubles({ retain: { every: '10m' } })).toEqual([])
@@ -129,7 +129,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
     pass(300_000)
     await store.renew(aHeartbeat(id, { duties: [{ name: 'schedule', ...how }] }))
-    expect(await troubles()).toMatchObject([{ says: 'duty "schedule" last succeeded 5 m ago' }])
+    expect(await troubles()).toMatchObject([{ message: 'duty "schedule" last succeeded 5 m ago' }])
   })
 
   test('reports a crashed process, without a reaper, and with a reaper that does not run', async () => {
@@ -143,7 +143,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
       {
         check: 'instances',
         level: 'warning',
-        says: 'gone stopped responding, and its jobs were not reclaimed',
+        message: 'gone stopped responding, and its jobs were not reclaimed',
         fix: 'Start a process, which reclaims the jobs',
         about: { what: 'instance', name: gone.id },
       },
@@ -184,14 +184,14 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
       {
         check: 'settings',
         level: 'warning',
-        says: 'queue "mail": workers is 8, but code says 4',
+        message: 'queue "mail": workers is 8, but code says 4',
         fix: 'Run "jobmill overrides reset queue mail workers", or set the value in code',
         about: { what: 'queue', name: 'mail' },
       },
       {
         check: 'settings',
         level: 'warning',
-        says: 'schedule "nightly": deleted by an operator, but still defined in code',
+        message: 'schedule "nightly": deleted by an operator, but still defined in code',
         fix: 'Run "jobmill overrides reset schedule nightly deleted", or remove the schedule from code',
         about: { what: 'schedule', name: 'nightly' },
       },
@@ -199,7 +199,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await diagnose(code)).toContainEqual({
       check: 'paused',
       level: 'ok',
-      says: 'paused: "mail"',
+      message: 'paused: "mail"',
       fix: null,
       about: { what: null, name: null },
     })

@@ -120,7 +120,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'schema',
         level: 'error',
-        says: 'the database nowhere does not exist',
+        message: 'the database nowhere does not exist',
         fix: 'Run jobmill db create',
       },
     ])
@@ -135,7 +135,7 @@ describe('diagnose on postgres', () => {
       ({ check }) => check === 'encoding',
     )
     const fix = containing("ENCODING 'UTF8'")
-    expect(diagnostic).toMatchObject({ level: 'error', says: containing('LATIN1'), fix })
+    expect(diagnostic).toMatchObject({ level: 'error', message: containing('LATIN1'), fix })
     const opening = postgres(address('latin'), { notifier: false }).open()
     await expect(opening).rejects.toMatchObject({
       code: 'STORE_UNSUPPORTED',
@@ -161,7 +161,7 @@ describe('diagnose on postgres', () => {
     const { run, troubles } = await migrated()
     await run('DELETE FROM jobmill.migration WHERE number = 1')
     expect(await troubles()).toMatchObject([
-      { check: 'schema', level: 'warning', says: 'not applied yet: migration 1 (0.1.0)' },
+      { check: 'schema', level: 'warning', message: 'not applied yet: migration 1 (0.1.0)' },
     ])
     await run(`INSERT INTO jobmill.migration VALUES (99, 'later', 'x')`)
     expect(await troubles()).toMatchObject([
@@ -186,11 +186,14 @@ describe('diagnose on postgres', () => {
     const problems = await troubles()
     expect(problems.every(({ check, level }) => check === 'index' && level === 'error')).toBe(true)
     expect(problems).toMatchObject([
-      { says: 'the index order_lock.order_lock_pkey is missing', fix: containing('ADD CONSTRAINT') },
-      { says: 'the index ready.ready_quarantined is missing', fix: containing('CREATE INDEX CONCURRENTLY') },
-      { says: 'the index tick.tick_served differs from its migration' },
+      { message: 'the index order_lock.order_lock_pkey is missing', fix: containing('ADD CONSTRAINT') },
       {
-        says: 'the index recorded.recorded_time is invalid, so queries do not use it',
+        message: 'the index ready.ready_quarantined is missing',
+        fix: containing('CREATE INDEX CONCURRENTLY'),
+      },
+      { message: 'the index tick.tick_served differs from its migration' },
+      {
+        message: 'the index recorded.recorded_time is invalid, so queries do not use it',
         fix: sql('Rebuild it: REINDEX INDEX CONCURRENTLY jobmill.recorded_time'),
       },
     ])
@@ -211,21 +214,25 @@ describe('diagnose on postgres', () => {
     expect(await troubles()).toMatchObject([
       {
         level: 'error',
-        says: 'the function next_due(bigint) is missing',
+        message: 'the function next_due(bigint) is missing',
         fix: containing('CREATE OR REPLACE'),
       },
-      { level: 'error', says: 'the sequence token is missing', fix: containing('backup') },
-      { level: 'error', says: 'the column attempt.log is missing', fix: containing('ADD COLUMN log text') },
-      { level: 'error', says: 'the table slot is missing', fix: containing('backup') },
-      { level: 'error', says: containing('the function forget_done(uuid[], bigint[]) differs') },
+      { level: 'error', message: 'the sequence token is missing', fix: containing('backup') },
       {
         level: 'error',
-        says: 'the column later.priority differs from its migration',
+        message: 'the column attempt.log is missing',
+        fix: containing('ADD COLUMN log text'),
+      },
+      { level: 'error', message: 'the table slot is missing', fix: containing('backup') },
+      { level: 'error', message: containing('the function forget_done(uuid[], bigint[]) differs') },
+      {
+        level: 'error',
+        message: 'the column later.priority differs from its migration',
         fix: containing('priority back to: smallint NOT NULL'),
       },
       {
         level: 'warning',
-        says: 'the column kind.mine does not belong to Jobmill',
+        message: 'the column kind.mine does not belong to Jobmill',
         fix: containing('DROP COLUMN mine'),
       },
     ])
@@ -248,7 +255,7 @@ describe('diagnose on postgres', () => {
         {
           check: 'durability',
           level: 'error',
-          says: containing('synchronous_commit is off: acknowledged jobs'),
+          message: containing('synchronous_commit is off: acknowledged jobs'),
         },
       ])
       await run(String(problems[0]?.fix).replace('Turn it on: ', ''))
@@ -266,7 +273,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'autovacuum',
         level: 'error',
-        says: containing('autovacuum is off for the table ready'),
+        message: containing('autovacuum is off for the table ready'),
         fix: containing('.ready RESET (autovacuum_enabled)'),
       },
     ])
@@ -287,12 +294,12 @@ describe('diagnose on postgres', () => {
     expect(problem).toMatchObject({
       check: 'horizon',
       level: 'warning',
-      says: containing(
+      message: containing(
         `session ${pid} (report of ada, postgres, idle in transaction) has had a transaction open`,
       ),
       fix: containing(`pg_terminate_backend(${pid})`),
     })
-    expect(problem?.says).toMatch(/Last statement: SELECT 'the last', [1 +]+…$/)
+    expect(problem?.message).toMatch(/Last statement: SELECT 'the last', [1 +]+…$/)
     await forgotten.query('ROLLBACK')
     expect(await troubles({}, 0)).toEqual([])
   })
@@ -308,7 +315,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'horizon',
         level: 'warning',
-        says: containing(`transaction 'ada''s' of postgres was prepared`),
+        message: containing(`transaction 'ada''s' of postgres was prepared`),
         fix: containing(`ROLLBACK PREPARED 'ada''s'`),
       },
     ])
@@ -323,7 +330,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'horizon',
         level: 'warning',
-        says: containing('the replication slot left_behind is inactive and retains'),
+        message: containing('the replication slot left_behind is inactive and retains'),
         fix: containing(`pg_drop_replication_slot('left_behind')`),
       },
     ])
@@ -339,7 +346,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'bloat',
         level: 'warning',
-        says: sql('jobmill.tally has 50001 dead rows and 0 live rows. It was never vacuumed'),
+        message: sql('jobmill.tally has 50001 dead rows and 0 live rows. It was never vacuumed'),
         fix: containing(sql('VACUUM jobmill.tally')),
       },
     ])
@@ -356,7 +363,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'bloat',
         level: 'warning',
-        says: expect.stringMatching(/\.metric_delta takes 3\d(?:\.\d)? MiB for only 0 rows/) as string,
+        message: expect.stringMatching(/\.metric_delta takes 3\d(?:\.\d)? MiB for only 0 rows/) as string,
         fix: containing(sql('VACUUM FULL jobmill.metric_delta')),
       },
     ])
@@ -368,11 +375,11 @@ describe('diagnose on postgres', () => {
       {
         check: 'clock',
         level: 'warning',
-        says: containing('the clock of the server is 10 m behind this machine'),
+        message: containing('the clock of the server is 10 m behind this machine'),
         fix: containing('NTP'),
       },
     ])
-    expect(await troubles(off(-600_900))).toMatchObject([{ says: containing('10 m ahead of') }])
+    expect(await troubles(off(-600_900))).toMatchObject([{ message: containing('10 m ahead of') }])
   })
 
   test('reports connections that are nearly used up', async () => {
@@ -382,7 +389,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'connections',
         level: 'warning',
-        says: expect.stringMatching(/^2\d of 27 connections are in use/) as string,
+        message: expect.stringMatching(/^2\d of 27 connections are in use/) as string,
         fix: containing('max_connections'),
       },
     ])
@@ -394,7 +401,7 @@ describe('diagnose on postgres', () => {
       {
         check: 'notifier',
         level: 'warning',
-        says: containing('cannot listen'),
+        message: containing('cannot listen'),
         fix: containing('option notifier'),
       },
     ])
@@ -414,7 +421,7 @@ describe('diagnose on postgres', () => {
       ['sequences', 'keys', 'horizon'].map((check) => ({
         check,
         level: 'warning',
-        says: containing('the check could not run: the database user lacks'),
+        message: containing('the check could not run: the database user lacks'),
       })),
     )
   })
@@ -427,7 +434,7 @@ describe.skipIf(pooler === null)('diagnose on postgres behind PgBouncer', () => 
       {
         check: 'notifier',
         level: 'warning',
-        says: containing('a pooler drops notifications'),
+        message: containing('a pooler drops notifications'),
         fix: containing('the URL of the server itself'),
       },
     ])
@@ -446,11 +453,11 @@ test('diagnose on postgres names every server setting that violates a guarantee'
     {
       check: 'durability',
       level: 'error',
-      says: containing('fsync is off'),
+      message: containing('fsync is off'),
       fix: containing('without fsync=off'),
     },
-    { check: 'durability', level: 'error', says: containing('full_page_writes is off') },
-    { check: 'autovacuum', level: 'error', says: containing('autovacuum is off: dead rows') },
+    { check: 'durability', level: 'error', message: containing('full_page_writes is off') },
+    { check: 'autovacuum', level: 'error', message: containing('autovacuum is off: dead rows') },
   ])
 })
 

@@ -56,14 +56,14 @@ describe('diagnose on sqlite', () => {
   test('reports a missing file, and an empty one', async () => {
     const path = freshFile()
     expect(await troubles(path)).toMatchObject([
-      { check: 'schema', level: 'error', says: `the file ${path} does not exist` },
+      { check: 'schema', level: 'error', message: `the file ${path} does not exist` },
     ])
     exec(path, 'CREATE TABLE mine (id); PRAGMA journal_mode = WAL')
     expect(await troubles(path)).toEqual([
       {
         check: 'schema',
         level: 'error',
-        says: 'the database has no Jobmill tables',
+        message: 'the database has no Jobmill tables',
         fix: 'Run jobmill db migrate',
       },
     ])
@@ -77,7 +77,7 @@ describe('diagnose on sqlite', () => {
       {
         check: 'schema',
         level: 'warning',
-        says: 'not applied yet: migration 1 (0.1.0)',
+        message: 'not applied yet: migration 1 (0.1.0)',
         fix: expect.stringContaining('jobmill db migrate') as string,
       },
     ])
@@ -95,11 +95,11 @@ describe('diagnose on sqlite', () => {
     )
     const problems = await troubles(path)
     expect(problems).toMatchObject([
-      { check: 'index', level: 'error', says: 'the index jobmill_job.jobmill_job_due is missing' },
+      { check: 'index', level: 'error', message: 'the index jobmill_job.jobmill_job_due is missing' },
       {
         check: 'index',
         level: 'error',
-        says: 'the index jobmill_event.jobmill_event_at differs from its migration',
+        message: 'the index jobmill_event.jobmill_event_at differs from its migration',
       },
     ])
     for (const { fix } of problems) exec(path, String(fix).replace(/^[^:]+: /, ''))
@@ -117,22 +117,22 @@ describe('diagnose on sqlite', () => {
     expect(problems).toMatchObject([
       {
         level: 'error',
-        says: 'the table jobmill_slot is missing',
+        message: 'the table jobmill_slot is missing',
         fix: expect.stringContaining('backup') as string,
       },
       {
         level: 'error',
-        says: 'the column jobmill_job.log is missing',
+        message: 'the column jobmill_job.log is missing',
         fix: expect.stringContaining('ALTER TABLE jobmill_job ADD COLUMN log TEXT') as string,
       },
       {
         level: 'error',
-        says: 'the column jobmill_queue.keep_done differs from its migration',
+        message: 'the column jobmill_queue.keep_done differs from its migration',
         fix: expect.stringContaining('Restore a backup') as string,
       },
       {
         level: 'warning',
-        says: 'the column jobmill_kind.mine does not belong to Jobmill',
+        message: 'the column jobmill_kind.mine does not belong to Jobmill',
         fix: expect.stringContaining('ALTER TABLE jobmill_kind DROP COLUMN mine') as string,
       },
     ])
@@ -146,7 +146,7 @@ describe('diagnose on sqlite', () => {
       {
         check: 'journal',
         level: 'warning',
-        says: expect.stringContaining('the journal mode is delete') as string,
+        message: expect.stringContaining('the journal mode is delete') as string,
         fix: expect.stringContaining('PRAGMA journal_mode = WAL') as string,
       },
     ])
@@ -188,15 +188,15 @@ describe('diagnose on sqlite', () => {
     const [held, ...others] = await troubles(path)
     expect(others).toEqual([])
     const link = linkTo(path)
-    expect(await troubles(link)).toMatchObject([{ check: 'log', says: held?.says }])
+    expect(await troubles(link)).toMatchObject([{ check: 'log', message: held?.message }])
     expect(await sqlite(link).tools.health()).toMatchObject({ logBytes: statSync(`${path}-wal`).size })
     expect(await sqlite(link).tools.resources()).toMatchObject({ walBytes: statSync(`${path}-wal`).size })
     expect(held).toMatchObject({ check: 'log', level: 'warning' })
-    expect(held?.says).toMatch(/the write-ahead log has grown to [\d.]+ MiB/)
+    expect(held?.message).toMatch(/the write-ahead log has grown to [\d.]+ MiB/)
     // Only Linux reports which process holds the log.
     const [by, end] =
       process.platform === 'linux' ? [`process ${process.pid} (`, `kill ${process.pid}`] : ['', '']
-    expect(held?.says).toContain(by)
+    expect(held?.message).toContain(by)
     expect(held?.fix).toContain(end)
     reader.exec('COMMIT')
     // The store checkpoints in a thread, which also reads the log and may be done by now.
@@ -214,7 +214,7 @@ describe('diagnose on sqlite', () => {
       {
         check: 'free space',
         level: 'warning',
-        says: expect.stringMatching(/^19\.\d MiB of 19\.\d MiB are free/) as string,
+        message: expect.stringMatching(/^19\.\d MiB of 19\.\d MiB are free/) as string,
         fix: expect.stringContaining('VACUUM') as string,
       },
     ])
@@ -235,7 +235,7 @@ describe('diagnose on sqlite', () => {
       {
         check: 'integrity',
         level: 'error',
-        says: expect.stringContaining('the file is damaged') as string,
+        message: expect.stringContaining('the file is damaged') as string,
         fix: expect.stringContaining('.recover') as string,
       },
     ])
@@ -257,7 +257,7 @@ describe('diagnose on sqlite', () => {
       {
         check: 'clock',
         level: 'warning',
-        says: expect.stringContaining('is 3 h in the future') as string,
+        message: expect.stringContaining('is 3 h in the future') as string,
         fix: expect.stringContaining('NTP') as string,
       },
     ])

@@ -79,7 +79,7 @@ describe.each(ALL)('emptied tables of $name', (sites) => {
       for (const table of tables.split(' ')) await run(`DELETE FROM TABLE:${table}`)
       const found = await keys(store)
       expect(found).toMatchObject({ level: 'warning', fix: expect.stringContaining('retention') as string })
-      expect(found?.says).toMatch(/1 order locks|entries/)
+      expect(found?.message).toMatch(/1 order locks|entries/)
       // The handler of the removed job ends.
       const { id, token } = lease
       await store.finish([{ id, token, outcome: 'returned', transition: { to: 'done', result: null } }])

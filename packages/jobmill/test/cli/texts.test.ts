@@ -176,9 +176,9 @@ describe('untrusted text of jobs', () => {
       priority: 0,
       enqueuedAt: 0,
     } as unknown as JobRecord)
-    const reasons = ['the queue is paused', 'no process serves it'].map((says) => ({
+    const reasons = ['the queue is paused', 'no process serves it'].map((message) => ({
       why: 'paused' as const,
-      says,
+      message,
       until: null,
     }))
     const text = jobText({ job, history: [], why: { state: 'ready', reasons }, now: 0 }, bare)

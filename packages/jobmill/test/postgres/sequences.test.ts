@@ -30,7 +30,9 @@ async function restart(schema: string, names: Iterable<string>): Promise<void> {
 
 async function behind(schema: string): Promise<string[]> {
   const found = await postgres(url, { schema, notifier: false }).tools.diagnose()
-  return found.flatMap(({ check, level, says }) => (check === 'sequences' && level === 'error' ? [says] : []))
+  return found.flatMap(({ check, level, message }) =>
+    check === 'sequences' && level === 'error' ? [message] : [],
+  )
 }
 
 function millIn(schema: string, jobs: readonly AnyJob[] = []): Mill {
@@ -77,8 +79,8 @@ describe('D3 sequences behind their tables', () => {
       const schema = await used()
       const before = (await sequencesIn(schema)).get(name) ?? 0
       await restart(schema, [name])
-      const [says, ...others] = await behind(schema)
-      expect(says).toContain(`.${name} is at 0`)
+      const [message, ...others] = await behind(schema)
+      expect(message).toContain(`.${name} is at 0`)
       expect(others).toEqual([])
       const store = postgres(url, { schema, notifier: false })
       await store.open()

@@ -45,7 +45,7 @@ const hidden = defineJob({
 const JOBS = { jobs: [dies, throttled, typed, hidden] }
 
 const problemsOf = async (mill: TestMill): Promise<unknown[]> =>
-  (await mill.diagnostics()).map(({ check, about, says }) => [check, about.what, about.name, says])
+  (await mill.diagnostics()).map(({ check, about, message }) => [check, about.what, about.name, message])
 
 /** Returns the store with some of its tools replaced. */
 function having(store: Store, tools: Partial<StoreTools>): Store {
@@ -57,24 +57,24 @@ describe('a queue', () => {
   const queue = { ...DEFAULT_QUEUE_SETTINGS, name: 'q', coolingMs: 0, throttles: 0 }
   const counts = { queue: 'q', scheduled: 0, ready: 3, running: 0, done: 0, dead: 0, cancelled: 0 }
   const serving = { ...anInstance({ queues: ['q'] }), state: 'alive', startedAt: 0, renewedAt: 0 } as const
-  const says = (own: object, oldestReadyMs: number, instances = [serving]): string[] =>
+  const messages = (own: object, oldestReadyMs: number, instances = [serving]): string[] =>
     queueDiagnostics({
       queues: [{ ...queue, ...own }],
       counts: [{ ...counts, oldestReadyMs }],
       instances: instances.map((one) => ({ ...one, expiresAt: 1, endedAt: null })),
-    }).map((one) => one.says)
+    }).map((one) => one.message)
 
   test('with an old ready job is reported, unless another diagnostic explains it or no process serves it', () => {
     const late = ['the oldest ready job in queue "q" has waited for 6 m']
-    expect(says({}, 360_000)).toEqual(late)
-    expect(says({}, 300_000)).toEqual([])
-    expect(says({}, 360_000, [])).toEqual([])
+    expect(messages({}, 360_000)).toEqual(late)
+    expect(messages({}, 300_000)).toEqual([])
+    expect(messages({}, 360_000, [])).toEqual([])
     for (const shut of [{ paused: true }, { workers: 0 }, { coolingMs: 1_000 }])
-      expect(says(shut, 360_000)).not.toContain(late[0])
+      expect(messages(shut, 360_000)).not.toContain(late[0])
   })
 
   test('that is cooling down is reported with its number of throttles', () => {
-    expect(says({ coolingMs: 30_000, throttles: 2 }, 1)).toEqual([
+    expect(messages({ coolingMs: 30_000, throttles: 2 }, 1)).toEqual([
       'queue "q" is cooling down for another 30 s, after 2 throttles',
     ])
   })
@@ -120,7 +120,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
       {
         check: 'dead',
         about: { what: 'queue', name: 'default' },
-        says: 'queue "default" has 6 dead jobs',
+        message: 'queue "default" has 6 dead jobs',
         fix: expect.stringContaining('jobmill jobs list --state dead --queue default') as string,
       },
     ])
@@ -145,7 +145,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
       ['warning', 'horizon', 'database'],
       ['warning', 'settings', 'schedule'],
     ])
-    expect(diagnostics[1]?.says).toContain('session 42 (idle in transaction)')
+    expect(diagnostics[1]?.message).toContain('session 42 (idle in transaction)')
     expect(JSON.stringify(diagnostics)).not.toMatch(/SELECT 1"|"pin/)
   })
 

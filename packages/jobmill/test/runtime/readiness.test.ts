@@ -14,7 +14,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     const stopping = mill.stop()
     expect(await mill.readiness()).toMatchObject({
       ready: false,
-      checks: { heartbeat: { ok: false, says: 'this process is stopping' } },
+      checks: { heartbeat: { ok: false, message: 'this process is stopping' } },
     })
     await stopping
     expect(await mill.readiness()).toMatchObject({ ready: false, checks: { store: { ok: false } } })
@@ -27,7 +27,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     await held.reached
     expect(await mill.readiness()).toMatchObject({
       ready: false,
-      checks: { heartbeat: { says: 'this process is starting' } },
+      checks: { heartbeat: { message: 'this process is starting' } },
     })
     held.release()
     await starting
@@ -42,7 +42,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     const answer = await mill.readiness()
     expect(answer).toMatchObject({
       ready: false,
-      checks: { store: { ok: false, says: 'not responding: STORE_UNAVAILABLE' } },
+      checks: { store: { ok: false, message: 'not responding: STORE_UNAVAILABLE' } },
     })
     expect(JSON.stringify(answer)).not.toContain('secret')
     expect(await mill.readiness()).toMatchObject({ ready: true })

@@ -32,11 +32,13 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const later = await mill.enqueue(job, '', { delay: '90s' })
     expect(await mill.why(later.id)).toEqual({
       state: 'scheduled',
-      reasons: [{ why: 'due-later', says: 'Due in 1 m 30 s', until: mill.platform.now() + 90_000 }],
+      reasons: [{ why: 'due-later', message: 'Due in 1 m 30 s', until: mill.platform.now() + 90_000 }],
     })
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
-    expect((await mill.why(failed.id))?.reasons[0]?.says).toBe('Due in 1 m, because the last attempt failed')
+    expect((await mill.why(failed.id))?.reasons[0]?.message).toBe(
+      'Due in 1 m, because the last attempt failed',
+    )
     reportedReasons.add('due-later')
   })
 
@@ -55,12 +57,12 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const second = await mill.enqueue(job, '')
     expect(await reasons(mill, first.id)).toEqual(['cooling'])
     expect((await mill.why(first.id))?.reasons[0]).toMatchObject({
-      says: 'Queue default is cooling down for another 30 s',
+      message: 'Queue default is cooling down for another 30 s',
       until: mill.platform.now() + 30_000,
     })
     await mill.changeQueue('default', { paused: true, workers: 0 })
     expect(await reasons(mill, second.id)).toEqual(['paused', 'no-workers', 'cooling', 'behind'])
-    expect((await mill.why(second.id))?.reasons.at(-1)?.says).toBe(
+    expect((await mill.why(second.id))?.reasons.at(-1)?.message).toBe(
       '1 ready job is ahead of it in queue default',
     )
   })
@@ -87,16 +89,16 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect((await mill.why(second.id))?.reasons).toEqual([
       {
         why: 'limit',
-        says: 'Limit slow is empty for another 10 m',
+        message: 'Limit slow is empty for another 10 m',
         until: mill.platform.now() + 600_000,
       },
     ])
     await mill.limits.drain('slow', { retryAfter: '1h' })
-    expect((await mill.why(second.id))?.reasons[0]?.says).toBe('Limit slow grants nothing for another 1 h')
+    expect((await mill.why(second.id))?.reasons[0]?.message).toBe('Limit slow grants nothing for another 1 h')
     await mill.enqueue(job, 'hold', { priority: -1 })
     await mill.changeQueue('default', { limit: 'one' })
     await mill.platform.settled()
-    expect((await mill.why(second.id))?.reasons[0]?.says).toBe('All permits of limit one are in use')
+    expect((await mill.why(second.id))?.reasons[0]?.message).toBe('All permits of limit one are in use')
     reportedReasons.add('limit')
   })
 
@@ -111,7 +113,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.clock.advance('2s')
     const why = await mill.why(second.id)
     expect(why).toMatchObject({ state: 'scheduled', reasons: [{ why: 'limit' }] })
-    expect(why?.reasons[0]?.says).toMatch(/^Limit smtp was empty: retrying in \d+ [ms]/)
+    expect(why?.reasons[0]?.message).toMatch(/^Limit smtp was empty: retrying in \d+ [ms]/)
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
@@ -125,7 +127,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await (await mill.enqueue(draws, null)).result()
     const second = await mill.enqueue(draws, null)
     await mill.clock.advance('2s')
-    expect((await mill.why(second.id))?.reasons[0]?.says).toMatch(
+    expect((await mill.why(second.id))?.reasons[0]?.message).toMatch(
       /^Limit chat was empty for key "bot 7": retrying in \d+ [ms]/,
     )
   })
@@ -138,11 +140,11 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.enqueue('b', '', { priority: -1 })
     const next = await mill.enqueue(job, '')
     expect((await mill.why(next.id))?.reasons).toEqual([
-      { why: 'busy', says: 'The only worker of queue default is busy', until: null },
+      { why: 'busy', message: 'The only worker of queue default is busy', until: null },
     ])
     const last = await mill.enqueue(job, '')
     expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])
-    expect((await mill.why(last.id))?.reasons[1]?.says).toBe('1 ready job is ahead of it in queue default')
+    expect((await mill.why(last.id))?.reasons[1]?.message).toBe('1 ready job is ahead of it in queue default')
     // The change is written directly to the store, so no instance has applied it yet.
     await mill.store.changeQueue('default', { settings: { workers: 3 }, coolMs: null })
     await mill.store.assign([{ instance: mill.instance.id, queue: 'default', workers: 3 }])

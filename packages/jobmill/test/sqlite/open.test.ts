@@ -117,7 +117,7 @@ describe('opening sqlite', () => {
         fix: expect.stringContaining('delete the other names') as string,
       })
       expect(await sqlite(name).tools.diagnose()).toMatchObject([
-        { level: 'error', says: expect.stringContaining('has several names') as string },
+        { level: 'error', message: expect.stringContaining('has several names') as string },
       ])
     }
     assert.deepEqual(readdirSync(dirname(path)).toSorted(), ['jobs.db', 'jobs.db.other'])

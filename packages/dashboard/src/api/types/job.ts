@@ -73,7 +73,7 @@ export interface Attempt {
 
 export interface Reason {
   readonly why: string
-  readonly says: string
+  readonly message: string
   readonly until: number | null
 }
 

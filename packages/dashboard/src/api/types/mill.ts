@@ -186,7 +186,7 @@ export interface Kind {
 export interface Diagnostic {
   readonly check: string
   readonly level: 'warning' | 'error'
-  readonly says: string
+  readonly message: string
   readonly fix: string | null
   readonly about: {
     readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null

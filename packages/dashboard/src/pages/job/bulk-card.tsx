@@ -12,7 +12,7 @@ export function BulkCard({ job }: { readonly job: Job }) {
   if (bulk === null) return null
   return (
     <Card title="Bulk action">
-      <p className="text-lg leading-snug font-medium">{bulk.says}</p>
+      <p className="text-lg leading-snug font-medium">{bulk.message}</p>
       <div className="mt-2 grid gap-4 sm:grid-cols-2">
         <Facts>
           {bulk.filter.map(({ name, value }) => (

@@ -15,7 +15,7 @@ export interface BulkReport {
 }
 
 export interface Bulk {
-  readonly says: string
+  readonly message: string
   readonly filter: readonly FilterWord[]
   readonly reason: string | null
   readonly by: string | null
@@ -44,7 +44,7 @@ export function bulkOf({ payload, result, tags }: Pick<Job, 'payload' | 'result'
   const isAll = given.every(([key]) => key === 'enqueuedBefore')
   const verb = VERBS[String(act)] ?? String(act)
   return {
-    says: isAll
+    message: isAll
       ? actPhrase(verb, 'every job')
       : actPhrase(verb, 'ids' in filter ? 'selected jobs' : 'matching jobs'),
     filter: given.map(wordOf),

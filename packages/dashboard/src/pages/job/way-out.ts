@@ -7,7 +7,7 @@ export interface WayOut {
 }
 
 export function wayOutOf(
-  { why, says }: Reason,
+  { why, message }: Reason,
   { queue, orderKey }: Pick<Job, 'queue' | 'orderKey'>,
 ): WayOut | null {
   const named = encodeURIComponent(queue)
@@ -22,7 +22,7 @@ export function wayOutOf(
     case 'quarantined':
       return { to: '/workers', text: 'View workers' }
     case 'limit': {
-      const name = /\blimit "?([^\s"]+)/i.exec(says)?.[1]
+      const name = /\blimit "?([^\s"]+)/i.exec(message)?.[1]
       return {
         to: name === undefined ? '/limits' : `/limits#${encodeURIComponent(name)}`,
         text: 'View limit',

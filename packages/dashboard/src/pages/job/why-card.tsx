@@ -50,7 +50,7 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
         <Headline>The state has just changed</Headline>
       ) : (
         <>
-          <Headline>{first.says}</Headline>
+          <Headline>{first.message}</Headline>
           <ReasonMore reason={first} job={job} />
         </>
       )}
@@ -60,7 +60,7 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
           <ul className="mt-1 flex flex-col gap-2 border-l-2 border-line pl-3">
             {others.map((reason) => (
               <li key={reason.why}>
-                <p className="break-words">{reason.says}</p>
+                <p className="break-words">{reason.message}</p>
                 <ReasonMore reason={reason} job={job} />
               </li>
             ))}

@@ -26,16 +26,16 @@ export function Diagnostics() {
             </p>
           ) : (
             <ul aria-label="Diagnostics" className="divide-y divide-line">
-              {diagnostics.map(({ check, level, says, fix, about }) => (
+              {diagnostics.map(({ check, level, message, fix, about }) => (
                 <li
-                  key={`${check} ${about.what} ${about.name} ${says}`}
+                  key={`${check} ${about.what} ${about.name} ${message}`}
                   className="flex flex-col gap-0.5 py-2 first:pt-0"
                 >
                   <span className="flex flex-wrap items-baseline gap-x-3">
                     <Badge colour={level === 'error' ? 'text-dead' : 'text-ready'} text={level} />
                     <span className="text-xs text-soft">{CHECK_NAMES[check] ?? check}</span>
                   </span>
-                  <span className="break-words first-letter:uppercase">{says}</span>
+                  <span className="break-words first-letter:uppercase">{message}</span>
                   {fix !== null && <span className="break-words text-soft">{fix}</span>}
                 </li>
               ))}

@@ -17,8 +17,10 @@ export function countOf(diagnostics: readonly Diagnostic[], level: Diagnostic['l
 
 export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
   const width = Math.max(0, ...diagnostics.map(({ check }) => check.length))
-  for (const { level, check, says, fix } of bySeverity(diagnostics)) {
-    terminal.out(`${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(says)}`)
+  for (const { level, check, message, fix } of bySeverity(diagnostics)) {
+    terminal.out(
+      `${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(message)}`,
+    )
     if (fix !== null)
       terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${oneLine(fix)}`)
   }

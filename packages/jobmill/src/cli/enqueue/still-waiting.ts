@@ -30,7 +30,7 @@ export async function stillWaiting<T>(
     const reasons = (why?.reasons ?? []).filter((reason) => PERSISTENT.has(reason.why))
     if (isOver || reasons.length === 0) return
     terminal.status('')
-    terminal.err(oneLine(`note    still waiting: ${reasons.map(({ says }) => says).join('; ')}`))
+    terminal.err(oneLine(`note    still waiting: ${reasons.map(({ message }) => message).join('; ')}`))
   }
   // Database errors are reported by the wait for the result.
   const timer = platform.timer(AFTER_MS, () => void explain().catch(() => {}))

@@ -95,5 +95,5 @@ function indented(text: string): string {
 /** One line for each reason, or null when there is none. */
 function whyText(why: Why | null): string | null {
   const reasons = why?.reasons ?? []
-  return reasons.length === 0 ? null : reasons.map(({ says }) => oneLine(says)).join('\n')
+  return reasons.length === 0 ? null : reasons.map(({ message }) => oneLine(message)).join('\n')
 }

@@ -110,7 +110,7 @@ export const whyShape = z
       .array(
         z.object({
           why: z.enum(REASONS),
-          says: z.string().openapi({ description: 'the reason as a sentence' }),
+          message: z.string().openapi({ description: 'the reason as a sentence' }),
           until: instant.nullable().openapi({ description: 'when the reason ends, if known' }),
         }),
       )

@@ -86,7 +86,7 @@ export const diagnosticShape = z
   .object({
     check: z.string(),
     level: z.enum(['warning', 'error']),
-    says: z.string(),
+    message: z.string(),
     fix: z.string(),
     about: z.object({
       what: z.enum(['queue', 'kind', 'duty', 'instance', 'limit', 'schedule', 'database']).nullable(),

@@ -53,12 +53,12 @@ export function fileSystem(path: string, type: number | null = fileSystemType(pa
   const [network, uncertain] = [NETWORKS.get(number), UNCERTAIN.get(number)]
   const fix = 'Move it to a local disk, or use PostgreSQL to share jobs between machines'
   if (network !== undefined) {
-    const says = `the file is on ${network}, where locks and shared memory are unreliable: it will be corrupted`
-    return broken('file system', says, fix)
+    const message = `the file is on ${network}, where locks and shared memory are unreliable: it will be corrupted`
+    return broken('file system', message, fix)
   }
   if (uncertain === undefined) return ok('file system', 'not on a known network file system')
-  const says = `the file is on ${uncertain}: if another machine is behind it, the file will be corrupted`
-  return warning('file system', says, fix)
+  const message = `the file is on ${uncertain}: if another machine is behind it, the file will be corrupted`
+  return warning('file system', message, fix)
 }
 
 /** Null where it cannot be determined. */

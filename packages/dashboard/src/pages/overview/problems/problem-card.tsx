@@ -35,7 +35,7 @@ export function ProblemCard({ diagnostic, queue, asOf }: Props) {
         <div className="min-w-0 break-words">
           <p className="font-medium">
             <span className={isError ? 'text-dead' : 'text-ready'}>{isError ? 'Error' : 'Warning'}</span>:{' '}
-            {diagnostic.says}
+            {diagnostic.message}
           </p>
           {diagnostic.fix !== null && <p className="mt-1 text-soft">{diagnostic.fix}</p>}
           {way.act === 'clear' && queue !== undefined && (
