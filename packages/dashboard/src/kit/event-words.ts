@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'kind-unknown': ({ kind, near }) =>
     `A ${text(kind)} job was enqueued, but this process has no such kind. Did you mean ${text(near)}?`,
   'queue-unknown': ({ near }, { queue }) =>
-    `An enqueue created queue ${text(queue)}. ${typeof near === 'string' ? `Did you mean ${near}?` : 'No code of that process names it.'}`,
+    `A job was enqueued to ${text(queue)}, but the process has no such queue. Did you mean ${text(near)}?`,
   'lease-lost': ({ kind }) => `A ${text(kind)} job lost its lease; its outcome was not saved`,
   stuck: ({ kind, sinceMs }) =>
     `A ${text(kind)} job was asked to stop ${long(sinceMs)} ago and is still running`,

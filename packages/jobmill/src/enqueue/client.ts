@@ -11,7 +11,6 @@ import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Enqueuer } from './enqueuer.ts'
 import { enqueuedJob } from './job-handle.ts'
-import type { NewQueues } from './new-queues.ts'
 import { prepareAtOnce, prepareInSlices } from './prepare-call.ts'
 import type { RequestTools, Target } from './requests.ts'
 import type { Results } from './results.ts'
@@ -20,7 +19,8 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly enqueuer: Enqueuer<Tx>
   /** The kinds that are defined in this process. */
   readonly kinds: readonly string[]
-  readonly newQueues: NewQueues
+  /** The queues that the options of this process name. */
+  readonly queues: ReadonlySet<string>
   readonly results: Results
   readonly platform: Platform
   readonly emit: Emit
@@ -83,9 +83,13 @@ function openedTooLate(error: unknown): never {
   })
 }
 
+/** A process that uses more names than this generates them, so none of them is a typo. */
+const MOST_CHECKED = 1_000
+
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const { enqueuer, platform, emit, results, payloadLimitBytes, tracing } = tools
   const checkedKinds = new Set<string>()
+  const checkedQueues = new Set<string>()
   const unnotified = new Set<string>()
   const mintId = (): string => platform.id()
   const one = { mintId, payloadLimitBytes, placeOf: () => 'job', listedOptions: ENQUEUE_OPTIONS }
@@ -124,18 +128,12 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const early =
       many && tx === undefined ? prepareInSlices(target, items, each, tools) : prepare(target, items, many)
     const jobs = early instanceof Promise ? await early : early
-    // On SQLite a transaction does not wait for a lookup.
-    const lookup = tx === undefined ? tools.newQueues.find(items) : undefined
-    const created = lookup === undefined ? [] : await lookup
     const mayRepeat = items.some((item) => item.id !== undefined)
     const how = { tx, mayRepeat }
     const writing = tracing === null ? enqueuer.write(jobs, how) : writeTraced(tracing, jobs, how)
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     warnOfTypo(target)
-    // A duplicate writes nothing, so it creates no queue.
-    for (const one of created)
-      if (jobs.some(({ queue }, at) => queue === one.queue && replies[at]?.outcome !== 'duplicate'))
-        emit('queue-unknown', one)
+    for (const { queue } of items) if (queue !== undefined) warnOfQueueTypo(queue)
     if (tx !== undefined) for (const { queue } of jobs) unnotified.add(queue)
     else if (!replies.every(isDispatched)) tools.written(queuesToLookAt(jobs, replies))
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
@@ -169,6 +167,13 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     checkedKinds.add(target)
     const near = tools.definition(target) === undefined ? nearest(target, tools.kinds) : undefined
     if (near !== undefined) emit('kind-unknown', { kind: target, near })
+  }
+
+  function warnOfQueueTypo(queue: string): void {
+    if (tools.queues.has(queue) || checkedQueues.has(queue) || checkedQueues.size >= MOST_CHECKED) return
+    checkedQueues.add(queue)
+    const near = nearest(queue, [...tools.queues])
+    if (near !== undefined) emit('queue-unknown', { queue, near })
   }
 
   function emitEnqueued(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {

@@ -25,10 +25,10 @@ export interface EventTable {
    */
   'kind-unknown': { readonly kind: string; readonly near: string }
   /**
-   * An enqueue created this queue, which the options of this process do not name: perhaps a typo. `near` is a
-   * known queue with a similar name. Emitted once per queue, and not for an enqueue in a transaction.
+   * A job was enqueued to a queue that the options of this process do not name, but that resembles one: perhaps
+   * a typo. Emitted once per queue.
    */
-  'queue-unknown': { readonly queue: string; readonly near: string | null }
+  'queue-unknown': { readonly queue: string; readonly near: string }
   /** Nothing was written: the job with this id holds the dedupe key. */
   duplicate: JobRef
   /**

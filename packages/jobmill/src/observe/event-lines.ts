@@ -22,7 +22,7 @@ const LINES: Lines = {
   'kind-unknown': ({ kind, near }) =>
     `job of kind ${kind} was enqueued, but this process has no handler for it. Did you mean ${near}?`,
   'queue-unknown': ({ queue, near }) =>
-    `queue ${queue} did not exist and was created by an enqueue${near === null ? '; no code of this process names it' : `. Did you mean ${near}?`}`,
+    `job was enqueued to queue ${queue}, but this process has no such queue. Did you mean ${near}?`,
   duplicate: (event) => `${jobOf(event)} already holds the dedupe key, so nothing was enqueued`,
   started: (event) => `${attemptOf(event)} started after waiting ${ms(event.waitedMs)}`,
   progress: (event) => `${attemptOf(event)} reported progress: ${JSON.stringify(event.value)}`,

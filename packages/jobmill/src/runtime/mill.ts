@@ -2,7 +2,6 @@
 import { type Client, client as createClient } from '../enqueue/client.ts'
 import { enqueuer as createEnqueuer } from '../enqueue/enqueuer.ts'
 import { jobHandle } from '../enqueue/job-handle.ts'
-import { newQueues } from '../enqueue/new-queues.ts'
 import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -183,10 +182,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     tracing: options.tracing,
     definition: (kind) => definitions.get(kind),
     kinds: [...definitions.keys()],
-    newQueues: newQueues({
-      inCode: options.queuesInCode,
-      readNames: async () => (await store.queues()).map(({ name }) => name),
-    }),
+    queues: options.queuesInCode,
     queueOf: options.queueOf,
     payloadLimitBytes: options.payloadLimitBytes,
     open: () => lifecycle.open(),

@@ -36,7 +36,7 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
     tracing: null,
     definition: () => undefined,
     kinds: [],
-    newQueues: { find: () => undefined },
+    queues: new Set(),
     queueOf: () => DEFAULTS.queue,
     payloadLimitBytes: DEFAULTS.payloadLimitBytes,
     open: () => undefined,
