@@ -26,6 +26,27 @@ export const REPLACED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },
   },
   {
+    name: 'postgres: rows of queues and kinds can be removed while jobs refer to them on a server',
+    file: 'store-postgres/schema/names.ts',
+    find: 'IF EXISTS (SELECT FROM jobmill.job) THEN',
+    replace: 'IF false THEN',
+    test: { file: `${TESTS}/admin/names-removed.test.ts`, name: 'is refused while jobs exist' },
+  },
+  {
+    name: 'sqlite: rows of queues and kinds can be removed while jobs refer to them in a file',
+    file: 'store-sqlite/schema/queues.ts',
+    find: 'WHEN EXISTS (SELECT 1 FROM jobmill_job) BEGIN',
+    replace: 'WHEN 0 BEGIN',
+    test: { file: `${TESTS}/admin/names-removed.test.ts`, name: 'is refused while jobs exist' },
+  },
+  {
+    name: 'postgres: jobs without a queue or kind are not reported by retention',
+    file: 'store-postgres/retain.ts',
+    find: 'if (isLast) await warnOfUnnamed(context)',
+    replace: 'if (!isLast) await warnOfUnnamed(context)',
+    test: { file: `${TESTS}/admin/names-removed.test.ts`, name: 'report jobs without names' },
+  },
+  {
     name: 'postgres: a started process does not compare the rows of queues and kinds',
     file: 'store-postgres/names.ts',
     find: 'if (rows !== current.rows) load()',

@@ -20,7 +20,13 @@ export const SUMMARY_JOINS = `
   LEFT JOIN ${probe('running')} AS ru ON true
   LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true`
 
-export const SUMMARY_COLUMNS = `j.id, ${kindName('j.kind_id')} AS kind, ${queueName('j.queue_id')} AS queue, j.priority, j.max_attempts, j.tags, j.order_key, j.enqueued_at,
+/** Rows of names may be deleted while triggers are disabled. Then the doctor reports these ids. */
+const nameOrId = (table: 'queue' | 'kind'): string => {
+  const id = `j.${table}_id`
+  return `coalesce(${table === 'kind' ? kindName(id) : queueName(id)}, concat('(deleted ${table} ', ${id}, ')'))`
+}
+
+export const SUMMARY_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${nameOrId('queue')} AS queue, j.priority, j.max_attempts, j.tags, j.order_key, j.enqueued_at,
   CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHEN re.id IS NOT NULL THEN ${STATE_CODE.ready}
        WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE a.ended_as END AS state,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent) END AS attempt,

@@ -10,6 +10,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { Connection, Query } from './connection.ts'
 import { type MutableNameMap, type NameMap, nameMap, NO_VERSION } from './name-map.ts'
 import { type MissingNames, NamesChanged } from './names-changed.ts'
+import { MAY_MOVE } from './schema/names.ts'
 
 const ADD_KINDS = `
 INSERT INTO jobmill.kind (name)
@@ -28,26 +29,20 @@ SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::in
 /** Restores rows with the ids that jobs refer to. */
 const PUT_BACK_QUEUES = `
 INSERT INTO jobmill.queue (id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
-                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared) OVERRIDING SYSTEM VALUE
+                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared)
 SELECT v.id, v.name, $3::int4, $4::bool, $5::bool, $6::int8, $7::int8, $8::int8, $9::int8, $10::int8, false
   FROM unnest($1::int4[], $2::text[]) AS v(id, name)
     ON CONFLICT DO NOTHING RETURNING name`
 const PUT_BACK_KINDS = `
-INSERT INTO jobmill.kind (id, name) OVERRIDING SYSTEM VALUE
+INSERT INTO jobmill.kind (id, name)
 SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
     ON CONFLICT DO NOTHING RETURNING name`
 
-/**
- * Moves one row of jobmill.queue or jobmill.kind back to its id, if that id is free. PostgreSQL does not
- * allow updates of these ids, so the row is deleted and inserted as JSON.
- */
-const takeOut = (table: string): string => `
-DELETE FROM jobmill.${table} AS t WHERE t.name = $2::text AND t.id <> $1::int4
-   AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = $1::int4)
-RETURNING to_jsonb(t)::text AS found`
-const putIn = (table: string): string => `
-INSERT INTO jobmill.${table} OVERRIDING SYSTEM VALUE
-SELECT (jsonb_populate_record(NULL::jobmill.${table}, $2::text::jsonb || jsonb_build_object('id', $1::int4))).*`
+/** Moves one row of jobmill.queue or jobmill.kind back to its id, if that id is free. */
+const moveBack = (table: string): string => `
+UPDATE jobmill.${table} AS t SET id = $1::int4 WHERE t.name = $2::text AND t.id <> $1::int4
+   AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = $1::int4)`
+const ALLOW_MOVES = `SELECT set_config('${MAY_MOVE}', 'on', true)`
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(hashtextextended('jobmill.names', 0))`
 const FORGET_VERSIONS = `DELETE FROM jobmill.names`
 
@@ -215,10 +210,8 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
     await connection.transaction(async (query) => {
       await query(sql(LOCK_NAMES), [])
       await query(sql(FORGET_VERSIONS), [])
-      for (const { table, name, id } of moved) {
-        const [row] = await query(sql(takeOut(table)), [id, name])
-        if (row !== undefined) await query(sql(putIn(table)), [id, row['found']])
-      }
+      await query(ALLOW_MOVES, [])
+      for (const { table, name, id } of moved) await query(sql(moveBack(table)), [id, name])
       await query(sql(ADD_VERSION), [])
     })
   }

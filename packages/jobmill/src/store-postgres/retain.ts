@@ -9,6 +9,7 @@ import { LOST_FORGOTTEN } from './lost-jobs.ts'
 import { SLOTS_LEFT } from './slots.ts'
 import { retainJobs } from './retain-jobs.ts'
 import { releaseStray } from './stray-keys.ts'
+import { warnOfUnnamed } from './unnamed-jobs.ts'
 
 /** How long a deferred holder keeps its place in the queue of a limit, and how long a flush is remembered. */
 const PLACES_MS = 600_000
@@ -82,6 +83,7 @@ export async function retain(context: Context, request: RetainRequest): Promise<
   const isFull = Math.max(found, keys, ticks, events, metrics, limitKeys, Number(aged?.['others'])) >= limit
   // Once per pass over all queues, at its end.
   const isLast = !isFull && (request.queues?.length ?? 0) === 0
+  if (isLast) await warnOfUnnamed(context)
   return {
     ...jobs,
     keys,

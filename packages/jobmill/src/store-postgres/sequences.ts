@@ -49,17 +49,25 @@ const LAST_ENDED = `(SELECT max(n.token) FROM jobmill.queue AS q CROSS JOIN (VAL
 const highestOf = ([table, column]: readonly [string, string]): string =>
   `(SELECT max(${column}) FROM jobmill.${table})`
 
-/** The sequence of an identity column. */
-const identity = (table: string, column: string, gap: number): Sequence => ({
-  name: `${table}_${column}_seq`,
-  at: `pg_get_serial_sequence('jobmill.${table}', '${column}')::regclass`,
-  columns: [[table, column]],
-  gap,
-})
-
 const GAP = 1_000_000
 /** For int4 columns. New names are rare. */
 const SMALL_GAP = 1_000
+
+/** The sequence of the ids of names. */
+const ids = (table: string): Sequence => ({
+  name: `${table}_ids`,
+  at: `'jobmill.${table}_ids'::regclass`,
+  columns: [[table, 'id']],
+  gap: SMALL_GAP,
+})
+
+/** The sequence of an identity column. */
+const identity = (table: string, column: string): Sequence => ({
+  name: `${table}_${column}_seq`,
+  at: `pg_get_serial_sequence('jobmill.${table}', '${column}')::regclass`,
+  columns: [[table, column]],
+  gap: GAP,
+})
 
 export const SEQUENCES: readonly Sequence[] = [
   {
@@ -85,11 +93,11 @@ export const SEQUENCES: readonly Sequence[] = [
     recent: `greatest(${LAST_ENDED}, ${highestOf(['running', 'token'])})`,
     gap: GAP,
   },
-  identity('queue', 'id', SMALL_GAP),
-  identity('kind', 'id', SMALL_GAP),
-  identity('order_check', 'n', GAP),
-  identity('metric_delta', 'n', GAP),
-  identity('event', 'n', GAP),
+  ids('queue'),
+  ids('kind'),
+  identity('order_check', 'n'),
+  identity('metric_delta', 'n'),
+  identity('event', 'n'),
 ]
 
 /** Null for a sequence that has issued nothing. */

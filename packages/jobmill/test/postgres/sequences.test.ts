@@ -23,9 +23,9 @@ async function sequencesIn(schema: string): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, value }) => [name, Number(value ?? 0)]))
 }
 
-/** As a new primary has them: nothing was issued. */
+/** As a new primary has them: nothing was issued. In one transaction, because a running mill raises them. */
 async function restart(schema: string, names: Iterable<string>): Promise<void> {
-  for (const name of names) await admin.query(`ALTER SEQUENCE ${schema}."${name}" RESTART`)
+  await admin.query([...names].map((name) => `ALTER SEQUENCE ${schema}."${name}" RESTART`).join('; '))
 }
 
 async function behind(schema: string): Promise<string[]> {

@@ -14,6 +14,7 @@ import { sequences } from './check-sequences.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
 import { countStray } from '../stray-keys.ts'
+import { unnamedDiagnostic } from '../unnamed-jobs.ts'
 import { newClient } from '../server-address.ts'
 import { withConnectionIfThere, type Look, type Site } from './reach.ts'
 
@@ -33,6 +34,7 @@ export async function diagnose(
         ? [
             ['drift', whole.check(() => drift(look))],
             ['sequences', whole.only(() => sequences(look))],
+            ['names', whole.only(async () => [await unnamedDiagnostic(query, site.sql)])],
             ['keys', whole.only(async () => [strayDiagnostic(await countStray(query, site.sql))])],
           ]
         : []

@@ -16,7 +16,7 @@ function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
 function heartbeat(text): b002f024606591bf24ccddb6eb146524
 function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
 function names_added(): a7887f882958b34851e23dab238dcf7a
-function names_altered(): f57c0820ab5ce5e3e7318c49f45047ff
+function names_altered(): 16fe5b6cc3357604415018f1c50427d0
 function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function open_heads(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 1cf132b4024932e03d9e4d414eae5305
@@ -76,6 +76,8 @@ index slot.slot_pkey: ALTER TABLE jobmill.slot ADD CONSTRAINT slot_pkey PRIMARY 
 index tick.tick_pkey: ALTER TABLE jobmill.tick ADD CONSTRAINT tick_pkey PRIMARY KEY (schedule, at)
 index tick.tick_served: CREATE INDEX tick_served ON jobmill.tick USING btree (served_at)
 index total.total_pkey: ALTER TABLE jobmill.total ADD CONSTRAINT total_pkey PRIMARY KEY (queue_id, state)
+sequence kind_ids: integer
+sequence queue_ids: integer
 sequence seq: bigint
 sequence token: bigint
 table attempt: attempt smallint NOT NULL; crashes smallint NOT NULL; ended_as smallint; ended_at bigint NOT NULL; error text; instance uuid; job_id uuid NOT NULL; log text; outcome smallint NOT NULL; queue_id integer NOT NULL; result json; spent smallint NOT NULL; started_at bigint; taken_back boolean NOT NULL DEFAULT false; token bigint NOT NULL; tries integer NOT NULL
@@ -85,7 +87,7 @@ table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT N
 table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; started_at bigint NOT NULL; version text
 table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
-table kind: id integer NOT NULL GENERATED ALWAYS AS IDENTITY; name text NOT NULL
+table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; parent text; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
 table limit_waiter: holder uuid NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
@@ -99,7 +101,7 @@ table order_check: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key tex
 table order_lock: job_id uuid NOT NULL; order_key text NOT NULL; queue_id integer NOT NULL
 table order_queue: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table permit: amount integer NOT NULL; holder uuid NOT NULL; instance uuid NOT NULL; limit_name text NOT NULL; token bigint
-table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; declared boolean NOT NULL DEFAULT true; id integer NOT NULL GENERATED ALWAYS AS IDENTITY; keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
+table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; declared boolean NOT NULL DEFAULT true; id integer NOT NULL DEFAULT nextval('jobmill.queue_ids'::regclass); keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
 table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL
 table recorded: recorded_at bigint NOT NULL; seq bigint NOT NULL; source uuid NOT NULL
 table running: attempt smallint NOT NULL; cancel_reason text; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; instance uuid NOT NULL; kind_id integer NOT NULL; log text; priority smallint NOT NULL; progress json; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL; tries integer NOT NULL

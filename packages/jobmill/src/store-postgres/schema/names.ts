@@ -4,6 +4,9 @@
  * version here. A cached id is valid as long as its version is in this table, because names are only added.
  * See docs/internals/decisions/table-layout.md.
  */
+/** A setting of a transaction that moves names back to the ids that jobs use. */
+export const MAY_MOVE = 'jobmill_names.may_move'
+
 /** The lock keeps `n` in commit order, so that the last version covers all names visible with it. */
 const NAMES = `
 CREATE TABLE jobmill.names (n int8 NOT NULL, version uuid NOT NULL);
@@ -15,7 +18,12 @@ BEGIN
 END $$;
 SELECT jobmill.add_names_version();`
 
-/** Changing or removing a name invalidates all earlier versions. */
+/**
+ * Changing or removing a name invalidates all earlier versions. It is refused while jobs exist: they refer to
+ * names by id and would run under another name, or not at all. The lock waits for transactions that enqueue.
+ * After a TRUNCATE of several tables this runs when all of them are empty. Our own repair says that it keeps
+ * the names of jobs (MAY_MOVE).
+ */
 const TRIGGERS = `
 CREATE FUNCTION jobmill.names_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -24,6 +32,13 @@ BEGIN
 END $$;
 CREATE FUNCTION jobmill.names_altered() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF current_setting('${MAY_MOVE}', true) IS DISTINCT FROM 'on' THEN
+    LOCK TABLE jobmill.job IN SHARE MODE;
+    IF EXISTS (SELECT FROM jobmill.job) THEN
+      RAISE EXCEPTION '% refused: jobs refer to the rows of %.%', TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME
+        USING ERRCODE = 'restrict_violation', HINT = 'Delete the jobs first, or truncate all tables of the schema in one statement.';
+    END IF;
+  END IF;
   DELETE FROM jobmill.names;
   PERFORM jobmill.add_names_version();
   RETURN NULL;

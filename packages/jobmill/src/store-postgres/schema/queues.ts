@@ -1,7 +1,11 @@
 /** Queues, kinds, and the version of all settings. */
 export const QUEUES = `
+-- Jobs refer to queues and kinds by id, so an id is never issued again. The tables do not own these sequences,
+-- because TRUNCATE ... RESTART IDENTITY restarts those that they own.
+CREATE SEQUENCE jobmill.queue_ids AS int4;
+CREATE SEQUENCE jobmill.kind_ids AS int4;
 CREATE TABLE jobmill.queue (
-  id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id int4 PRIMARY KEY DEFAULT nextval('jobmill.queue_ids'),
   name text NOT NULL UNIQUE,
   workers int4,
   paused bool NOT NULL,
@@ -24,7 +28,7 @@ CREATE TABLE jobmill.queue (
   overrides json NOT NULL DEFAULT '{}'
 );
 CREATE TABLE jobmill.kind (
-  id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id int4 PRIMARY KEY DEFAULT nextval('jobmill.kind_ids'),
   name text NOT NULL UNIQUE
 );
 -- One row. It changes together with a setting, so that the new version is never visible before the new setting.

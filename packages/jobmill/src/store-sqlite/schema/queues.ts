@@ -39,4 +39,18 @@ END;`,
     ),
   )
   .join('')}
+
+-- Jobs refer to these rows by id and would run under another name, or not at all.
+${['queue', 'kind']
+  .flatMap((table) =>
+    ['DELETE', 'UPDATE OF id, name'].map((change) => {
+      const verb = change.slice(0, 6)
+      return `
+CREATE TRIGGER jobmill_${table}_${verb.toLowerCase()}_refused BEFORE ${change} ON jobmill_${table}
+WHEN EXISTS (SELECT 1 FROM jobmill_job) BEGIN
+  SELECT RAISE(ABORT, '${verb} refused: jobs refer to the rows of jobmill_${table}. Delete the jobs first.');
+END;`
+    }),
+  )
+  .join('')}
 `

@@ -1,0 +1,86 @@
+/**
+ * An operator removes or changes rows of the tables of queues and kinds. Jobs refer to them by id, and must
+ * never run under another name.
+ */
+import { describe, expect, test } from 'vitest'
+import type { Diagnostic } from '../../src/store/admin.ts'
+import type { ToolStore } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/factories.ts'
+import { ALL, postgresSite } from './sites.ts'
+
+const YOUNG = { kind: 'young', queue: 'mail' }
+const WIPE = { kind: 'wipe', queue: 'danger' }
+
+describe.each(ALL)('D2 the tables of names in $name', (sites) => {
+  test.each([
+    'DELETE FROM TABLE:kind',
+    'DELETE FROM TABLE:queue',
+    `UPDATE TABLE:kind SET name = 'other'`,
+    'UPDATE TABLE:queue SET id = id + 100',
+    ...(sites.name === 'postgres' ? ['TRUNCATE TABLE:kind', 'TRUNCATE TABLE:queue, TABLE:kind'] : []),
+  ])('D2 %s is refused while jobs exist, and allowed without them', async (statement) => {
+    const { store, run } = sites.empty()
+    await store.open()
+    const job = aJob(YOUNG)
+    await store.enqueue([job])
+    await expect(run(statement)).rejects.toThrow(/jobs refer to the rows of .*(kind|queue)/)
+    expect(await store.get([job.id])).toMatchObject([YOUNG])
+    await run('DELETE FROM TABLE:job')
+    await run(statement)
+  })
+})
+
+const TRUNCATE = `BEGIN; SET LOCAL session_replication_role = replica;
+  TRUNCATE TABLE:kind, TABLE:queue, TABLE:names RESTART IDENTITY; COMMIT`
+
+async function names(store: ToolStore<never>): Promise<Diagnostic | undefined> {
+  return (await store.tools.diagnose()).find(({ check }) => check === 'names')
+}
+
+function nextWarning(): Promise<Error> {
+  return new Promise((resolve) => void process.once('warning', resolve))
+}
+
+describe('D2 the tables of names in postgres are emptied with triggers off', () => {
+  test('D2 P1 new names get other ids, so no claim takes the earlier jobs', async () => {
+    const { store, run } = postgresSite()
+    await store.open()
+    const young = aJob(YOUNG)
+    await store.enqueue([young])
+    await store.close()
+    await run(TRUNCATE)
+
+    await store.open()
+    const instance = anInstance({ kinds: [WIPE.kind], queues: [WIPE.queue] })
+    await store.register(instance)
+    const wipe = aJob(WIPE)
+    await store.enqueue([wipe])
+    const request = { queues: [{ queue: WIPE.queue, room: 9 }], kinds: [WIPE.kind] }
+    const leases = await store.claim(aClaim(instance.id, request))
+    expect(leases.map(({ id }) => id)).toEqual([wipe.id])
+    const unnamed = { kind: '(deleted kind 1)', queue: '(deleted queue 1)', state: 'ready' }
+    expect(await store.get([young.id])).toMatchObject([unnamed])
+  })
+
+  test('D2 the doctor and retention report jobs without names', async () => {
+    const { store, run } = postgresSite()
+    await store.open()
+    await store.enqueue([aJob(YOUNG), aJob({ ...WIPE, delay: '1h' })])
+    await store.close()
+    expect(await names(store)).toMatchObject({ level: 'ok' })
+    await run(TRUNCATE)
+    const reported = 'kind (ids 1, 2) and queue (ids 1, 2)'
+    expect(await names(store)).toMatchObject({
+      level: 'error',
+      says: expect.stringContaining(reported) as string,
+      fix: expect.stringContaining('Restore these rows') as string,
+    })
+    await store.open()
+    const warned = nextWarning()
+    await store.retain(aRetain())
+    expect(await warned).toMatchObject({
+      code: 'JOBS_WITHOUT_NAMES',
+      message: expect.stringContaining(reported) as string,
+    })
+  })
+})
