@@ -5,6 +5,7 @@
  */
 import type { Env } from '../env.ts'
 import { problem } from '../problem.ts'
+import { isSentByClients } from './client-headers.ts'
 
 /**
  * Which requests are answered without authentication: `any`, `loopback-names` (only under a loopback name,
@@ -14,57 +15,8 @@ export type Callers = 'any' | 'loopback-names' | 'this-machine'
 
 export type Incoming = Env['Bindings']['incoming']
 
-/**
- * Headers that proxies, tunnels and CDNs add, but local clients do not: `X-Forwarded-For`, `Remote-User`,
- * `CF-Ray`. Client libraries also send X-Request-Id, X-Correlation-Id and Traceparent. Names are compared
- * with dashes instead of underscores and without `X-` or `HTTP-`, because spellings vary.
- */
-const ADDED_BY_PROXIES = new RegExp(
-  `^(?:${[
-    'forward',
-    'via$',
-    '(?:true-|cluster-|original-)?client-(?:ip|host|port|cert|dn|verify)',
-    '(?:real|remote|proxy|proxied|original|originating|nginx|envoy|arr|haproxy|varnish|squid|traefik|caddy|kong|istio)-',
-    'front-end-',
-    // Without a dash too: X-SSL, X-SSLClient, X-TLSVersion.
-    '(?:ssl|tls)',
-    'early-data$',
-    'unique-id$',
-    'timer$',
-    'url-scheme$',
-    'cdn-',
-    '(?:cf|cloudfront|fastly|fly|akamai|ngrok|tailscale|vercel|azure|appengine|cloud-trace|amz|amzn|goog|ms-client|netlify|render|railway|heroku|tunnel)-',
-    // Added by authenticating proxies.
-    '(?:auth-request|authentik|authelia|webauth|authenticated|pomerium|oidc|oauth|saml|jwt)-',
-  ].join('|')})`,
-)
-/** These names have another meaning without their `X-`. */
-const ADDED_WITH_X =
-  /^x-(?:host|scheme|proto|port|https|server-name|script-name|request-start|accel|sendfile|user|email|groups?|auth-(?:user|email|name|groups?))(?:-|$)/
-
-/**
- * A rule for names that are on no list: a word in them names a proxy, or an address or target that was passed
- * on. Proxies also join words (`X-ProxyUser-Ip`, `X-ClientIP`), so some are matched within words.
- */
-const WORDS_OF_PROXIES = new RegExp(
-  [
-    'forward|prox(?:y|ie)|surrogate|rewrite|varnish|squid|upstream|ingress|gateway|balancer',
-    '(?:client|user|real|remote|peer|source|origin)-?(?:ip|addr)',
-    '(?:^|-)(?:ip|ips|addr|address|via|cdn|waf|edge)(?:-|$)',
-    '-host(?:-|$)',
-  ].join('|'),
-)
-
-function isAddedByProxies(header: string): boolean {
-  const name = header.replaceAll('_', '-')
-  return (
-    ADDED_WITH_X.test(name) ||
-    WORDS_OF_PROXIES.test(name) ||
-    ADDED_BY_PROXIES.test(name.replace(/^(?:http-)?(?:x-)?/, ''))
-  )
-}
-
 const LOOPBACK_NAME = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
+const CONFIGURE = 'Set JOBMILL_TOKENS, or pass tokens or authenticate, to allow access through a proxy'
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i
 
 /** Returns null if the request may continue. */
@@ -82,9 +34,8 @@ interface Host {
 }
 
 function refuseProxies(request: Request, { name, port }: Host, incoming: Incoming): Response | null {
-  const added = [...request.headers.keys()].find(isAddedByProxies)
-  if (added !== undefined)
-    return refuse(`the request came through a proxy (it has the header ${added})`, added)
+  const added = [...request.headers.keys()].find((header) => !isSentByClients(header))
+  if (added !== undefined) return refuseHeader(added)
   const { remoteAddress = '', localAddress = '', localPort } = incoming?.socket ?? {}
   if (!LOOPBACK_ADDRESS.test(remoteAddress)) return refuse('the caller is not on this machine')
   // Proxies use HTTP/1.0 by default; browsers and curl have not for decades.
@@ -113,12 +64,20 @@ function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '')
 }
 
+function refuseHeader(header: string): Response {
+  return problem('NOT_LOCAL', {
+    detail: `no authentication configured, and the request may have come through a proxy: browsers and curl do not send the header ${header}`,
+    field: header,
+    fix: `${CONFIGURE}. Omit this header if your own client sends it`,
+  })
+}
+
 function refuse(detail: string, field?: string, port?: number): Response {
   const forward =
     port === undefined ? '' : `; with ssh -L, forward the same port: ssh -L ${port}:127.0.0.1:${port}`
   return problem('NOT_LOCAL', {
     detail: `no authentication configured, and ${detail}`,
     field,
-    fix: `Set JOBMILL_TOKENS, or pass tokens or authenticate, to allow access through a proxy${forward}`,
+    fix: `${CONFIGURE}${forward}`,
   })
 }
