@@ -18,4 +18,11 @@ export const OVERRIDES: readonly TestedMutant[] = [
     replace: 'code === null || named.includes(option) || definition[option] !== undefined',
     test: { file: CONTRACT, name: 'overrides only what was given or differs from code' },
   },
+  {
+    name: 'an override of a limit applies after code changed the type of the limit',
+    file: 'job/limit-sources.ts',
+    find: 'return code.type === type || code.type === codeType',
+    replace: 'return code.type === type || codeType !== undefined',
+    test: { file: CONTRACT, name: 'an override of a limit stops applying when code changes the type' },
+  },
 ]

@@ -10,7 +10,7 @@ interface Props {
 }
 
 export function Overridden({ override, children }: Props) {
-  if (override === undefined) return children
+  if (override === undefined || !override.isApplied) return children
   const { option, code, isInCode, by, at } = override
   return (
     <>

@@ -58,8 +58,9 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
             </>
           )}
           <Cell className="font-mono text-xs">{one.option}</Cell>
-          <Cell className="break-words text-ready">
+          <Cell className={one.isApplied ? 'break-words text-ready' : 'break-words text-soft'}>
             <Value option={one.option} value={one.value} />
+            {!one.isApplied && ' (not applied: code changed the type)'}
           </Cell>
           <Cell className="break-words">
             <Value option={one.option} value={one.code} />

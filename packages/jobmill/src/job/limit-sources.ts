@@ -12,6 +12,7 @@ import {
   hasOverrides,
   isSameValue,
   NO_OVERRIDES,
+  type Override,
   overriddenValues,
   overrideEntries,
   type OverrideRecord,
@@ -28,12 +29,32 @@ export interface LimitSources {
 
 const OF_RATE = ['amount', 'perMs', 'burst', 'perKey']
 
-/** The settings in effect. A type that an operator chose wins over the one in code. */
-export function effectiveLimit({ code, overrides }: LimitSources): LimitSettings {
-  const { most, ...rate } = overriddenValues(overrides) as Partial<RateParts> & { readonly most?: number }
+/**
+ * The settings in effect. A type that an operator chose wins over the one in code, until code changes to
+ * another type.
+ */
+export function effectiveLimit(sources: LimitSources): LimitSettings {
+  const { code } = sources
+  const { most, ...rate } = overriddenValues(appliedOverrides(sources)) as Partial<RateParts> & {
+    readonly most?: number
+  }
   if (most !== undefined) return { type: 'concurrency', most }
   if (rate.amount === undefined && code?.type === 'concurrency') return code
   return completeLimit({ ...(code?.type === 'rate' ? code : undefined), ...rate, type: 'rate' })
+}
+
+/**
+ * Numbers of a rate and of a concurrency have nothing to do with each other. So an override applies if code
+ * has its type, or still has the type that the operator saw.
+ */
+function isApplied(code: LimitParts | null, option: string, { codeType }: Override): boolean {
+  if (code === null) return true
+  const type = option === 'most' ? 'concurrency' : 'rate'
+  return code.type === type || code.type === codeType
+}
+
+function appliedOverrides({ code, overrides }: LimitSources): Overrides {
+  return Object.fromEntries(Object.entries(overrides).filter(([option, one]) => isApplied(code, option, one)))
 }
 
 /**
@@ -46,15 +67,18 @@ export function keptLimit({ code, overrides }: LimitSources, row: LimitSettings)
 
 /** A limit that is created at run time has no part in code. */
 export function createdLimit(parts: LimitParts, stamp: Stamp): LimitSources {
-  return { code: null, overrides: setOverrides(NO_OVERRIDES, optionsOf(parts), { base: null, stamp }) }
+  const created = { base: null, stamp: { ...stamp, codeType: null } }
+  return { code: null, overrides: setOverrides(NO_OVERRIDES, optionsOf(parts), created) }
 }
 
-/** A rate replaces a concurrency that an operator set before, and vice versa. */
+/** A rate replaces a concurrency that an operator set before, and vice versa. Ends what does not apply. */
 export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: Stamp): LimitSources {
   const { perKey: _, ...options } = optionsOf(parts)
   const others = parts.type === 'rate' ? ['most'] : OF_RATE.filter((option) => option !== 'perKey')
-  const kept = dropOverrides(sources.overrides, others)
-  const next = { code: sources.code, overrides: setOverrides(kept, options, { base: null, stamp }) }
+  const kept = dropOverrides(appliedOverrides(sources), others)
+  const { code } = sources
+  const set = { base: null, stamp: { ...stamp, codeType: code?.type ?? null } }
+  const next = { code, overrides: setOverrides(kept, options, set) }
   if (effectiveLimit(next).type !== parts.type) throw neitherRateNorConcurrency('limit')
   return next
 }
@@ -78,14 +102,18 @@ export function limitOverrides(name: string, sources: LimitSources): OverrideRec
   if (code === null) return []
   const named = optionsOf(code)
   return overrideEntries(overrides).map(([option, override]) => {
+    const { value, by, at } = override
     const base: Readonly<Record<string, unknown>> = { ...effectiveLimit(resetLimit(sources, [option])) }
     return {
       what: 'limit',
       name,
       option,
-      ...override,
+      value,
+      by,
+      at,
       code: base[option] ?? null,
       isInCode: option in named,
+      isApplied: isApplied(code, option, override),
     }
   })
 }

@@ -16,13 +16,15 @@ export interface Stamp {
 
 export interface Override extends Stamp {
   readonly value: unknown
+  /** For an option of a limit: the type of the limit in code when it was set; null without a part in code. */
+  readonly codeType?: 'rate' | 'concurrency' | null
 }
 
 /** By option, under its store name. */
 export type Overrides = Readonly<Record<string, Override>>
 
 /** An override as stores list it. */
-export interface OverrideRecord extends Override {
+export interface OverrideRecord extends Omit<Override, 'codeType'> {
   readonly what: Overridable
   readonly name: string
   readonly option: string
@@ -30,6 +32,8 @@ export interface OverrideRecord extends Override {
   readonly code: unknown
   /** Whether code sets this option; false where `code` is the default. */
   readonly isInCode: boolean
+  /** False for an option of a limit whose type has changed in code since. */
+  readonly isApplied: boolean
 }
 
 export const NO_OVERRIDES: Overrides = Object.freeze({})
@@ -54,7 +58,10 @@ export function overriddenValues(overrides: Overrides): Record<string, unknown> 
 export function setOverrides(
   overrides: Overrides,
   patch: object,
-  { base, stamp }: { readonly base: { readonly paused?: boolean } | null; readonly stamp: Stamp },
+  {
+    base,
+    stamp,
+  }: { readonly base: { readonly paused?: boolean } | null; readonly stamp: Omit<Override, 'value'> },
 ): Overrides {
   const named = Object.entries(patch).filter(([, value]) => value !== undefined)
   const next = new Map(Object.entries(overrides))

@@ -114,5 +114,6 @@ export function queueOverrides(name: string, sources: QueueSources): OverrideRec
     ...(option === 'backoffBaseMs' && { value: backoffBaseMs }),
     code: base[option] ?? null,
     isInCode: sources.code !== null && option in sources.code,
+    isApplied: true,
   }))
 }

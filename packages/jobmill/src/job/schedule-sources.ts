@@ -105,5 +105,6 @@ export function scheduleOverrides(name: string, sources: ScheduleSources): Overr
     ...override,
     code: base[option] ?? null,
     isInCode: true,
+    isApplied: true,
   }))
 }

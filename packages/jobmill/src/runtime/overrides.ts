@@ -12,12 +12,14 @@ export interface OverrideView {
   readonly what: Overridable
   readonly name: string
   readonly option: string
-  /** The value that applies. */
+  /** The value that the operator set. */
   readonly value: unknown
   /** The value that applies after a reset: the value in code, or the default. */
   readonly code: unknown
   /** False when code does not set the option, so that `code` is the default. */
   readonly isInCode: boolean
+  /** False when code has changed the limit from a rate to a concurrency or back, so that `code` applies. */
+  readonly isApplied: boolean
   /** Null when an earlier release wrote it. */
   readonly by: string | null
   readonly at: number | null
@@ -88,7 +90,8 @@ function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
   return one.what === what && one.name === name
 }
 
-function overrideView({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): OverrideView {
+function overrideView(one: OverrideRecord): OverrideView {
+  const { what, name, option, value, code, isInCode, isApplied, by, at } = one
   return {
     what,
     name,
@@ -96,6 +99,7 @@ function overrideView({ what, name, option, value, code, isInCode, by, at }: Ove
     value: optionValue(what, option, value),
     code: optionValue(what, option, code),
     isInCode,
+    isApplied,
     by,
     at,
   }

@@ -1,7 +1,9 @@
 /** The `jobmill queues` commands. */
-import { describe, expect, test } from 'vitest'
-import { defineJob, type QueueRecord } from '../../src/index.ts'
-import { call, file, places } from './run.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { serve } from '../../src/http.ts'
+import { defineJob, jobmill, type LimitOptions, type Mill, type QueueRecord } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { call, file, migratedFile, places } from './run.ts'
 
 test('N5 a queue that does not exist is not created by queues set', async () => {
   const { path: at } = file()
@@ -217,4 +219,30 @@ describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) =>
     expect((await place.run(['overrides', 'reset', '--yes'])).out).toBe('no overrides to reset\n')
     expect((await mill.queues())[0]).toMatchObject({ paused: false, workers: null })
   })
+})
+
+test('N1 an override of a limit whose type changed in code is listed as not applied, and reset', async () => {
+  const at = migratedFile()
+  const deployed = async (smtp: LimitOptions): Promise<Mill<never>> => {
+    const mill = jobmill({ store: sqlite(at), serve: ['default'], limits: { smtp }, log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    await mill.start()
+    return mill
+  }
+  await deployed({ concurrency: 3 })
+  await call(at, ['limits', 'set', 'smtp', '--concurrency', '5'])
+  expect((await call(at, ['overrides'])).out).toMatch(/^limit +smtp +concurrency +5 +3 +cli /m)
+  const mill = await deployed({ rate: 10 })
+  const [limit] = await mill.limits.list()
+  expect(limit?.settings).toMatchObject({ type: 'rate', amount: 10 })
+  expect((await call(at, ['overrides'])).out).toMatch(/^limit +smtp +concurrency +5 \(not applied\) /m)
+  const { url, close } = await serve(mill, { port: 0 })
+  onTestFinished(close)
+  expect(await (await fetch(`${url}/api/overrides`)).json()).toMatchObject({
+    overrides: [{ name: 'smtp', option: 'concurrency', value: 5, isApplied: false }],
+  })
+  expect((await call(at, ['overrides', 'reset', 'limit', 'smtp'])).out).toBe(
+    'limit smtp: concurrency 5 (not applied) removed\n',
+  )
+  expect(await mill.overrides()).toEqual([])
 })

@@ -319,7 +319,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(await failure(mill.limits.change('smtp', { rat: 1 } as object))).toMatchObject({
       code: 'OPTION_UNKNOWN',
     })
-    const limits = { smtp: { concurrency: 1 } }
+    const limits = { smtp: { rate: 1 } }
     const again = await testMill<Store>({
       jobs: [job],
       limits,

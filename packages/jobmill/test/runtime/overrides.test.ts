@@ -123,7 +123,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       })
       return [...logged]
     })
-    const one = { by: 'ana', at: since, isInCode: true }
+    const one = { by: 'ana', at: since, isInCode: true, isApplied: true }
     expect(await store.overrides()).toEqual([
       {
         ...one,
@@ -213,7 +213,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     const since = store.clock.now()
     expect(await store.schedules.delete('often', { by: 'ops' })).toBe(true)
     const deleted = { what: 'schedule', name: 'often', option: 'deleted', value: true, code: false }
-    const listed = { ...deleted, isInCode: true, by: 'ops', at: since }
+    const listed = { ...deleted, isInCode: true, isApplied: true, by: 'ops', at: since }
     await deploy(at, code(2), async (mill, lines) => {
       expect(await mill.overrides()).toEqual([listed])
       expect(lines).toEqual([

@@ -105,6 +105,8 @@ export interface Override {
   readonly code?: unknown
   /** False where `code` is the default. */
   readonly isInCode: boolean
+  /** False where code has changed the type of the limit since. */
+  readonly isApplied: boolean
   readonly by: string | null
   readonly at: number | null
 }

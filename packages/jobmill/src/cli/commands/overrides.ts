@@ -56,16 +56,19 @@ function question(what: string | undefined): string {
   return what === undefined ? 'reset all overrides?' : `reset all overrides of every ${what}?`
 }
 
-function resetText({ what, name, option, value, code, isInCode }: OverrideView): string {
+function resetText({ what, name, option, value, code, isInCode, isApplied }: OverrideView): string {
+  if (!isApplied) return `${what} ${name}: ${option} ${written(value)} (not applied) removed`
   return `${what} ${name}: ${option} ${written(value)} → ${written(code)}${isInCode ? '' : ' (default)'}`
 }
 
-function rowOf({ what, name, option, value, code, isInCode, by, at }: OverrideView): Cell[] {
+function rowOf({ what, name, option, value, code, isInCode, isApplied, by, at }: OverrideView): Cell[] {
   return [
     what,
     name,
     option,
-    { text: written(value), style: 'yellow' },
+    isApplied
+      ? { text: written(value), style: 'yellow' }
+      : { text: `${written(value)} (not applied)`, style: 'dim' },
     isInCode ? written(code) : `${written(code)} (default)`,
     by,
     at === null ? null : new Date(at).toISOString(),

@@ -14,6 +14,7 @@ const overrideShape = z
     value: z.unknown(),
     code: z.unknown(),
     isInCode: z.boolean(),
+    isApplied: z.boolean(),
     by: z.string().nullable(),
     at: z.number().nullable(),
   })

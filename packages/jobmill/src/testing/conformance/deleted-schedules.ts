@@ -16,6 +16,7 @@ const DELETED = {
   value: true,
   code: false,
   isInCode: true,
+  isApplied: true,
 }
 
 const optionsAndWho = async (store: Store): Promise<[string, string | null][]> =>

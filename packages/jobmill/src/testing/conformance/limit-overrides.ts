@@ -86,6 +86,60 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
+    name: 'N1 an override of a limit stops applying when code changes the type, is listed so, and can be reset',
+    async run({ store, another }) {
+      const rate = { type: 'rate', amount: 10, perMs: 1_000, burst: 10 } as const
+      const few = { type: 'concurrency', most: 3 } as const
+      const settings = async (): Promise<unknown> => (await apiLimit(await another())).settings
+      const listed = async (): Promise<unknown> =>
+        (await store.overrides()).map(({ option, value, isApplied }) => [option, value, isApplied])
+      await declare(store, few)
+      await store.changeLimit('api', { type: 'concurrency', most: 5 }, 'ops')
+      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
+      await declare(store, rate)
+      assert.deepEqual([await settings(), await listed()], [rate, [['most', 5, false]]])
+      // With the earlier type, also after a rollback, it applies.
+      await declare(store, few)
+      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
+      await declare(store, rate)
+      assert.deepEqual(await store.resetOverrides('limit', 'api', null), ['most'])
+      assert.deepEqual([await settings(), await listed()], [rate, []])
+      await store.changeLimit('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
+      await declare(store, few)
+      assert.deepEqual(
+        [await settings(), await listed()],
+        [
+          few,
+          [
+            ['amount', 7, false],
+            ['perMs', 500, false],
+          ],
+        ],
+      )
+    },
+  },
+  {
+    name: 'N1 an operator who sets a limit of another type than in code ends what did not apply',
+    async run({ store }) {
+      const few = { type: 'concurrency', most: 3 } as const
+      await declare(store, { type: 'rate', amount: 10 })
+      await store.changeLimit('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
+      await declare(store, few)
+      await rejectsWith('OPTION_INVALID', () => store.changeLimit('api', { type: 'rate', burst: 2 }, 'ops'))
+      await store.changeLimit('api', { type: 'rate', amount: 7 }, 'ops')
+      assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 7, perMs: 1_000, burst: 7 })
+      assert.deepEqual(
+        (await store.overrides()).map(({ option, isApplied }) => [option, isApplied]),
+        [['amount', true]],
+      )
+      // A release with the same type keeps the choice of the operator, one with the chosen type too.
+      await declare(store, { ...few, most: 4 })
+      assert.equal((await apiLimit(store)).settings.type, 'rate')
+      await declare(store, { type: 'rate', amount: 10 })
+      assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 7, perMs: 1_000, burst: 7 })
+    },
+  },
+  {
     name: 'N1 P13 a rate changed by a release applies from now on; an unchanged release keeps budgets and places',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
@@ -153,7 +207,7 @@ export const limitOverrideCases: readonly Case[] = [
       await declareSchedule(store, 2, { priority: 1, maxAttempts: 9 })
       const { live, code: inCode } = await dailySchedule(store)
       assert.deepEqual([live.priority, live.paused, live.maxAttempts], [4, true, 9])
-      const one = { what: 'schedule', name: 'daily', by: 'ops', at, isInCode: true }
+      const one = { what: 'schedule', name: 'daily', by: 'ops', at, isInCode: true, isApplied: true }
       assert.deepEqual(await store.overrides(), [
         { ...one, option: 'paused', value: true, code: false },
         { ...one, option: 'priority', value: 4, code: 1 },

@@ -109,7 +109,9 @@ export const overrideCases: readonly Case[] = [
         assert.deepEqual(counts, expected)
         const override = { what: 'queue', name: 'mail', option: key, value: OPTIONS[key][2], by: 'ci', at }
         const inCode = key === 'paused' ? false : OPTIONS[key][0]
-        assert.deepEqual(await store.overrides(), [{ ...override, code: inCode, isInCode: true }])
+        assert.deepEqual(await store.overrides(), [
+          { ...override, code: inCode, isInCode: true, isApplied: true },
+        ])
         assert.deepEqual(await store.resetOverrides('queue', 'mail', [key]), [key])
         assert.equal((await mail(store))[key], inCode)
         assert.deepEqual(await store.overrides(), [])
