@@ -1,5 +1,5 @@
 /** What operators can see and do, from any process. */
-import { isJobmillError, JobmillError } from '../job/errors.ts'
+import { isJobmillError, JobmillError, rephrase } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkKey, checkString } from '../job/names.ts'
@@ -84,16 +84,9 @@ export function operate(tools: OperateTools): Operate {
   const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
     const by = byOf(how, us)
     const patch = prepareQueueChange(change)
-    const name = checkString(queue, 'queue', NAME_A_QUEUE)
     const store = await opened()
-    return store.changeQueue(name, patch, by).catch(async (error: unknown) => {
-      if (!isJobmillError(error) || error.code !== 'QUEUE_UNKNOWN') throw error
-      // Without the names the error of the store is still correct.
-      const known = await store.queues().catch(() => [])
-      throw queueUnknown(
-        name,
-        known.map((one) => one.name),
-      )
+    return store.changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by).catch((error: unknown) => {
+      throw asOptionOfQueue(error)
     })
   }
   /** No worker will report the cancel of a waiting job, so emit the event here. */
@@ -142,6 +135,12 @@ export function operate(tools: OperateTools): Operate {
     resume: (queue, how) => changeQueue(queue, { paused: false }, how),
     changeQueue,
   }
+}
+
+/** Stores name a limit on its own. In a change of a queue it is an option. */
+function asOptionOfQueue(error: unknown): unknown {
+  if (!isJobmillError(error) || error.field !== 'limit') return error
+  return rephrase(error, { field: () => 'queue.limit' })
 }
 
 function cancelReason(options: CancelOptions | string): string {

@@ -436,11 +436,12 @@ describe('limits on size and rate', () => {
     },
   )
 
-  test('an unknown limit of a queue is refused with the route that creates limits', async () => {
+  test('an unknown limit of a queue is refused with the field and the route that creates limits', async () => {
     const { url } = await bench(memory(), { work: false })
     const answer = await request(url, 'PATCH', '/api/queues/default', { body: { limit: 'smpt' } })
     expect(answer.body).toMatchObject({
       code: 'LIMIT_UNKNOWN',
+      field: 'limit',
       fix: 'Declare it in the option limits, or create it with POST /api/limits',
     })
   })

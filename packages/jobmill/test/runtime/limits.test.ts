@@ -336,6 +336,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect([await mill.limits.delete('db'), await mill.limits.delete('db')]).toEqual([true, false])
     expect(await failure(mill.changeQueue('default', { limit: 'db' }))).toMatchObject({
       code: 'LIMIT_UNKNOWN',
+      field: 'queue.limit',
     })
   })
 })
