@@ -12,6 +12,13 @@ export const RUNTIME: readonly TestedMutant[] = [
     test: { file: `${TESTS}/runtime/stop-limits.test.ts`, name: 'D9 all last writes together' },
   },
   {
+    name: 'a second stop waits for the last writes',
+    file: 'work/grace.ts',
+    find: 'if (isOver && shorterMs === 0) skip()',
+    replace: 'if (isOver && shorterMs < 0) skip()',
+    test: { file: `${TESTS}/runtime/stop-limits.test.ts`, name: 'D9 a second stop skips' },
+  },
+  {
     name: 'stop() takes a handler of another mill for its own',
     file: 'work/inside-handler.ts',
     find: 'return `runAttempt of mill ${number}`',
