@@ -43,8 +43,8 @@ function describe(row: Row | undefined): string | null {
   const jobs = Number(row?.['jobs'])
   if (jobs === 0) return null
   const tables = (['kind', 'queue'] as const).flatMap((table) => {
-    const ids = row?.[`${table}s`] as string | null | undefined
-    return ids == null ? [] : [`${table} (ids ${ids.slice(1, -1).split(',').join(', ')})`]
+    const ids = row?.[`${table}s`]
+    return typeof ids === 'string' ? [`${table} (ids ${ids.slice(1, -1).split(',').join(', ')})`] : []
   })
   return `${jobs} jobs refer to deleted rows of ${tables.join(' and ')}, so no process runs them`
 }

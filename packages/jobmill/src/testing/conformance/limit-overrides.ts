@@ -193,6 +193,10 @@ export const limitOverrideCases: readonly Case[] = [
         (await store.overrides()).map(({ option, by }) => [option, by]),
         [['amount', 'ops']],
       )
+      // Not over a limit of another type.
+      await declare(store, { type: 'concurrency', most: 2 })
+      assert.deepEqual((await apiLimit(store)).settings, { type: 'concurrency', most: 2 })
+      await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })
       await store.resetOverrides('limit', 'api', ['amount'])
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 9, perMs: 60_000, burst: 1 })
     },
