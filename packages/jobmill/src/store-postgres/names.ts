@@ -38,10 +38,20 @@ INSERT INTO jobmill.kind (id, name)
 SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
     ON CONFLICT DO NOTHING RETURNING name`
 
-/** Moves one row of jobmill.queue or jobmill.kind back to its id, if that id is free. */
-const moveBack = (table: string): string => `
-UPDATE jobmill.${table} AS t SET id = $1::int4 WHERE t.name = $2::text AND t.id <> $1::int4
-   AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = $1::int4)`
+/**
+ * Moves rows of jobmill.queue or jobmill.kind back to their ids, in steps, because names may have exchanged
+ * theirs. An id that another name has meanwhile is not taken from it, and a row without a place gets a new id.
+ */
+const moveBack = (table: string): string[] => [
+  `UPDATE jobmill.${table} AS t SET id = -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)
+    WHERE t.name = v.name AND t.id <> v.id
+      AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = v.id AND o.name <> ALL ($2::text[]))`,
+  `UPDATE jobmill.${table} AS t SET id = -t.id
+    WHERE t.id = ANY (ARRAY(SELECT -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)))
+      AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = -t.id)`,
+  `UPDATE jobmill.${table} AS t SET id = nextval('jobmill.${table}_ids') WHERE t.id < 0 AND t.name = ANY ($2::text[])
+      AND $1::int4[] IS NOT NULL`,
+]
 const ALLOW_MOVES = `SELECT set_config('${MAY_MOVE}', 'on', true)`
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(hashtextextended('jobmill.names', 0))`
 const FORGET_VERSIONS = `DELETE FROM jobmill.names`
@@ -205,13 +215,17 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
       )
   }
 
-  /** Restores the ids of names if these ids are free. In any case, all processes read the names again. */
+  /** Restores the ids of names. In any case, all processes read the names again. */
   async function correct(moved: readonly Moved[]): Promise<void> {
     await connection.transaction(async (query) => {
       await query(sql(LOCK_NAMES), [])
       await query(sql(FORGET_VERSIONS), [])
       await query(ALLOW_MOVES, [])
-      for (const { table, name, id } of moved) await query(sql(moveBack(table)), [id, name])
+      for (const { table } of TABLES) {
+        const own = moved.filter((one) => one.table === table)
+        const columns = [own.map(({ id }) => id), own.map(({ name }) => name)]
+        if (own.length > 0) for (const step of moveBack(table)) await query(sql(step), columns)
+      }
       await query(sql(ADD_VERSION), [])
     })
   }

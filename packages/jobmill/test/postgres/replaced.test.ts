@@ -344,12 +344,14 @@ describe('H4 parts of the schema are deleted under a working mill', () => {
     },
   )
 
-  test('H4 P1 every process reads names again whose ids were exchanged', async () => {
+  test('H4 P1 names whose ids were exchanged get their own again, and jobs that waited run under theirs', async () => {
     const database = await newDatabase()
     const [mail, wipe] = [recorded('letter', 'mail'), recorded('wipe', 'mail')]
     const mill = millOn(database, [mail.job, wipe.job], { isHasty: true })
     await mill.start()
     for (const { job } of [mail, wipe]) await (await mill.enqueue(job, 1)).result({ timeout: '10s' })
+    await mill.pause('mail')
+    await mill.enqueue(mail.job, 'waited')
     const warned = warning('DATABASE_REPLACED')
     await run(
       database,
@@ -357,8 +359,9 @@ describe('H4 parts of the schema are deleted under a working mill', () => {
        UPDATE jobmill.kind SET name = 'letter' WHERE name = 'wipe'; UPDATE jobmill.kind SET name = 'wipe' WHERE name = 'between'`,
     )
     await warned
+    await eventually(() => mill.resume('mail'))
     await (await eventually(() => mill.enqueue(mail.job, 2))).result({ timeout: '10s' })
-    expect(mail.ran).toEqual([1, 2])
+    expect(mail.ran).toEqual([1, 'waited', 2])
     expect(wipe.ran).toEqual([1])
   })
 })
