@@ -49,10 +49,17 @@ function describe(row: Row | undefined): string | null {
   return `${jobs} jobs refer to deleted rows of ${tables.join(' and ')}, so no process runs them`
 }
 
-/** At the end of a pass of retention. Reads the front of each queue by its index. */
-export async function warnOfUnnamed(context: Context): Promise<void> {
+/** Reads the front of each queue by its index. */
+async function atFront(context: Context): Promise<string | null> {
   const [row] = await run(context, context.connection.query, AT_FRONT, '')
-  const found = describe(row)
+  return describe(row)
+}
+
+/** At the end of a pass of retention. First restores the rows that this process remembers. */
+export async function warnOfUnnamed(context: Context): Promise<void> {
+  if ((await atFront(context)) === null) return
+  await context.names.reload({ queues: [], kinds: [] })
+  const found = await atFront(context)
   if (found === null) return
   process.emitWarning(`at least ${found}. ${FIX}.`, { type: 'JobmillWarning', code: 'JOBS_WITHOUT_NAMES' })
 }
