@@ -84,9 +84,16 @@ export function operate(tools: OperateTools): Operate {
   const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
     const by = byOf(how, us)
     const patch = prepareQueueChange(change)
+    const name = checkString(queue, 'queue', NAME_A_QUEUE)
     const store = await opened()
-    return store.changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by).catch((error: unknown) => {
-      throw asOptionOfQueue(error)
+    return store.changeQueue(name, patch, by).catch(async (error: unknown) => {
+      if (!isJobmillError(error) || error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
+      // Without the names the error of the store is still correct.
+      const known = await store.queues().catch(() => [])
+      throw queueUnknown(
+        name,
+        known.map((one) => one.name),
+      )
     })
   }
   /** No worker will report the cancel of a waiting job, so emit the event here. */

@@ -80,7 +80,7 @@ describe('D2 the tables of names in postgres are emptied with triggers off', () 
     const reported = 'kind (ids 1, 2) and queue (ids 1, 2)'
     expect(await names(store)).toMatchObject({
       level: 'error',
-      says: expect.stringContaining(reported) as string,
+      message: expect.stringContaining(reported) as string,
       fix: expect.stringContaining('Restore these rows') as string,
     })
     await store.open()
