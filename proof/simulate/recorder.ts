@@ -164,7 +164,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     claim([request], reply) {
       for (const lease of reply) claimed(lease, request.instance)
     },
-    finish: ([items], reply) => finished(items, reply),
+    finish: ([items, how], reply) => void (how?.rehearse === true || finished(items, reply)),
     cancel([ids], reply) {
       for (const job of ids) note({ what: 'cancel asked', job })
       for (const { id, state } of reply) {

@@ -174,6 +174,19 @@ export function isDataError(error: unknown): boolean {
   return isJobmillError(error) && !error.retryable && !error.code.startsWith('STORE_')
 }
 
+/** SQLSTATE classes about the connection, rights, the schema, locks and resources of the server. */
+const NOT_ABOUT_DATA = /^(?:08|25|26|28|3D|3F|40|42|53|55|57|58)/
+
+/**
+ * Whether the database may have refused what the call contains. Locks, lost connections, missing tables and
+ * missing resources say nothing about it.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (!isJobmillError(error) || isDataError(error)) return true
+  const { severity, code } = (error.cause ?? {}) as { readonly severity?: unknown; readonly code?: unknown }
+  return severity === 'ERROR' && !NOT_ABOUT_DATA.test(String(code))
+}
+
 /** `jobs[3].queue: a queue name has no white space (got "my queue"). Use letters, digits and . _ - : /` */
 function sentence(what: string, { field, value, fix }: ErrorDetails): string {
   const subject = field === undefined ? '' : `${field}: `

@@ -4,7 +4,6 @@ import { JobmillError } from '../job/errors.ts'
 import { outcomeOfCode } from '../job/outcome.ts'
 import { type JobState, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import { releasedBy } from '../store/holdings.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { Query, Row } from './connection.ts'
@@ -15,18 +14,21 @@ import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finis
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
-import { holdingsOfRow, holdsOf } from './holdings.ts'
 import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** Below this number, the extra statement costs more than the function saves. */
 const MANY = 20
 const NONE: ReadonlySet<string> = new Set()
+/** Thrown to roll back a rehearsal. */
+const REHEARSED = new JobmillError('TX_ROLLED_BACK', 'the finish was rehearsed')
+/** Runs the checks that would otherwise run at the commit. */
+const CHECK_NOW = 'SET CONSTRAINTS ALL IMMEDIATE'
 
 export async function finish(
   context: Context,
   given: readonly Finish[],
-  options: { readonly tx?: Tx | undefined } = {},
+  options: { readonly tx?: Tx | undefined; readonly rehearse?: boolean } = {},
 ): Promise<Finished[]> {
   if (given.length === 0) return []
   const isEachOnce = new Set(given.map(keyOf)).size === given.length
@@ -40,24 +42,50 @@ export async function finish(
     notifyAfterCommit(context, counts)
     return replies
   }
-  if (isEachOnce && areAlike(items)) return finishAlike(context, items)
+  const isAlike = isEachOnce && areAlike(items)
+  if (options.rehearse === true) return rehearse(context, items, isAlike ? items : [])
+  if (isAlike) return finishAlike(context, items)
   const plain = isEachOnce ? items.filter(isPlainlyDone) : []
   return finishGeneral(context, items, plain.length >= MANY && areAlike(plain) ? plain : [])
 }
 
 /** `plain`: the items to try with the function first. */
+async function finishParts(
+  context: Context,
+  query: Query,
+  items: readonly Finish[],
+  plain: readonly Done[],
+): Promise<[Finished[], ReadyCounts]> {
+  const counts = readyCounts()
+  const left = plain.length === 0 ? NONE : await finishDone(context, query, plain)
+  const ended = new Set<Finish>(plain.filter(({ id }) => !left.has(id)))
+  const rest = items.filter((item) => !ended.has(item))
+  return [mergeReplies(items, rest, await finishWith(context, query, rest, counts)), counts]
+}
+
+async function rehearse(
+  context: Context,
+  items: readonly Finish[],
+  plain: readonly Done[],
+): Promise<Finished[]> {
+  let replies: Finished[] = []
+  const work = async (query: Query): Promise<never> => {
+    replies = (await finishParts(context, query, items, plain))[0]
+    await query(CHECK_NOW, [])
+    throw REHEARSED
+  }
+  return context.connection.transaction(work).catch((error: unknown) => {
+    if (error !== REHEARSED) throw error
+    return replies
+  })
+}
+
 async function finishGeneral(
   context: Context,
   items: readonly Finish[],
   plain: readonly Done[],
 ): Promise<Finished[]> {
-  const work = async (query: Query): Promise<[Finished[], ReadyCounts]> => {
-    const counts = readyCounts()
-    const left = plain.length === 0 ? NONE : await finishDone(context, query, plain)
-    const ended = new Set<Finish>(plain.filter(({ id }) => !left.has(id)))
-    const rest = items.filter((item) => !ended.has(item))
-    return [mergeReplies(items, rest, await finishWith(context, query, rest, counts)), counts]
-  }
+  const work = (query: Query): ReturnType<typeof finishParts> => finishParts(context, query, items, plain)
   const needsTransaction =
     plain.length > 0 ||
     items.some((item) => item.cool !== undefined || (item.followUps?.length ?? 0) > 0) ||
@@ -130,7 +158,6 @@ async function finishRound(
   counts.addFreed(rows)
   counts.noteTransaction(rows[0])
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
-  const holds = holdsOf(rows)
   const missing = items.filter((item) => !accepted.has(item.id))
   const before = missing.length === 0 ? new Map<string, Row>() : await writtenBefore(context, query, missing)
 
@@ -150,7 +177,6 @@ async function finishRound(
         accepted: true,
         state,
         followUps: state === requestedState(item) ? await followUp(context, query, item, counts) : [],
-        ...releasedIn(item, row, state, holds[item.id] ?? 0),
       })
     } else {
       const earlier = before.get(item.id)
@@ -174,12 +200,6 @@ async function followUp(
   if (jobs.length === 0) return []
   const write = (there: Context): Promise<Enqueued[]> => enqueueWith(there, query, jobs, true, counts)
   return context.isUserTransaction === true ? inUserTransaction(context, query, write) : write(context)
-}
-
-/** Omits the field for most jobs, which have nothing to release. */
-function releasedIn(item: Finish, row: Row, state: JobState, holdMs: number): Pick<Finished, 'released'> {
-  const released = releasedBy(holdingsOfRow(row, holdMs), state, forgets(item))
-  return released.length === 0 ? {} : { released }
 }
 
 function done({ id }: Finish): Finished {

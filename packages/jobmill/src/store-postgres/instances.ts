@@ -7,7 +7,6 @@ import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { type Context, run } from './context.ts'
 import { freedFor, GIVEN_CTE, KEYED, NOW, queueName } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
-import { holdingsOfRow } from './holdings.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
 import { readyCounts, notifyFor } from './ready-counts.ts'
@@ -120,16 +119,9 @@ export async function instances(context: Context): Promise<InstanceRecord[]> {
 
 export async function held(context: Context, instance: string): Promise<Held[]> {
   const rows = await run(context, context.connection.query, HELD, `"instance":${JSON.stringify(instance)}`)
-  return rows.map((row) => {
-    const holdings = holdingsOfRow(row, Number(row['hold_ms'] ?? 0))
-    if (row['has_tags'] === true) holdings.push('tags')
-    if (row['has_attempts'] === true) holdings.push('attempts')
-    if (row['is_cancelled'] === true) holdings.push('cancel')
-    return {
-      id: row['id'] as string,
-      token: row['token'] as number,
-      ageMs: row['age_ms'] as number,
-      ...(holdings.length === 0 ? {} : { holdings }),
-    }
-  })
+  return rows.map((row) => ({
+    id: row['id'] as string,
+    token: row['token'] as number,
+    ageMs: row['age_ms'] as number,
+  }))
 }

@@ -4,7 +4,6 @@
  */
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished, Transition } from '../store/finish.ts'
-import { releasedBy } from '../store/holdings.ts'
 import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
 import { coolQueue } from './cool-down.ts'
 import { holdKey } from './dedupe.ts'
@@ -12,7 +11,6 @@ import { forgetJob } from './delete.ts'
 import { type DoneJob, endDone } from './done.ts'
 import { enqueue } from './enqueue.ts'
 import { finishAlike } from './finish-alike.ts'
-import { holdingsOfRow } from './holdings.ts'
 import {
   CANCELLED,
   DEAD,
@@ -48,6 +46,25 @@ export function finish(work: Work, items: readonly Finish[]): Finished[] {
   const others = items.filter((_, at) => replies[at] === undefined)
   const rest = (others.length === 0 ? [] : finishEach(work, others)).values()
   return replies.map((reply) => reply ?? (rest.next().value as Finished))
+}
+
+/** Thrown to roll back a rehearsal. Other operations of the same transaction are repeated without it. */
+export class Rehearsed extends Error {
+  override readonly name = 'Rehearsed'
+  readonly replies: Finished[]
+
+  constructor(replies: Finished[]) {
+    super('the finish was rehearsed')
+    this.replies = replies
+  }
+}
+
+/** Writes everything that the commit would write, and then throws. */
+export function rehearse(work: Work, items: readonly Finish[]): never {
+  const replies = finish(work, items)
+  work.counters.write()
+  work.moves.write(work.sql)
+  throw new Rehearsed(replies)
 }
 
 function finishEach(work: Work, items: readonly Finish[]): Finished[] {
@@ -88,10 +105,7 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
   const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
-  const state = stateOfCode(to)
-  const released = releasedBy(holdingsOfRow(job), state, forgets(transition))
-  const reply = { id: item.id, accepted: true, state, followUps }
-  return released.length === 0 ? reply : { ...reply, released }
+  return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
 }
 
 /** A repeated finish, or a stale one. A missing job with `forget` was finished before. */

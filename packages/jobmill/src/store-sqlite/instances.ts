@@ -4,7 +4,6 @@ import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { instanceId, recordAttempt } from './attempts.ts'
 import { letGo } from './duties.ts'
 import type { Sql } from './handle.ts'
-import { type HoldingRow, holdingsOfRow } from './holdings.ts'
 import { CANCELLED, type JobRow, ROW } from './job-row.ts'
 import { endJob, putBack, refundAttempt } from './leave-running.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
@@ -138,7 +137,7 @@ function instanceState(row: InstanceRow, now: number): InstanceRecord['state'] {
   return row.state === LOST ? 'lost' : 'stopped'
 }
 
-interface HeldRow extends HoldingRow, Pick<JobRow, 'id' | 'token' | 'tags' | 'cancel_reason'> {
+interface HeldRow extends Pick<JobRow, 'id' | 'token'> {
   readonly started_at: number
 }
 
@@ -146,12 +145,5 @@ export function held({ sql, now }: Look, id: string): Held[] {
   const instance = sql(FIND).get(id) as { pk: number } | undefined
   if (instance === undefined) return []
   const rows = sql(HELD).all(instance.pk) as HeldRow[]
-  return rows.map((row) => {
-    const holdings = holdingsOfRow(row)
-    if (row.tags !== null) holdings.push('tags')
-    if (row.records > 0) holdings.push('attempts')
-    if (row.cancel_reason !== null) holdings.push('cancel')
-    const one = { id: row.id, token: row.token, ageMs: now - row.started_at }
-    return holdings.length === 0 ? one : { ...one, holdings }
-  })
+  return rows.map((row) => ({ id: row.id, token: row.token, ageMs: now - row.started_at }))
 }

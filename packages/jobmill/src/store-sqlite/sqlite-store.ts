@@ -16,7 +16,7 @@ import { duties } from './duties.ts'
 import { enqueue, enqueueCall } from './enqueue.ts'
 import { enqueueLarge } from './enqueue-large.ts'
 import { failures } from './failures.ts'
-import { finish } from './finish.ts'
+import { finish, rehearse, Rehearsed } from './finish.ts'
 import { keyHolder } from './dedupe.ts'
 import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
@@ -94,7 +94,14 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       const call = isHandedOff ? (work: Work) => enqueue(work, jobs, handOff) : enqueueCall(jobs)
       return withTx(tx, jobs.length, call)
     },
-    finish: async (items, options) => withTx(options?.tx, items.length, (work) => finish(work, items)),
+    finish: async (items, { tx, rehearse: isRehearsal } = {}) => {
+      if (isRehearsal !== true || tx !== undefined)
+        return withTx(tx, items.length, (work) => finish(work, items))
+      return write(items.length, (work) => rehearse(work, items)).catch((error: unknown) => {
+        if (error instanceof Rehearsed) return error.replies
+        throw error
+      })
+    },
     stage: async (limit) => stageIfDue(live(), limit),
     claim: async (request) => claimIfReady(live(), request),
     progress: async (items) => write(items.length, (work) => progress(work, items)),

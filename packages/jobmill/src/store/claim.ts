@@ -1,5 +1,4 @@
 /** Claim requests, leases, and the offers behind direct and remote dispatch. */
-import type { Holding } from './holdings.ts'
 
 export interface ClaimRequest {
   readonly instance: string
@@ -83,6 +82,4 @@ export interface Held {
   readonly token: number
   /** Time since the claim, measured by the database's clock. */
   readonly ageMs: number
-  /** The rows that the job has in other tables. Omitted if it has none. */
-  readonly holdings?: readonly Holding[]
 }

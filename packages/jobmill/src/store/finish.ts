@@ -2,7 +2,6 @@
 import type { NewJob } from '../job/new-job.ts'
 import type { Outcome } from '../job/outcome.ts'
 import type { JobState } from '../job/state.ts'
-import type { Holding } from './holdings.ts'
 import type { Enqueued } from './replies.ts'
 
 export interface Finish {
@@ -72,10 +71,6 @@ export interface Finished {
    * jobs.
    */
   readonly again?: true
-  /**
-   * The job's rows in other tables that this write changed. Omitted if there are none or they are not known.
-   */
-  readonly released?: readonly Holding[]
 }
 
 /** Omitted fields keep their stored values. */

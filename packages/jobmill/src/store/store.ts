@@ -75,8 +75,15 @@ export interface WriteSide<Tx> {
    * queues that are cooling down.
    */
   claim(request: ClaimRequest): Promise<Lease[]>
-  /** Ends attempts. With `tx`, writes their outcomes in the user's transaction. */
-  finish(items: readonly Finish[], options?: { readonly tx?: Tx | undefined }): Promise<Finished[]>
+  /**
+   * Ends attempts. With `tx`, writes their outcomes in the user's transaction. With `rehearse`, writes them
+   * and rolls back: the reply or the error shows whether the database would accept them. It is ignored
+   * together with `tx`.
+   */
+  finish(
+    items: readonly Finish[],
+    options?: { readonly tx?: Tx | undefined; readonly rehearse?: boolean },
+  ): Promise<Finished[]>
   /** Stores the progress and log of running attempts. Returns true for each item whose token was current. */
   progress(items: readonly Progress[]): Promise<boolean[]>
 

@@ -1,39 +1,24 @@
 /**
- * Retries outcomes that keep failing while others are written, each on its own. A refusal is blamed on the
- * job only with proof, because a constraint that refuses every row also looks like a data error. Proof:
- * outcomes of the same shape were written between two refusals; or, for a data error, the write succeeds
- * without the job's own data.
+ * Retries outcomes that keep failing while others are written, each on its own. Tries the full form and
+ * rehearses a smaller one in random order. The smaller one is written only if the database kept accepting it
+ * while it refused every try of the full form. An error that does not depend on the data would hit both.
  */
-import { isDataError, isJobmillError } from '../job/errors.ts'
-import { errorText } from '../job/error-text.ts'
-import { shapeOf as errorShape } from '../job/fingerprint.ts'
+import { isRefusal } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Held } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import type { Holding } from '../store/holdings.ts'
-import { type AsFailed, isRecordLeft, reduced, trimmed } from './plainer.ts'
-import { type Moment, shapeOf, shapeToWrite, writtenShapes } from './written-shapes.ts'
+import { type AsFailed, type Candidate, smallerForms } from './plainer.ts'
 
 /** An outcome that waits to be written. */
 export interface Waiting {
-  item: Finish
+  readonly item: Finish
   /** `written` is the stored form, which may be smaller than the requested one. */
   readonly done: (finished: Finished | null, written: Finish) => void
   readonly asFailed: AsFailed | undefined
 }
 
-/** Lasts from the first refusal of a batch until the items that fail on their own are known. */
-export interface Watch {
-  add(one: Waiting): void
-  end(): void
-}
-
 export interface Alone {
-  /** This batch was refused. Outcomes written from now on are evidence about its items. */
-  watch(error: unknown): Watch
-  /** These outcomes were written. */
-  wrote(batch: readonly Waiting[], replies: readonly Finished[]): void
+  add(one: Waiting): void
   readonly isIdle: boolean
   /** Resolves when none is left. */
   readonly idle: Promise<void>
@@ -42,228 +27,140 @@ export interface Alone {
 export interface AloneOptions {
   /** Undefined when it was written or abandoned. */
   readonly attempt: (batch: readonly Waiting[]) => Promise<unknown>
-  /** The leases of this instance according to the database. */
-  readonly held: () => Promise<readonly Held[]>
+  /** Whether the database would accept these items. Changes nothing. */
+  readonly rehearse: (items: readonly Finish[]) => Promise<Finished[]>
   readonly platform: Platform
   readonly signal: AbortSignal
   readonly failing: (error: unknown) => void
 }
 
 /**
- * How often an outcome must be refused for the same reason, and how many of its shape must be written in
- * between.
+ * How often a smaller form and each of its controls must be accepted, and the full form refused after the
+ * first of these. Also how many refusals in a row end the rehearsals of a form.
  */
-const PROOF = { refusals: 15, written: 8 }
-/**
- * The same for an error that the database calls a data error. Several refusals are required, so that a
- * transient error costs no result.
- */
-const DATA_PROOF = { refusals: 5, written: 3 }
-/** The number of failures in a row before a pause. */
+const PROOF = 10
+/** The number of tries in a row before a pause: for each outcome while the database answers, and in total. */
+const EACH_IN_A_ROW = 3
 const MOST_IN_A_ROW = 20
-/** The number of proofs remembered. */
-const MOST_PROVEN = 1_000
-const PAUSES = { firstMs: 50, longestMs: 2_000 }
-/** While outcomes of the same shape are written the database works, so short pauses lead to proof soon. */
-const SHORT_PAUSES = { firstMs: 500, longestMs: 500 }
+const PAUSES = { firstMs: 50, longestMs: 500 }
+/** While the database does not answer. */
+const LONG_PAUSES = { firstMs: 50, longestMs: 2_000 }
+
+/** The rehearsals of one smaller form. */
+interface Trial extends Candidate {
+  /** How often the form, and each control, was accepted. */
+  readonly accepted: number[]
+  /** Refusals of rehearsals in a row. */
+  refused: number
+  /** Refusals of the full form since the first accepted rehearsal. */
+  fullRefused: number
+}
 
 interface Suspect {
   readonly waiting: Waiting
-  /** The reason of the last refusal, without the variable parts of its text. */
-  reason: string
-  /** The number of refusals in a row for this reason, and what was written before the first. */
-  refusals: number
-  since: Moment
-  /** What its job holds, once it was read. */
-  holdings: readonly Holding[] | undefined
-  /** The reason for which it was proven that the refusal is about this job. */
-  provenReason: string | undefined
-  /** No smaller form is left to write. */
-  isLastForm: boolean
+  /** The last refusal of the full form. */
+  error: unknown
+  candidates: Iterator<Candidate, void>
+  /** Undefined before the first refusal, and if there is no smaller form. */
+  trial: Trial | undefined
 }
 
 export function finishAlone(options: AloneOptions): Alone {
-  const { attempt, platform, signal, failing } = options
+  const { attempt, rehearse, platform, signal, failing } = options
   const quarantine = new Set<Suspect>()
-  const written = writtenShapes()
-  /**
-   * Remembered for later attempts of these jobs: which shape was refused because of the job, and for which
-   * reason.
-   */
-  const proven = new Set<string>()
-  let watches = 0
+  let isAnswering = false
   let running: Promise<void> = Promise.resolve()
 
   async function run(): Promise<void> {
     const pause = pauses(platform, PAUSES)
-    const shortPause = pauses(platform, SHORT_PAUSES)
-    let failures = 0
+    const longPause = pauses(platform, LONG_PAUSES)
+    let tries = 0
     for (const one of inTurns(quarantine)) {
       if (signal.aborted) {
-        remove(one)
+        quarantine.delete(one)
         one.waiting.done(null, one.waiting.item)
       } else if (await isWritten(one)) {
-        remove(one)
+        quarantine.delete(one)
         pause.reset()
-        failures = 0
+        longPause.reset()
       } else {
-        failures += 1
-        if (failures < Math.min(quarantine.size, MOST_IN_A_ROW)) continue
-        await (isNearProof() ? shortPause : pause).wait(signal)
-        failures = 0
+        tries += 1
+        const each = isAnswering ? EACH_IN_A_ROW : 1
+        if (tries < Math.min(quarantine.size * each, MOST_IN_A_ROW)) continue
+        if (isAnswering) longPause.reset()
+        await (isAnswering ? pause : longPause).wait(signal)
+        isAnswering = false
+        tries = 0
       }
     }
   }
 
-  function remove(one: Suspect): void {
-    quarantine.delete(one)
-    forgetWritten()
-  }
-
-  function forgetWritten(): void {
-    if (quarantine.size === 0 && watches === 0) written.clear()
-  }
-
+  /** One try of the full form or of a smaller one, in random order, so that no pattern of errors fits. */
   async function isWritten(one: Suspect): Promise<boolean> {
-    // Only outcomes written before this try are evidence about its refusal.
-    const before = written.now()
-    const error = await attempt([one.waiting])
+    const { waiting, trial } = one
+    if (trial !== undefined && platform.random() >= shareOfFull(trial)) {
+      await rehearsal(one, trial)
+      return false
+    }
+    const error = await attempt([waiting])
     if (error === undefined) return true
     failing(error)
-    // Another transaction holds the row, which is no evidence about the data.
-    if (isJobmillError(error) && error.code === 'STORE_BUSY') return false
-    refused(one, error, before)
-    const needed = isDataError(error) ? DATA_PROOF : PROOF
-    if (one.refusals < needed.refusals) return false
-    const isProven = await hasProof(one, before, needed.written)
-    if (!isProven && !isDataError(error)) return false
-    const reply = await writeTrimmed(one, error)
-    if (reply === 'refused' && isProven) blame(one, error)
-    return reply === 'written'
+    if (!isRefusal(error)) return false
+    isAnswering = true
+    one.error = error
+    if (trial === undefined) startNext(one)
+    else if (trial.accepted.some((times) => times > 0)) trial.fullRefused += 1
+    return trial !== undefined && isProven(trial) && isSmallerWritten(one, trial)
   }
 
-  /** A refusal for another reason starts over: earlier writes prove nothing about it. */
-  function refused(one: Suspect, error: unknown, before: Moment): void {
-    const reason = reasonOf(error)
-    if (reason !== one.reason) {
-      one.reason = reason
-      one.refusals = 0
-      one.since = before
-    }
-    one.refusals += 1
-  }
-
-  async function hasProof(one: Suspect, before: Moment, count: number): Promise<boolean> {
-    const { item } = one.waiting
-    // The previous form was proven to be refused for the same reason, and only the attempt record would be
-    // lost.
-    if (one.provenReason === one.reason && isRecordLeft(item)) return true
-    if (proven.has(proofOf(one))) return true
-    if (countWritten(one, before, []) < count) return false
-    one.holdings = await holdingsOf(item)
-    return one.holdings !== undefined && countWritten(one, before, one.holdings) >= count
-  }
-
-  function countWritten(one: Suspect, upTo: Moment, holdings: readonly Holding[]): number {
-    const shape = shapeToWrite(one.waiting.item, holdings)
-    return shape === null ? 0 : written.between(one.since, upTo, shape)
-  }
-
-  /**
-   * Undefined if the database does not answer or the lease is lost. The next try then shows what happened.
-   */
-  async function holdingsOf({ id, token }: Finish): Promise<readonly Holding[] | undefined> {
+  async function rehearsal(one: Suspect, trial: Trial): Promise<void> {
+    const at = trial.accepted.indexOf(Math.min(...trial.accepted))
     try {
-      const own = (await options.held()).find((one) => one.id === id && one.token === token)
-      return own === undefined ? undefined : (own.holdings ?? [])
-    } catch {
-      return undefined
+      const [reply] = await rehearse([trial.controls[at - 1] ?? trial.form])
+      isAnswering = true
+      // Without a lease nothing would be written. The next try of the full form shows that too.
+      if (reply?.accepted !== true || reply.again === true) return
+      trial.accepted[at] = (trial.accepted[at] ?? 0) + 1
+      trial.refused = 0
+    } catch (error) {
+      refused(one, trial, error)
     }
   }
 
-  function isNearProof(): boolean {
-    const now = written.now()
-    const isNear = (one: Suspect): boolean =>
-      !one.isLastForm && countWritten(one, now, one.holdings ?? []) >= DATA_PROOF.written
-    return now.size > 0 && [...quarantine].some(isNear)
+  async function isSmallerWritten(one: Suspect, trial: Trial): Promise<boolean> {
+    const error = await attempt([{ ...one.waiting, item: trial.form }])
+    if (error !== undefined) refused(one, trial, error)
+    return error === undefined
   }
 
-  /**
-   * If the write succeeds with less of the job's data, the data was at fault. Otherwise the outcome stays as
-   * it was.
-   */
-  async function writeTrimmed(
-    { waiting }: Suspect,
-    error: unknown,
-  ): Promise<'written' | 'refused' | 'unclear'> {
-    const { item } = waiting
-    for (let form = trimmed(item, error); form !== null; form = trimmed(form, error)) {
-      waiting.item = form
-      const next = await attempt([waiting])
-      if (next === undefined) return 'written'
-      if (isDataError(next) === isDataError(error)) continue
-      waiting.item = item
-      return 'unclear'
+  function refused(one: Suspect, trial: Trial, error: unknown): void {
+    if (!isRefusal(error)) return
+    isAnswering = true
+    trial.refused += 1
+    if (trial.refused >= PROOF) startNext(one)
+  }
+
+  /** After the smallest form, starts over with the largest. */
+  function startNext(one: Suspect): void {
+    const { item, asFailed } = one.waiting
+    let next = one.candidates.next()
+    if (next.done === true) {
+      one.candidates = smallerForms(item, one.error, asFailed)
+      next = one.candidates.next()
     }
-    waiting.item = item
-    return 'refused'
-  }
-
-  /**
-   * Without a smaller form it is retried. Its lease is kept, so that no handler runs twice, until an operator
-   * intervenes.
-   */
-  function blame(one: Suspect, error: unknown): void {
-    const { waiting } = one
-    remember(one)
-    const next = reduced(waiting.item, error, waiting.asFailed)
-    one.isLastForm = next === null
-    if (next === null) return
-    waiting.item = next
-    one.provenReason = one.reason
-    one.refusals = 0
-    one.since = written.now()
-  }
-
-  function remember(one: Suspect): void {
-    const proof = proofOf(one)
-    proven.delete(proof)
-    proven.add(proof)
-    const [oldest] = proven
-    if (proven.size > MOST_PROVEN && oldest !== undefined) proven.delete(oldest)
-  }
-
-  function add(waiting: Waiting, reason: string, since: Moment): void {
-    quarantine.add({
-      waiting,
-      reason,
-      refusals: 0,
-      since,
-      holdings: undefined,
-      provenReason: undefined,
-      isLastForm: false,
-    })
-    if (quarantine.size === 1) running = run()
+    const candidate = next.done === true ? undefined : next.value
+    one.trial = candidate && {
+      ...candidate,
+      accepted: [candidate.form, ...candidate.controls].map(() => 0),
+      refused: 0,
+      fullRefused: 0,
+    }
   }
 
   return {
-    watch(error) {
-      watches += 1
-      const [reason, since] = [reasonOf(error), written.now()]
-      return {
-        add: (one) => add(one, reason, since),
-        end() {
-          watches -= 1
-          forgetWritten()
-        },
-      }
-    },
-    wrote(batch, replies) {
-      if (quarantine.size === 0 && watches === 0) return
-      written.add(
-        batch.map(({ item }) => item),
-        replies,
-      )
+    add(waiting) {
+      quarantine.add({ waiting, error: undefined, candidates: [].values(), trial: undefined })
+      if (quarantine.size === 1) running = run()
     },
     get isIdle() {
       return quarantine.size === 0
@@ -279,11 +176,14 @@ function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
   while (all.size > 0) yield* all
 }
 
-function proofOf({ waiting, reason }: Suspect): string {
-  return [waiting.item.id, shapeOf(waiting.item), reason].join(' ')
+/**
+ * If errors are independent of the data, every success is one of the full form with this probability, and
+ * ends the trial. Without controls, fewer successes are needed, so the share is larger.
+ */
+function shareOfFull({ accepted, controls }: Trial): number {
+  return controls.length > 0 || accepted[0] === 0 ? 1 / 2 : 2 / 3
 }
 
-/** Two refusals with the same reason differ only in numbers and quoted values. */
-function reasonOf(error: unknown): string {
-  return errorShape(errorText(error))
+function isProven({ accepted, fullRefused }: Trial): boolean {
+  return fullRefused >= PROOF && accepted.every((times) => times >= PROOF)
 }

@@ -6,9 +6,8 @@
 import { isDataError, isJobmillError } from '../job/errors.ts'
 import { type Pauses, pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Held } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import { finishAlone, type Waiting, type Watch } from './finish-alone.ts'
+import { finishAlone, type Waiting } from './finish-alone.ts'
 import type { AsFailed } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
@@ -27,9 +26,7 @@ export interface Finisher {
 }
 
 export interface FinisherOptions {
-  readonly finish: (items: readonly Finish[]) => Promise<Finished[]>
-  /** The leases of this instance according to the database. Read only after repeated refusals. */
-  readonly held: () => Promise<readonly Held[]>
+  readonly finish: (items: readonly Finish[], options?: { readonly rehearse: boolean }) => Promise<Finished[]>
   readonly platform: Platform
   /** The maximum number of items per write (default 500), and of concurrent writes (default 1). */
   readonly perWrite?: number
@@ -41,12 +38,13 @@ export interface FinisherOptions {
 }
 
 export function finisher(options: FinisherOptions): Finisher {
-  const { finish, held, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
+  const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
   const { wrote = () => {} } = options
   const queue: Waiting[] = []
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()
-  const alone = finishAlone({ attempt, held, platform, signal: given.signal, failing })
+  const rehearse = (items: readonly Finish[]): Promise<Finished[]> => finish(items, { rehearse: true })
+  const alone = finishAlone({ attempt, rehearse, platform, signal: given.signal, failing })
 
   function tell(batch: readonly Waiting[], replies: readonly Finished[]): void {
     batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
@@ -58,7 +56,6 @@ export function finisher(options: FinisherOptions): Finisher {
     try {
       const replies = await finish(batch.map(({ item }) => item))
       working()
-      alone.wrote(batch, replies)
       tell(batch, replies)
     } catch (error) {
       if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
@@ -67,18 +64,10 @@ export function finisher(options: FinisherOptions): Finisher {
     return undefined
   }
 
-  async function write(batch: readonly Waiting[]): Promise<void> {
+  async function write(items: readonly Waiting[]): Promise<void> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
-    const error = await fails(batch, pause)
-    if (error === undefined) return
-    const watch = alone.watch(error)
-    await writeAgain(batch, { error, pause, watch })
-    watch.end()
-  }
-
-  async function writeAgain(refused: readonly Waiting[], { error, pause, watch }: Refused): Promise<void> {
-    let batch = refused
-    let failure = error
+    let batch = items
+    let failure = await fails(batch, pause)
     for (let tries = 1; failure !== undefined; tries += 1, failure = await fails(batch, pause)) {
       const isData = isDataError(failure)
       // Items that are written one by one delay no others.
@@ -91,7 +80,7 @@ export function finisher(options: FinisherOptions): Finisher {
         batch = [...batch.slice(1), ...batch.slice(0, 1)]
         continue
       }
-      for (const one of left) watch.add(one)
+      for (const one of left) alone.add(one)
       return
     }
   }
@@ -174,13 +163,6 @@ export function finisher(options: FinisherOptions): Finisher {
       while (pumping.size > 0 || !alone.isIdle) await Promise.all([...pumping, alone.idle])
     },
   }
-}
-
-/** A batch whose first write failed. */
-interface Refused {
-  readonly error: unknown
-  readonly pause: Pauses
-  readonly watch: Watch
 }
 
 function halves<T>(list: readonly T[]): [readonly T[], readonly T[]] {

@@ -56,9 +56,10 @@ interface Run {
   readonly attempt: Attempt
   readonly handler: Handler
   readonly trace: AttemptTrace | undefined
-  /** Replaced if the returned value can never be written. */
-  ended: Ended
+  readonly ended: Ended
   decision: Decision | null
+  /** What replaces a completion that can never be written. */
+  failed?: { readonly ended: Ended; readonly decision: Decision }
   ranMs: number
 }
 
@@ -94,8 +95,8 @@ function finishRun(run: Run, tools: RunJobTools): void {
 }
 
 /**
- * The result can never be written, so the attempt fails as if it had thrown. `retryIf` is not asked, because
- * the handler did not throw.
+ * For a completion that can never be written: the attempt fails as if it had thrown. `retryIf` is not asked,
+ * because the handler did not throw.
  */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   const { attempt, handler } = run
@@ -107,17 +108,22 @@ function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
       cause,
     },
   )
-  run.ended = { how: 'failed', error }
-  const decision = (run.decision = decided(run.ended, attempt, { ...handler, retryIf: undefined }, tools))
+  const ended: Ended = { how: 'failed', error }
+  // Decided once, although it may be asked for again: the delay is random, and the stack is logged.
+  run.failed ??= { ended, decision: decided(ended, attempt, { ...handler, retryIf: undefined }, tools) }
+  const { decision } = run.failed
   return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
 }
 
 /** Called in a loop by the finisher, so it must not throw. */
 function outcomeWritten(run: Run, item: Finish, finished: Finished | null, tools: RunJobTools): void {
-  const { attempt, trace, decision } = run
+  const { attempt, trace } = run
   try {
+    const isDone = run.decision?.transition.to === 'done'
+    const as = isDone && item.transition.to !== 'done' ? (run.failed ?? run) : run
+    const { decision } = as
     if (decision === null) return
-    const ended = keptOf(run.ended, item)
+    const ended = keptOf(as.ended, item)
     if (attempt.completedInTx)
       trace?.ended(finished?.state === 'done' ? 'returned' : decision.outcome, thrownIn(ended))
     tools.attempts.forget(attempt)

@@ -74,8 +74,7 @@ export function workers(options: WorkersOptions): Workers {
   const tellStuck = stuckWatch(options.stuckAfterMs, emit)
   const { wrote } = options
   const writing = {
-    finish: (items: readonly Finish[]) => store.finish(items),
-    held: () => store.held(options.instance.id),
+    finish: (items: readonly Finish[], how?: { readonly rehearse: boolean }) => store.finish(items, how),
     wrote,
     platform,
   }

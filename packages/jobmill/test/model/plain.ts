@@ -35,9 +35,8 @@ export function plainJob(
   }
 }
 
-/** Without holdings in other tables: a store may remember a released permit. */
 export function plainHeld(system: System, held: readonly Held[]): object[] {
-  return byId(held).map(({ token, holdings: _, ...rest }) => ({ ...rest, claim: claimOf(system, token) }))
+  return byId(held).map(({ token, ...rest }) => ({ ...rest, claim: claimOf(system, token) }))
 }
 
 /** The expiry of an ended lease has no meaning. */

@@ -115,8 +115,7 @@ export const forgetEffectCases: readonly Case[] = [
         return written
       }, 'commit')
       const followUps = [{ id: followUp.id, outcome: 'enqueued' }]
-      const released = ['key-after-done']
-      assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps, released })
+      assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps })
       assert.deepEqual(await store.get([lease.id]), [null])
       assert.deepEqual(await countsOf(store), { ready: 1 })
       await countsAreExact(store)

@@ -22,7 +22,6 @@ import { handOffCases } from './hand-off.ts'
 import { handOffRoomCases } from './hand-off-room.ts'
 import { handedOffCases } from './handed-off.ts'
 import { inputCases } from './input.ts'
-import { holdingCases } from './holdings.ts'
 import { instanceCases } from './instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list.ts'
@@ -91,7 +90,6 @@ export const conformanceCases: readonly Case[] = [
   ...cancelCases,
   ...operateCases,
   ...instanceCases,
-  ...holdingCases,
   ...heartbeatCases,
   ...reapCases,
   ...notCrashedCases,

@@ -1,7 +1,8 @@
 /** Enqueue and finish inside a user transaction: after a rollback nothing happened. */
 import assert from 'node:assert/strict'
+import type { Finish } from '../../store/finish.ts'
 import { aJob } from '../factories.ts'
-import { DONE, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
+import { DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf, rejectsWith } from './looks.ts'
 
@@ -110,7 +111,7 @@ export const transactionCases: readonly Case[] = [
         return written
       }, 'commit')
       const followUps = [{ id: followUp.id, outcome: 'enqueued' }]
-      assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps, released: ['key'] })
+      assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps })
       assert.deepEqual([(await job(lease.id)).state, (await job(lease.id)).result], ['done', '1'])
       assert.equal((await job(followUp.id)).state, 'ready')
       assert.equal(only(await store.finish([item])).accepted, true)
@@ -129,6 +130,41 @@ export const transactionCases: readonly Case[] = [
       assert.equal((await store.queues())[0]?.coolingMs, 0)
       assert.equal((await finish(lease, DONE)).accepted, true)
       assert.equal((await store.history(lease.id)).length, 1)
+    },
+  },
+  {
+    name: 'D1 a rehearsed finish replies like a real one and changes nothing, and an error of the data rejects it',
+    async run({ store, running, finish }) {
+      const lease = await running({ orderKey: 'o', dedupe: { key: 'k', holdFor: HOUR }, tags: ['t'] })
+      const plain = await running()
+      const followUps = [aJob({ dedupe: { key: 'f' }, tags: ['t'] })]
+      const more = { followUps, cool: { forMs: HOUR }, error: 'why', log: 'a line' }
+      const rehearse = async (item: Finish): Promise<unknown> =>
+        changesNothing(store, async () => only(await store.finish([item], { rehearse: true })))
+      for (const transition of [DONE, FORGET, DEAD, later(HOUR), later(0)])
+        assert.deepEqual(await rehearse(aFinish(lease, transition, more)), {
+          id: lease.id,
+          accepted: true,
+          state: transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to,
+          followUps: followUps.map(({ id }) => ({ id, outcome: 'enqueued' })),
+        })
+      const done = { id: plain.id, accepted: true, state: 'done', followUps: [] }
+      for (const transition of [DONE, FORGET])
+        assert.deepEqual(await rehearse(aFinish(plain, transition)), done)
+      assert.deepEqual(await store.get(followUps.map(({ id }) => id)), [null])
+      assert.equal((await store.queues())[0]?.coolingMs, 0)
+      const broken = aFinish(lease, { to: 'done', result: '{' })
+      await rejectsWith('PAYLOAD_NOT_JSON', () => store.finish([broken], { rehearse: true }))
+      assert.deepEqual(await finish(plain, DONE), done)
+      assert.equal((await finish(lease, DONE, { followUps })).accepted, true)
+      assert.deepEqual(await rehearse(aFinish(lease, DONE)), {
+        id: lease.id,
+        accepted: true,
+        state: 'done',
+        followUps: [],
+        again: true,
+      })
+      await countsAreExact(store)
     },
   },
   {

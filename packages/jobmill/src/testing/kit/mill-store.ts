@@ -71,8 +71,13 @@ export function millStore<S extends Store<never>>(store: S, { onEnqueued, change
     }
     const reply = await callVerb(store, verb, args)
     if (verb === 'enqueue') enqueued(args[0] as readonly NewJob[], reply as readonly Enqueued[])
-    if (verb === 'finish') finished(args[0] as readonly Finish[], reply as readonly Finished[])
+    if (verb === 'finish' && !isRehearsal(args[1]))
+      finished(args[0] as readonly Finish[], reply as readonly Finished[])
     if (ENDING.has(verb)) changed()
     return reply
   })
+}
+
+function isRehearsal(options: unknown): boolean {
+  return typeof options === 'object' && options !== null && 'rehearse' in options && options.rehearse === true
 }

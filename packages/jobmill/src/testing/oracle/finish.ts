@@ -1,9 +1,7 @@
 /** finish and progress: what an attempt may write while it holds its lease. */
 import type { JobState } from '../../job/state.ts'
 import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/finish.ts'
-import { releasedBy } from '../../store/holdings.ts'
 import { enqueue } from './enqueue.ts'
-import { holdings } from './holdings.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
 
@@ -34,7 +32,6 @@ function finishOne(
   const outcome = forced ? 'cancelled' : item.outcome
   const error = forced ? run.cancelReason : (item.error ?? null)
   const wentTo = forced ? 'cancelled' : stateAfter(transition)
-  const released = releasedBy(holdings(state, job), wentTo, forgets(transition))
   if (outcome !== null) record(now, job, run, { outcome, error, ranMs, log, wentTo })
   if (refunds(transition)) refund(job)
   if (forced) end(state, now, job, 'cancelled')
@@ -44,8 +41,7 @@ function finishOne(
   if (item.cool !== undefined) cool(state, now, job.queue, item.cool, curved)
   const asAsked = wentTo === stateAfter(transition)
   const followUps = asAsked ? enqueue(state, now, item.followUps ?? []) : []
-  const reply = { id: job.id, accepted: true, state: wentTo, followUps }
-  return released.length === 0 ? reply : { ...reply, released }
+  return { id: job.id, accepted: true, state: wentTo, followUps }
 }
 
 function forgets(transition: Transition): boolean {

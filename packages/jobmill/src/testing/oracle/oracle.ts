@@ -99,7 +99,10 @@ export function oracle(
         : wakeUps((state, now) => enqueueWithHandOff(state, now, jobs, handOff)),
     stage: async (limit) => wakeUps((state, now) => stage(state, now, limit)),
     claim: async (request) => claim(state(), clock(), request),
-    finish: async (items, { tx } = {}) => wakeUps((state, now) => finish(state, now, items), tx),
+    finish: async (items, { tx, rehearse } = {}) => {
+      const copy = rehearse === true && tx === undefined ? { state: structuredClone(state()) } : tx
+      return wakeUps((state, now) => finish(state, now, items), copy)
+    },
     progress: async (items) => progress(state(), items),
 
     cancel: async (ids, reason) => cancel(state(), clock(), ids, reason),

@@ -6,7 +6,6 @@ import type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from
 import type { LimitRecord } from '../../store/limit.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
 import { holdOf } from './enqueue.ts'
-import { allHoldings } from './holdings.ts'
 import { limitRecord } from './limits.ts'
 import { runningUnder, instanceState } from './liveness.ts'
 import { isInOrderQueue } from './order-key.ts'
@@ -123,11 +122,11 @@ export function instances(state: OracleState, now: number): InstanceRecord[] {
 }
 
 export function held(state: OracleState, now: number, instance: string): Held[] {
-  return runningUnder(state, instance).map(({ job, run }) => {
-    const all = allHoldings(state, job)
-    const one = { id: job.id, token: run.token, ageMs: now - run.startedAt }
-    return all.length === 0 ? one : { ...one, holdings: all }
-  })
+  return runningUnder(state, instance).map(({ job, run }) => ({
+    id: job.id,
+    token: run.token,
+    ageMs: now - run.startedAt,
+  }))
 }
 
 export function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {

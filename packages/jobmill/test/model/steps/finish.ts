@@ -83,8 +83,7 @@ export async function sendFinishes(world: World, items: readonly NamedFinish[]):
       system.store.finish(
         items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, { id: item.id, claim }) })),
       ),
-    // A store reports released permits only as far as it knows them.
-    (replies) => replies.map(({ released: _, ...reply }) => reply),
+    (replies) => replies,
   )
 }
 
