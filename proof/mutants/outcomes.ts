@@ -13,7 +13,7 @@ export const OUTCOMES: readonly TestedMutant[] = [
     file: 'work/finish-alone.ts',
     find: 'const PROOF = 10',
     replace: 'const PROOF = 1',
-    test: { file: ALONE, name: 'at random (90 in 100)' },
+    test: { file: ALONE, name: 'at random, 90 in 100' },
   },
   {
     name: 'writes a smaller form without trying the full form again',
@@ -48,8 +48,8 @@ export const OUTCOMES: readonly TestedMutant[] = [
     name: 'one outcome that fails blocks the rest of its batch',
     file: 'work/finisher.ts',
     find: 'if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue',
-    replace: 'if (tries > 0) continue',
-    test: { file: ALONE, name: 'does not delay its neighbours' },
+    replace: 'if (!isData) continue',
+    test: { file: ALONE, name: 'with a note: unknown error' },
   },
   {
     name: 'a batch whose first half is refused blocks all others',
@@ -91,7 +91,7 @@ export const OUTCOMES: readonly TestedMutant[] = [
     file: 'work/plainer.ts',
     find: 'return [`${note}: ${reason}`, note].map((text) => ({ ...done, error: text }))',
     replace: 'return [`${note}: ${reason}`, note].map(() => done)',
-    test: { file: ALONE, name: 'with a note' },
+    test: { file: ALONE, name: 'with a note: data error' },
   },
   {
     name: 'an outcome that cannot be written is dropped, and its handler runs again',

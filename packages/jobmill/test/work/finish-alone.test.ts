@@ -114,7 +114,7 @@ describe('errors that do not depend on the data', () => {
 
   const rates = [10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95]
   test.each(inFull(rates, [10, 50, 80, 90, 95]))(
-    'D1 at random (%i in 100) blame no innocent job, and the one whose data is refused is settled',
+    'D1 at random, %i in 100, blame no innocent job, and the one whose data is refused is settled',
     async (percent) => {
       for (let seed = 1; seed <= inFull(50, 10); seed += 1) {
         const random = randomFrom(seed * 1_000 + percent)
@@ -209,7 +209,7 @@ describe('an outcome whose data the database refuses', () => {
     ['data', refused],
     ['unknown', odd],
   ])(
-    'D1 H2 does not delay its neighbours, and is written without its data, with a note (%s)',
+    'D1 H2 does not delay its neighbours, and is written without its data, with a note: %s error',
     async (_, error) => {
       const bad = anItem({ log: LOG })
       const at = bench((item) => (item.id === bad.id && resultOf(item) !== null ? error() : undefined))
