@@ -95,9 +95,9 @@ const formsOf = ({ tries }: ReturnType<typeof bench>, id: string): Finish[] => {
 const resultOf = ({ transition }: Finish): string | null =>
   transition.to === 'done' ? transition.result : null
 
-describe('errors that do not depend on the data', () => {
-  const innocents = (): Finish[] => [anItem({ log: LOG }), withFollowUp(), aFailure({ cool: { forMs: 5 } })]
+const innocents = (): Finish[] => [anItem({ log: LOG }), withFollowUp(), aFailure({ cool: { forMs: 5 } })]
 
+describe('errors that do not depend on the data', () => {
   test('D1 H2 for the first n statements lose nothing, whatever n is', async () => {
     for (let n = 1; n <= 40; n += 1) {
       for (const error of [refused, odd]) {
@@ -226,7 +226,7 @@ describe('an outcome whose data the database refuses', () => {
         transition: { to: 'done', result: null },
         error: expect.stringMatching(
           /^the result and the log of .* could not be stored: .*(refused|what is)/,
-        ),
+        ) as string,
       })
     },
   )
