@@ -25,8 +25,8 @@ export interface EventTable {
    */
   'kind-unknown': { readonly kind: string; readonly near: string }
   /**
-   * A job was enqueued to a queue that the options of this process do not name, but that resembles one: perhaps
-   * a typo. Emitted once per queue.
+   * A job was enqueued to a queue that the options of this process do not name, but that resembles one:
+   * perhaps a typo. Emitted once per queue.
    */
   'queue-unknown': { readonly queue: string; readonly near: string }
   /** Nothing was written: the job with this id holds the dedupe key. */

@@ -108,8 +108,8 @@ function closeChangedLog(
 }
 
 /**
- * Copies a log that is no longer at its path into the database file and empties it, so that it does no harm if
- * it is moved back. Throws while other connections are reading or writing; the next call retries.
+ * Copies a log that is no longer at its path into the database file and empties it, so that it does no harm
+ * if it is moved back. Throws while other connections are reading or writing; the next call retries.
  */
 function emptyLog(path: string, connection: Connection): void {
   const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {

@@ -289,8 +289,10 @@ describe('sqlite: our rows and tables deleted by another program', () => {
     const store = await openStore(path)
     await store.enqueue([aJob()])
     const other = new Database(path)
+    // Jobs first: queues and kinds cannot be deleted while jobs refer to them.
     const tables = other.prepare(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'jobmill%'`,
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'jobmill%'
+        ORDER BY name <> 'jobmill_job'`,
     )
     for (const table of tables.pluck().all()) other.exec(`${statement} ${String(table)}`)
     other.close()
