@@ -1,8 +1,8 @@
 /**
  * Finds processes that have the database open with other log files than those at its path. SQLite
  * synchronises connections through the -shm file. After it or the -wal file is deleted, connections on the
- * old and on the new files do not see each other and overwrite each other's transactions. So no process writes
- * through new files until every connection to the old ones is closed.
+ * old and on the new files do not see each other and overwrite each other's transactions. So no process
+ * writes through new files until every connection to the old ones is closed.
  * The system must list locks and descriptors, as Linux does, and only processes of the same PID namespace are
  * found.
  */
