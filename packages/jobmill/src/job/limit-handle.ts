@@ -46,8 +46,8 @@ export interface LimitInside {
   /**
    * Acquires from a limit, waiting up to a second. If that is not enough it throws a `Snooze`: the job runs
    * again when budget is available, and the attempt is not spent. So call it before the work, and do not
-   * catch its error. Permits are released when the job ends, or by `release`. A number is the amount. A limit
-   * with `perKey` needs the key: `{ key: 'chat:42' }`.
+   * catch its error. Permits are released when the attempt ends, or by `release`. A number is the amount.
+   * A limit with `perKey` needs the key: `{ key: 'chat:42' }`.
    */
   readonly acquire: (name: string, draw?: number | WaitingDraw) => Promise<Permit>
   /** Never waits: null when nothing is available now. */

@@ -1,7 +1,7 @@
 /**
- * Delivers events to listeners in a later event-loop turn, so that no listener delays a job. Errors of
- * listeners are counted and ignored. When listeners are slower than the work, events are dropped and counted
- * instead of buffered without bound.
+ * Delivers events to listeners in a later event-loop turn, so that no job waits for a listener, unless the
+ * listener blocks the event loop. Errors of listeners are counted and ignored. When listeners are slower than
+ * the work, events are dropped and counted instead of buffered without bound.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
@@ -104,7 +104,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
       schedule()
     },
     on(type, listener) {
-      checkString(type, 'type', "Pass the name of an event such as 'done', or '*'")
+      checkString(type, 'type', "Pass the name of an event such as 'finished', or '*'")
       if (typeof listener !== 'function') throw notAListener(listener)
       const set = listeners.get(type) ?? new Set()
       listeners.set(type, set)

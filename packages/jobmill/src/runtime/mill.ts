@@ -96,8 +96,8 @@ export interface Mill<Tx = unknown>
    */
   prometheus(): Promise<string>
   /**
-   * Subscribes to lifecycle events of this process. Listeners cannot slow down or break the work. Returns a
-   * function that unsubscribes.
+   * Subscribes to lifecycle events of this process. An error in a listener fails no job, but a listener that
+   * blocks the event loop delays everything. Returns a function that unsubscribes.
    */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
   /** The identity of this process. It changes when the mill is started again after a failed start. */

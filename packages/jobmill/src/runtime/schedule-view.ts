@@ -22,7 +22,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, 'payload'> {
   readonly lastAt: number | null
   readonly lastOutcome: TickOutcome | null
   readonly lastJob: string | null
-  /** Ticks dropped over its lifetime. At most 10,000 are counted per outage. */
+  /** Ticks dropped over its lifetime. For a cron expression, at most 10,000 are counted per outage. */
   readonly missedRuns: number
   /** Why the last tick failed. It is retried anyway. */
   readonly error: string | null

@@ -73,7 +73,6 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
     ...cooling.map(({ coolingMs }) => coolingMs),
     ...(heartbeat.stageInMs === null ? [] : [heartbeat.stageInMs]),
     ...(heartbeat.budgetInMs === null ? [] : [heartbeat.budgetInMs]),
-    ...(heartbeat.budgetInMs === null ? [] : [heartbeat.budgetInMs]),
   ]
   const running = counts.reduce((sum, count) => sum + count.running, 0)
   return {
