@@ -1,6 +1,6 @@
 /**
  * `npm run prove:page`: Mission Control with 1,000,000 jobs, on SQLite and PostgreSQL. Opens every view in
- * Chromium and acts as an operator. Prints the time from click to result, and fails if one takes more than a
+ * Chromium and acts as an operator. Prints the time from click to result, and fails if a median is above a
  * second.
  *
  *   npm run prove:page -- [--jobs 1000000] [--rounds 3]

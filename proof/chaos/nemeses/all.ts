@@ -1,5 +1,5 @@
 /**
- * All nemeses that strike under a steady stream of jobs. Start storms and power cuts have their own scenes.
+ * All nemeses that strike under a steady stream of jobs. Those in SCENES below have their own scenes.
  */
 import type { Nemesis, StoreName } from '../scene.ts'
 import { diskFull } from './disk-full.ts'
