@@ -23,7 +23,7 @@ export const AUDIT: readonly TestedMutant[] = [
   {
     name: 'postgres: retention reports one number for all states',
     file: 'store-postgres/retain-jobs.ts',
-    find: 'dead: perished,',
+    find: 'dead: deadJobs,',
     replace: 'dead: 0,',
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'ended jobs are deleted at the age' },
   },

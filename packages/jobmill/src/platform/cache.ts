@@ -14,10 +14,10 @@ export function cache<T>(platform: Platform, forMs: number, read: () => Promise<
   }
 }
 
-/** The number of cached questions; further ones evict the oldest. */
+/** The maximum number of cached questions. A further one evicts the oldest. */
 const MOST_ASKED = 50
 
-/** As `remembered`, per question. Questions are compared by their JSON. */
+/** Like `cache`, but per question. Questions are compared by their JSON. */
 export function cacheBy<Q, T>(
   platform: Platform,
   forMs: number,

@@ -31,7 +31,7 @@ export function systemGauges(): Gauges {
   let cpu = process.cpuUsage()
   let at = performance.now()
 
-  /** In ns; NaN before the first sample. */
+  /** `delay` is in nanoseconds, and NaN before the first sample. */
   const lag = (delay: number): number => Math.max(0, delay / 1e6 - LOOK_EVERY_MS) || 0
 
   return {

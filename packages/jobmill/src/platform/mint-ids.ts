@@ -1,6 +1,6 @@
 /**
- * Generates ids: UUID version 7, rising within the process. Every job needs one, so digits are written into
- * one buffer, and random words are drawn in bulk.
+ * Generates ids: UUID version 7, rising within the process. Every job needs one, so for speed the digits are
+ * written into one buffer, and random words are drawn in bulk.
  */
 import { randomFillSync } from 'node:crypto'
 

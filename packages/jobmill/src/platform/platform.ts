@@ -17,7 +17,10 @@ export interface Platform {
   monotonic(): number
   /** Uniform in [0, 1). */
   random(): number
-  /** A new job or instance id: UUID version 7, rising within the process. */
+  /**
+   * A new job or instance id: UUID version 7, rising within the process unless its clock is set back by more
+   * than 10 s.
+   */
   id(): string
   /** Runs `task` once after `ms`. With `unref`, a pending timer does not keep the process alive. */
   timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer

@@ -22,7 +22,7 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
 )
 SELECT id, tries FROM taken`
 
-/** The first reason is kept. The finish, release or reap that ends the attempt reads it from the row. */
+/** The first reason is kept. The finish, deregister or reap that ends the attempt reads it. */
 const REQUEST = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, asked AS (
   UPDATE jobmill.running AS r SET cancel_reason = (SELECT p ->> 'reason' FROM given)

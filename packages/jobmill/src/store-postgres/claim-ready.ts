@@ -29,7 +29,7 @@ interface Summary {
 
 export interface Claimed {
   readonly leases: Lease[]
-  /** The same leases with their places. */
+  /** The same leases with their sequence numbers. */
   readonly placed: () => Placed[]
   readonly hasLimited: boolean
   /** The queues that returned fewer jobs than there is room for. */
@@ -39,8 +39,8 @@ export interface Claimed {
 const NOTHING: Claimed = { leases: [], placed: () => [], hasLimited: false, short: [] }
 
 /**
- * A claim that starts at the scan cursors and finds too few jobs is followed by a full look. A short result
- * therefore means that there are no more jobs.
+ * A claim that starts at the scan cursors and finds too few jobs is followed by a full look, unless the last
+ * full look was too expensive. Only after a full look does a short result mean that there are no more jobs.
  */
 export async function claimReady(context: Context, request: ClaimRequest): Promise<Claimed> {
   const { names } = context

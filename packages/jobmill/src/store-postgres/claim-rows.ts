@@ -26,7 +26,7 @@ interface Rare {
   readonly order_key: string | null
 }
 
-/** A lease with its place in the order. */
+/** A lease with its sequence number. */
 export interface Placed {
   readonly lease: Lease
   readonly seq: number

@@ -71,7 +71,7 @@ export function connect(options: ConnectionOptions): Connection {
   const clients = pool({ url, most: connections, waitMs: deadlineMs, platform })
   // The statements assume READ COMMITTED. If the server has another default, each statement runs in a
   // transaction that sets the level. A session setting would leak through a pooler.
-  let mustSayIsolation: boolean | undefined
+  let mustSetIsolation: boolean | undefined
   /** Clients whose transaction could not be rolled back. */
   const stillOpen = new WeakSet<pg.Client>()
   const names = statementNames(options.namesStatements ?? true)
@@ -114,11 +114,11 @@ export function connect(options: ConnectionOptions): Connection {
     })
   }
 
-  async function saysIsolation(): Promise<boolean> {
+  async function readIsolation(): Promise<boolean> {
     const [row] = await withClient((client) =>
       queryOf(client, options)('SHOW default_transaction_isolation', []),
     )
-    return (mustSayIsolation = row?.['default_transaction_isolation'] !== 'read committed')
+    return (mustSetIsolation = row?.['default_transaction_isolation'] !== 'read committed')
   }
 
   async function single<R>(
@@ -126,7 +126,7 @@ export function connect(options: ConnectionOptions): Connection {
     rowMode?: 'array',
     after?: Statement,
   ): Promise<readonly R[]> {
-    if (mustSayIsolation ?? (await saysIsolation())) {
+    if (mustSetIsolation ?? (await readIsolation())) {
       const rows = await inTransaction((client) => send<R>(client, statement, options, rowMode))
       if (after !== undefined) single(after).catch(() => {})
       return rows

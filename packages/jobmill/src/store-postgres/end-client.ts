@@ -5,7 +5,7 @@ import { sleep } from '../platform/sleep.ts'
 
 const GOODBYE_MS = 1_000
 
-/** Ends the client politely; after a short wait, closes its socket. */
+/** Ends the client gracefully; after a short wait, closes its socket. */
 export async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
   const ended = client.end().catch(() => {})
   const moment = new AbortController()

@@ -51,7 +51,7 @@ SELECT input.id,
 
 /**
  * The job already existed when its key was taken, because the same id was sent twice concurrently. The key is
- * returned.
+ * released.
  */
 const RETURN_KEYS = `
 WITH ${GIVEN_CTE}

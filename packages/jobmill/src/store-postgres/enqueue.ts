@@ -17,7 +17,7 @@ import { isRepeatedId } from './errors.ts'
 import { GIVEN_CTE, NAMES_TRUE, XID } from './fragments.ts'
 import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from './hand-off.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
-import { MOST_TRIES, NamesChanged } from './names-changed.ts'
+import { MOST_TRIES, NAMES_KEEP_CHANGING, NamesChanged } from './names-changed.ts'
 import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
@@ -161,8 +161,8 @@ export async function inUserTransaction<T>(
       if (!(error instanceof NamesChanged)) throw error
       // Earlier writes of the transaction cannot be repeated, so the verb must not be retried as a whole.
       if (tries === MOST_TRIES)
-        throw new JobmillError('STORE_BUSY', error.message, {
-          fix: 'Roll back, then retry the transaction',
+        throw new JobmillError('STORE_BUSY', NAMES_KEEP_CHANGING, {
+          fix: 'Roll back, then retry the transaction once the database is restored',
           cause: error,
         })
       await context.names.reload(error.missing)
@@ -219,8 +219,8 @@ async function enqueuePlain(
 }
 
 /**
- * Groups neighbors that can share a statement, so that places follow the order of the call. The groups are
- * jobs without a key, jobs that take their key, and jobs that replace the holder.
+ * Groups neighbors that can share a statement, so that sequence numbers follow the order of the call. The
+ * groups are jobs without a key, jobs that take their key, and jobs that replace the holder.
  */
 function runsOf(jobs: readonly NewJob[], held: ReadonlySet<string>): NewJob[][] {
   const runs: NewJob[][] = []

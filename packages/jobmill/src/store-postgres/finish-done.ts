@@ -14,7 +14,7 @@ const FORGET_DONE = `SELECT jobmill.forget_done($1, $2) AS left_over`
 export type Done = Finish & { readonly transition: Extract<Transition, { to: 'done' }> }
 
 /** Whether the function can write this finish, as far as that is known without the job's row. */
-export function isPlainlyDone(item: Finish): item is Done {
+export function isCommonFinish(item: Finish): item is Done {
   const { transition, outcome, error, log, cool, followUps } = item
   if (transition.to !== 'done' || outcome !== 'returned') return false
   return error === undefined && log === undefined && cool === undefined && (followUps?.length ?? 0) === 0
@@ -29,7 +29,7 @@ export function areAlike(items: readonly Finish[]): items is readonly Done[] {
   const [first] = items
   if (first === undefined) return false
   const isForgotten = forgets(first)
-  return items.every((item) => isPlainlyDone(item) && forgets(item) === isForgotten)
+  return items.every((item) => isCommonFinish(item) && forgets(item) === isForgotten)
 }
 
 /** Returns the ids that the function skipped: jobs with rows in other tables, and jobs without a lease. */

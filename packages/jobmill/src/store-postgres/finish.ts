@@ -1,4 +1,4 @@
-/** Ends attempts: applies their transitions, detects repeated calls, and enqueues follow-ups. */
+/** Ends attempts: applies their transitions, detects retried calls, and enqueues follow-ups. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import { outcomeOfCode } from '../job/outcome.ts'
@@ -10,7 +10,7 @@ import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { coolQueues } from './cool-down.ts'
 import { enqueueWith, inUserTransaction } from './enqueue.ts'
-import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finish-done.ts'
+import { areAlike, type Done, finishDone, forgets, isCommonFinish } from './finish-done.ts'
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
@@ -45,7 +45,7 @@ export async function finish(
   const isAlike = isEachOnce && areAlike(items)
   if (options.rehearse === true) return rehearse(context, items, isAlike ? items : [])
   if (isAlike) return finishAlike(context, items)
-  const plain = isEachOnce ? items.filter(isPlainlyDone) : []
+  const plain = isEachOnce ? items.filter(isCommonFinish) : []
   return finishGeneral(context, items, plain.length >= MANY && areAlike(plain) ? plain : [])
 }
 
@@ -108,10 +108,10 @@ async function finishAlike(context: Context, items: readonly Done[]): Promise<Fi
   try {
     return mergeReplies(items, rest, await finishGeneral(context, rest, []))
   } catch (error) {
-    // Some finishes are written and some are not. A repeated call finds out which.
+    // Some finishes are written and some are not. A retry finds out which.
     if (rest.length === items.length) throw error
     throw new JobmillError('OUTCOME_UNKNOWN', 'not all outcomes could be written', {
-      fix: 'Retry the call: ids and tokens make that safe',
+      fix: 'Retry the call: ids and lease tokens make a retry safe',
       cause: error,
     })
   }
@@ -212,8 +212,9 @@ function refusedReply(item: Finish): Finished {
 
 /**
  * The attempt record has no next state if the attempt did not end the job, or if the job was retried since.
- * The job then has the state that the finish requested, with two exceptions: the recorded outcome shows a
- * cancel that was applied, and a finish as done is recorded as done.
+ * The reply then has the state that this finish requests, with two exceptions. A recorded outcome of
+ * cancelled shows that a requested cancel was applied. If this finish requests done, the earlier one did not,
+ * because done is always recorded; the job was scheduled instead.
  */
 function acceptedBefore(item: Finish, row: Row): Finished {
   if (row['is_gone'] === true) return done(item)

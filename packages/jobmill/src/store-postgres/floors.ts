@@ -1,7 +1,7 @@
 /**
- * Scan cursors ("floors") for claims: per queue and priority, the place up to which this handle has read.
- * Claims start there instead of reading dead rows and jobs of other kinds again. Scan cursors are hints, and
- * a full look finds jobs below them. See docs/internals/postgres-store.md.
+ * Scan cursors ("floors") for claims: per queue and priority, the sequence number up to which this handle has
+ * read. Claims start there instead of reading dead rows and jobs of other kinds again. Scan cursors are
+ * hints, and a full look finds jobs below them. See docs/internals/postgres-store.md.
  */
 
 import { arrayOf } from './array-text.ts'
@@ -21,8 +21,8 @@ export interface ScanResult {
   /** By priority, the seq up to which everything was read. */
   readonly upTo: ReadonlyMap<number, number>
   /**
-   * For a look that reached the end: the last place, valid for all known priorities and those in `lanes`.
-   * Null if there may be more.
+   * For a look that reached the end: the last sequence number, valid for all known priorities and those in
+   * `lanes`. Null if there may be more.
    */
   readonly lastSeq: number | null
   readonly lanes: readonly number[]
@@ -46,7 +46,7 @@ export interface Floors {
   record(queue: string, kinds: string, now: number, seen: ScanResult): void
   /** Jobs may have become ready below the cursors. */
   disturb(queues: readonly string[] | 'all'): void
-  /** The database was replaced, so its places have changed. */
+  /** The database was replaced, so its sequence numbers have changed. */
   clear(): void
 }
 
@@ -55,7 +55,7 @@ interface Lanes {
   /** Seq by priority. */
   readonly floors: ReadonlyMap<number, number>
   readonly disturbed: boolean
-  /** Claims take many jobs at once, so they leave many dead rows. */
+  /** True if claims take many jobs at once, so that they leave many dead rows. */
   readonly isDrained: boolean
   readonly fullFrom: number
   readonly notBefore: number

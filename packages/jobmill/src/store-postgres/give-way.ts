@@ -29,7 +29,7 @@ interface Way {
   readonly deadlineMs: number
 }
 
-/** Runs `work` in one transaction and repeats it until it gets its locks or the deadline passes. */
+/** Runs `work` in one transaction and retries it until it gets its locks or the deadline passes. */
 export async function migrateGivingWay(
   { connection, platform, deadlineMs }: Way,
   work: (query: Query) => Promise<void>,

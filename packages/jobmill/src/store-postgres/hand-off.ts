@@ -37,8 +37,8 @@ SELECT g.now, nextval('jobmill.token') AS token,
   FROM given AS g`
 
 /**
- * Inserts ids that may exist. The chosen jobs among the new ones start as running. All get their places in
- * the order of the call.
+ * Inserts ids that may exist. The chosen jobs among the new ones start as running. All get their sequence
+ * numbers in the order of the call.
  */
 const ENQUEUE_HANDING_OFF = `
 WITH ${GIVEN_CTE}, ${INPUT_JOBS}, written AS (

@@ -21,8 +21,8 @@ export interface DeliveredJob {
 const MOST_BYTES = 7_500
 
 /** Undefined if the message is too long for NOTIFY. */
-export function broughtText(brought: DeliveredJob): string | undefined {
-  const text = JSON.stringify(brought)
+export function deliveryText(delivered: DeliveredJob): string | undefined {
+  const text = JSON.stringify(delivered)
   return Buffer.byteLength(text) <= MOST_BYTES ? text : undefined
 }
 
@@ -38,7 +38,7 @@ export function readHandOver(text: string): HandOverMessage | undefined {
   const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
   const message = readObject(json)
   if (token === undefined) return isOffer(message) ? { is: 'offer', offer: message } : undefined
-  return isBrought(message) ? { is: 'job', token: Number(token), at: Number(at), message } : undefined
+  return isDelivery(message) ? { is: 'job', token: Number(token), at: Number(at), message } : undefined
 }
 
 function readObject(json: string): object {
@@ -60,7 +60,7 @@ function isOffer(message: Partial<Offered>): message is Offered {
   )
 }
 
-function isBrought(message: Partial<DeliveredJob>): message is DeliveredJob {
+function isDelivery(message: Partial<DeliveredJob>): message is DeliveredJob {
   const { job } = message
   return (
     isUuid(message.instance) &&

@@ -8,7 +8,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import { insertLeased } from '../store/insert-leased.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
-import { type DeliveredJob, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
+import { type DeliveredJob, deliveryText, type Offered, readHandOver } from './hand-over-message.ts'
 
 /** The target of a job about to be inserted, and the message for it. */
 export interface HandOver {
@@ -119,7 +119,7 @@ export function handOvers(options: {
       if (next === undefined || now - handedAt < APART_MS) return undefined
       const { offer, from, instance } = next.offered
       const job = { id, kind, queue, priority, maxAttempts, payload }
-      const message = broughtText({ offer, from: me, instance, job })
+      const message = deliveryText({ offer, from: me, instance, job })
       if (message === undefined) return undefined
       offers.set(key, others)
       handedAt = now

@@ -20,7 +20,7 @@ export const SUMMARY_JOINS = `
   LEFT JOIN ${probe('running')} AS ru ON true
   LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true`
 
-/** Rows of names may be deleted while triggers are disabled. Then the doctor reports these ids. */
+/** Rows of queues and kinds may be deleted while triggers are disabled. The doctor reports such ids. */
 const nameOrId = (table: 'queue' | 'kind'): string => {
   const id = `j.${table}_id`
   return `coalesce(${table === 'kind' ? kindName(id) : queueName(id)}, concat('(deleted ${table} ', ${id}, ')'))`

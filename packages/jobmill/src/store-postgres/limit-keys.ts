@@ -52,7 +52,7 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 )
 SELECT name, per_key FROM parent`
 
-/** Creates missing key rows. Returns the reason for each item that has nothing to create. */
+/** Creates missing key rows. Returns an answer for each item with an unknown limit or a wrong key. */
 export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
   context: Context,
   items: readonly T[],

@@ -32,7 +32,7 @@ const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
 export const limitedColumns = (context: Context): string =>
   `EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL) AS has_limited${context.met.limited ? `, ${LIMITED} AS limited` : ''}`
 
-/** For the first time, if the previous statement did not request it. */
+/** Used the first time, when the previous statement did not request the limits. */
 const LOOK = `
 WITH ${GIVEN_CTE}, open AS MATERIALIZED (
   SELECT q.id AS queue_id, q.name, q.limit_name

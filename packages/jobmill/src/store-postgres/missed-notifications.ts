@@ -1,6 +1,7 @@
 /**
  * Keeps wake-ups that arrive between an empty claim and the next wait, so that they are not lost. They keep
- * their seed and number of jobs, so that an instance that was busy does not claim jobs meant for others.
+ * their seed and number of jobs, so that an instance that was busy does not claim jobs meant for other
+ * instances.
  */
 import { wakeAll, type WakeUp } from '../store/wake-up.ts'
 
@@ -22,7 +23,7 @@ const MOST_NOTIFICATIONS = 16
 export function trackMissedNotifications(): MissedNotifications {
   const waiting = new Set<ReadonlySet<string>>()
   const missed = new Map<string, readonly WakeUp[]>()
-  // A notification for an unknown queue arrived.
+  // Set by a notification that does not say which queues it is for.
   let any = false
 
   function forget(queues: readonly string[]): void {

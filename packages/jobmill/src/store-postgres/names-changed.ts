@@ -12,13 +12,15 @@ export interface MissingNames {
   readonly kinds: Iterable<string>
 }
 
+export const NAMES_KEEP_CHANGING = 'the ids of queues and kinds keep changing, for example during a restore'
+
 /** Nothing was written. Callers see this error only if the names keep changing. */
 export class NamesChanged extends JobmillError {
   /** Names without an id. */
   readonly missing: MissingNames
 
   constructor(missing: MissingNames = { queues: [], kinds: [] }) {
-    super('STORE_BUSY', 'the ids of queues and kinds keep changing, for example during a restore', {
+    super('STORE_BUSY', NAMES_KEEP_CHANGING, {
       fix: 'Retry the call once the database is restored',
     })
     this.missing = missing

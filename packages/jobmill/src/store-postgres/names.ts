@@ -40,7 +40,7 @@ SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
 
 /**
  * Moves rows of jobmill.queue or jobmill.kind back to their ids, in steps, because names may have exchanged
- * theirs. An id is not taken from a name that is not moved; a row without a place gets a new id.
+ * theirs. An id is not taken from a name that is not moved; a row whose id is in use gets a new id.
  */
 const moveBack = (table: string): string[] => [
   `UPDATE jobmill.${table} AS t SET id = -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)

@@ -55,7 +55,7 @@ export interface NotifyAlong {
 }
 
 const NOTIFY = 'SELECT pg_notify($1, $2)'
-/** Held by the listening connection, so that enqueue_alike can check whether the process listens. */
+/** A lock of the listening connection, so that enqueue_alike can check whether the process listens. */
 const LISTENS = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000

@@ -45,7 +45,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   /** Connections being opened, and connections being closed. */
   const coming = new Map<Promise<void>, pg.Client | null>()
   const going = new Set<Promise<void>>()
-  let came = 0
+  let arrivals = 0
   let isEnding = false
   /** Rejected by `end`, so that it does not wait for a password function. */
   const ended = Promise.withResolvers<never>()
@@ -54,8 +54,8 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   let sweep: Timer | null = null
 
   /**
-   * An idle connection is ended with a goodbye. Otherwise its socket is closed, because an unresponsive
-   * server would not answer the goodbye either.
+   * An idle connection is ended gracefully. The socket of any other is closed first, because an unresponsive
+   * server would not answer.
    */
   function drop(client: pg.Client, isIdle: boolean): void {
     if (!open.delete(client)) return
@@ -72,8 +72,8 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
    * A failed connection rejects a caller that was waiting when it started. Later callers get another
    * connection.
    */
-  function rejectWaiting(error: unknown, setOutAfter: number): void {
-    const at = waiting.findIndex(({ n }) => n <= setOutAfter)
+  function rejectWaiting(error: unknown, lastArrival: number): void {
+    const at = waiting.findIndex(({ n }) => n <= lastArrival)
     if (at >= 0) waiting.splice(at, 1)[0]?.reject(error instanceof Error ? error : new Error(String(error)))
   }
 
@@ -108,12 +108,12 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     give(client, true)
   }
 
-  function setOut(): void {
-    const setOutAfter = came
+  function startConnecting(): void {
+    const lastArrival = arrivals
     // Deferred, so that `coming` has its entry before the connection starts.
     const way: Promise<void> = Promise.resolve()
       .then(() => connect((client) => void coming.set(way, client)))
-      .catch((error: unknown) => rejectWaiting(error, setOutAfter))
+      .catch((error: unknown) => rejectWaiting(error, lastArrival))
       .finally(() => {
         coming.delete(way)
         connectForWaiting()
@@ -124,7 +124,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   /** Opens one connection for each waiting caller, up to the maximum. */
   function connectForWaiting(): void {
     if (isEnding) return
-    while (coming.size < waiting.length && open.size + coming.size < most) setOut()
+    while (coming.size < waiting.length && open.size + coming.size < most) startConnecting()
   }
 
   function give(client: pg.Client, healthy: boolean): void {
@@ -150,9 +150,9 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
         const what = open.size === 0 ? 'no connection was opened' : 'no connection was free'
         reject(new Error(`${what} within ${waitMs} ms`))
       })
-      came += 1
+      arrivals += 1
       const one: Waiting = {
-        n: came,
+        n: arrivals,
         resolve(client) {
           timer.cancel()
           resolve(client)

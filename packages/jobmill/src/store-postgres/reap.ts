@@ -56,7 +56,7 @@ SELECT id, ${queueName('gone.queue_id')} AS queue, ${kindName('gone.kind_id')} A
        ${freedFor('permit_freed')} AS freed
   FROM gone ORDER BY id`
 
-/** Removes what else the newly marked instances had. */
+/** Releases the duties, the slots and the other permits of the newly marked instances. */
 const LEAVE = `
 WITH ${GIVEN_CTE}, over AS MATERIALIZED (
   SELECT v.id::uuid AS id FROM given, json_array_elements_text(p -> 'ids') AS v(id)

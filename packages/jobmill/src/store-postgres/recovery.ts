@@ -82,7 +82,11 @@ export function recovery(options: RecoveryOptions): Recovery {
         if (!MISSING.has(codeOf(error) ?? '')) throw error
         completing ??= complete(error).finally(() => (completing = null))
         await completing
-        if (isOnce) throw tablesMissing(error)
+        if (isOnce)
+          throw tablesMissing(
+            error,
+            'Roll back, then retry the transaction. If it fails again, restore a backup',
+          )
       }
       return verb()
     },
@@ -98,11 +102,10 @@ export function recovery(options: RecoveryOptions): Recovery {
   }
 }
 
-function tablesMissing(cause: unknown): JobmillError {
-  return new JobmillError('STORE_UNAVAILABLE', 'the Jobmill tables are missing', {
-    fix: `Restore a backup. Otherwise they are recreated after ${RECREATE_AFTER_MS / 1_000} s`,
-    cause,
-  })
+const RESTORE = `Restore a backup. Otherwise Jobmill recreates empty tables after ${RECREATE_AFTER_MS / 1_000} s`
+
+function tablesMissing(cause: unknown, fix = RESTORE): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', 'the Jobmill tables are missing', { fix, cause })
 }
 
 function warn(what: string): void {

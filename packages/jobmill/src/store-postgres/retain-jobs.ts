@@ -67,16 +67,14 @@ export async function retainJobs(
   const statement = retainStatement(limit, queues === undefined ? '' : OF_THESE)
   const fields = queues === undefined ? '' : JSON.stringify({ queues }).slice(1, -1)
   const [row] = await run(context, context.connection.query, statement, fields)
-  const [ended, perished, stopped] = ['done', 'dead', 'cancelled'].map((state) => Number(row?.[state])) as [
-    number,
-    number,
-    number,
-  ]
+  const [doneJobs, deadJobs, cancelledJobs] = ['done', 'dead', 'cancelled'].map((state) =>
+    Number(row?.[state]),
+  ) as [number, number, number]
   return {
-    jobs: ended + perished + stopped,
-    done: ended,
-    dead: perished,
-    cancelled: stopped,
+    jobs: doneJobs + deadJobs + cancelledJobs,
+    done: doneJobs,
+    dead: deadJobs,
+    cancelled: cancelledJobs,
     found: Number(row?.['found']),
   }
 }

@@ -7,7 +7,7 @@ import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN_CTE } from './fragments.ts'
 
-/** `deleted` marks a schedule that code defines and an operator deleted. */
+/** `deleted` marks a schedule that an operator deleted. Its row stays. */
 export interface StoredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
   readonly stamps: Stamps
@@ -86,10 +86,10 @@ export function reviseSchedule(
   known: StoredSchedule,
   source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>,
 ): StoredSchedule {
-  const said = { ...known, ...source }
-  const [before, after] = [liveOf(known), liveOf(said)]
-  if (isDeepStrictEqual(before, after)) return said
-  const revised = { ...said, revision: known.revision + 1 }
+  const merged = { ...known, ...source }
+  const [before, after] = [liveOf(known), liveOf(merged)]
+  if (isDeepStrictEqual(before, after)) return merged
+  const revised = { ...merged, revision: known.revision + 1 }
   return isRetimed(before, after) ? { ...revised, planned: false, nextAt: null } : revised
 }
 

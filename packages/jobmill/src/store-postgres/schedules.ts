@@ -84,7 +84,7 @@ async function declareOnce(
 function redeclare(known: StoredSchedule, { version, definition: code }: DeclaredSchedule): StoredSchedule {
   if (known.deleted && known.code === null)
     return bringBack({ ...known, code, version, operator: {}, stamps: {} })
-  // A deleted schedule stays deleted. A reset restores the definition that code has by then.
+  // A deleted schedule stays deleted. A later reset restores the definition that was declared last.
   return version >= (known.version ?? 0) ? reviseSchedule(known, { code, version }) : known
 }
 

@@ -38,7 +38,7 @@ const LAST_READY = `(
   SELECT max(n.seq) FROM lane AS l CROSS JOIN LATERAL (
     SELECT r.seq FROM jobmill.ready AS r WHERE r.queue_id = l.queue_id AND r.priority = l.priority
      ORDER BY r.seq DESC LIMIT 1) AS n)`
-/** A job gets its place when it becomes due. */
+/** A job gets its sequence number when it becomes due. */
 const LAST_ORDERED = `(SELECT max(o.pos) FROM (
   SELECT pos FROM jobmill.order_queue ORDER BY due_at DESC, id DESC LIMIT 100) AS o)`
 /** Tokens rise with time, so those of the last jobs that ended are about the highest. */
@@ -100,7 +100,7 @@ export const SEQUENCES: readonly Sequence[] = [
   identity('event', 'n'),
 ]
 
-/** Null for a sequence that has issued nothing. */
+/** 0 for a sequence that has issued nothing. */
 const issued = ({ at }: Sequence): string => `coalesce(pg_sequence_last_value(${at}), 0)`
 const highest = ({ columns }: Sequence): string => `greatest(${columns.map(highestOf).join(', ')})`
 

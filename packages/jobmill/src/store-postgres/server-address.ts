@@ -74,7 +74,7 @@ function fieldsOf(options: object | undefined, field: string): ConnectionSetting
   return Object.fromEntries(READ.flatMap((key) => (isRead(key) ? [[key, found[key]]] : [])))
 }
 
-/** The driver then ignores the field `password`. */
+/** If the URL has a password, the driver ignores the field `password`. */
 function hasPassword(url: unknown): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false
   const { password, searchParams } = new URL(url)

@@ -84,8 +84,8 @@ const UNKNOWN_CODES = new Set(['40003', '25P03', '25P04', '57P01', '57P02', '57P
 const BEFORE_ANYTHING = new Set(['53300', '57P03'])
 
 /**
- * `severity` is as the server sends it. In another language it is not `ERROR`, and a rolled-back transaction
- * then counts as unknown, which is safe.
+ * `severity` is as the server sends it. If the messages of the server are translated, it is not `ERROR`, and
+ * a rolled-back transaction counts as unknown, which is safe.
  */
 export function verdictOf(code: string, severity: string | undefined, origin: Origin): Verdict {
   if (isOfData(code, origin)) return 'data'
@@ -123,7 +123,10 @@ const unavailable = (what: string, fix?: string): Meaning => ({
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '2200H': unavailable('a sequence has no numbers left', 'Run `jobmill db doctor`'),
   '23502': unavailable('a row of the Jobmill tables is missing', CHECK_TABLES),
-  '23505': unavailable('a key of the Jobmill tables is taken', 'Run `jobmill db doctor` if it stays so'),
+  '23505': unavailable(
+    'a key of the Jobmill tables is taken',
+    'Retry. If the error persists, run `jobmill db doctor`',
+  ),
   '25006': unavailable('the server is read-only, probably a replica'),
   '28': refused('the server refused the user', CHECK_USER),
   '28P01': refused('the server refused the password', CHECK_USER),
@@ -137,7 +140,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '40P01': busy('the database resolved a deadlock'),
   '42501': refused(
     'the database user lacks a privilege',
-    'Grant it the right to create a schema, or make it the owner of the schema',
+    'Grant it the privilege, or make it the owner of the schema and its tables. The first start needs CREATE on the database',
   ),
   '42703': unavailable('a column is missing', CHECK_TABLES),
   '42704': unavailable('an object of the schema is missing', CHECK_TABLES),

@@ -32,7 +32,7 @@ export function idsField(ids: readonly string[]): string {
 
 /** An operator's action, and the states in which looking again is useless. */
 export interface OperatorVerb {
-  /** Applies the action to these ids where possible. Omitted ids were not in a table where it applies. */
+  /** Applies the action where possible. Ids missing from the result were in no table to which it applies. */
   look(ids: readonly string[]): Promise<ReadonlyMap<string, Verdict>>
   /** The verdict for a state in which the action does nothing, or undefined to look again. */
   rest(id: string, state: JobState): Verdict | undefined

@@ -11,7 +11,7 @@ import { GIVEN_CTE } from './fragments.ts'
 
 const { scheduled, ready, running } = STATE_CODE
 
-/** OFFSET 0 keeps a look by index for each row. The statistics of tables with high turnover mislead. */
+/** OFFSET 0 forces an index lookup per row. Statistics of tables with high turnover mislead the planner. */
 const looks = (id: string, ...tables: readonly string[]): string =>
   tables
     .map(
@@ -19,7 +19,7 @@ const looks = (id: string, ...tables: readonly string[]): string =>
         `LEFT JOIN LATERAL (SELECT true AS found FROM jobmill.${table} AS s WHERE s.id = ${id} OFFSET 0) AS in_${table} ON true`,
     )
     .join(' ')
-const foundIn = (...tables: readonly string[]): string =>
+const missingFrom = (...tables: readonly string[]): string =>
   tables.map((table) => `in_${table}.found IS NULL`).join(' AND ')
 
 const LOCK_TABLES = ['later', 'ready', 'running'] as const
@@ -31,10 +31,10 @@ const sample = (table: string): string => `(SELECT a.* FROM jobmill.${table} AS 
   LIMIT ${STRAY_ROWS * 2}) AS t`
 
 const strayLocks = (from: string): string => `
-  SELECT t.queue_id, t.order_key, t.job_id FROM ${from} ${looks('t.job_id', ...LOCK_TABLES)} WHERE ${foundIn(...LOCK_TABLES)}`
+  SELECT t.queue_id, t.order_key, t.job_id FROM ${from} ${looks('t.job_id', ...LOCK_TABLES)} WHERE ${missingFrom(...LOCK_TABLES)}`
 /** The key of an ended job has an expiry. */
 const strayKeys = (from: string): string => `
-  SELECT t.key, t.job_id FROM ${from} ${looks('t.job_id', ...KEY_TABLES)} WHERE t.expires_at IS NULL AND ${foundIn(...KEY_TABLES)}`
+  SELECT t.key, t.job_id FROM ${from} ${looks('t.job_id', ...KEY_TABLES)} WHERE t.expires_at IS NULL AND ${missingFrom(...KEY_TABLES)}`
 
 const RELEASE = `
 WITH ${GIVEN_CTE}, lock AS MATERIALIZED (${strayLocks(sample('order_lock'))}
@@ -68,7 +68,7 @@ WITH ${GIVEN_CTE}, front AS MATERIALIZED (
   UNION ALL (SELECT id FROM jobmill.order_queue ORDER BY due_at, id LIMIT ${STRAY_ROWS})
   UNION ALL SELECT t.id FROM ${sample('running')}
 ), stray AS MATERIALIZED (
-  SELECT f.id FROM front AS f ${looks('f.id', 'job')} WHERE ${foundIn('job')} LIMIT ${STRAY_ROWS}
+  SELECT f.id FROM front AS f ${looks('f.id', 'job')} WHERE ${missingFrom('job')} LIMIT ${STRAY_ROWS}
 ), ${KEY_TABLES.map(entryGone).join(', ')}, gone AS (
   SELECT queue_id, ${scheduled} AS state FROM later_gone UNION ALL SELECT queue_id, ${scheduled} FROM order_queue_gone
   UNION ALL SELECT queue_id, ${ready} FROM ready_gone UNION ALL SELECT queue_id, ${running} FROM running_gone
@@ -93,7 +93,7 @@ export async function releaseStray(context: Context): Promise<boolean> {
 
 const countOf = (text: string): string => `(SELECT count(*)::int4 FROM (${text}) AS t)`
 const COUNT = `SELECT ${countOf(strayLocks('jobmill.order_lock AS t'))} AS locks, ${countOf(strayKeys('jobmill.dedupe AS t'))} AS keys,
-  ${countOf(`SELECT FROM jobmill.permit AS t ${looks('t.holder', 'running')} WHERE t.token IS NOT NULL AND ${foundIn('running')}`)} AS permits,
+  ${countOf(`SELECT FROM jobmill.permit AS t ${looks('t.holder', 'running')} WHERE t.token IS NOT NULL AND ${missingFrom('running')}`)} AS permits,
   ${KEY_TABLES.map((table) => countOf(`SELECT FROM jobmill.${table} AS t WHERE NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = t.id)`)).join(' + ')} AS states`
 
 /** For the doctor: reads the tables in full. */

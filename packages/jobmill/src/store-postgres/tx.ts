@@ -9,7 +9,7 @@ type TxFunction = (text: string, values: unknown[]) => PromiseLike<Answer>
 export type Tx = TxFunction | { query: TxFunction }
 
 /** The format of all our column names. A plugin that changes their case makes every row unreadable. */
-const AS_WE_NAME = /^[a-z_][a-z0-9_]*$/
+const COLUMN_NAME = /^[a-z_][a-z0-9_]*$/
 
 export function txQuery(tx: Tx): Query {
   const send = sender(tx)
@@ -23,7 +23,7 @@ export function txQuery(tx: Tx): Query {
         fix: 'Return an array of objects, or an object with rows, from query(text, values)',
       })
     }
-    const renamed = rows.flatMap((row) => Object.keys(row)).find((name) => !AS_WE_NAME.test(name))
+    const renamed = rows.flatMap((row) => Object.keys(row)).find((name) => !COLUMN_NAME.test(name))
     if (renamed === undefined) return rows
     throw new JobmillError('TX_INVALID', 'changed the column names', {
       field: 'tx',

@@ -1,6 +1,6 @@
 /**
  * Reports jobs whose queue or kind has no row, because rows were deleted while triggers were disabled. No
- * process claims them, and their names are known to no table, so only an operator can restore them.
+ * process claims them, and no table has their names, so only an operator can restore them.
  */
 import { broken, type Diagnostic, ok } from '../store/admin.ts'
 import { STRAY_ROWS } from '../store/stray-keys.ts'
@@ -36,7 +36,7 @@ WITH RECURSIVE ${GIVEN_CTE}, lane AS (
 const ALL = unnamedOf('jobmill.job')
 
 const FIX =
-  'Restore these rows with their ids. If the names have other ids now, set those in job, ready, later, running and order_queue'
+  'Restore these rows with their ids. If the names have other ids now, set the new ids in the tables job, ready, later, running and order_queue'
 
 /** Null if every row has its names. */
 function describe(row: Row | undefined): string | null {
@@ -55,7 +55,7 @@ async function atFront(context: Context): Promise<string | null> {
   return describe(row)
 }
 
-/** At the end of a pass of retention. First restores the rows that this process remembers. */
+/** Called at the end of a retention pass. First restores the rows that this process has cached. */
 export async function warnOfUnnamed(context: Context): Promise<void> {
   if ((await atFront(context)) === null) return
   await context.names.reload({ queues: [], kinds: [] })

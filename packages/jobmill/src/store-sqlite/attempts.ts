@@ -38,7 +38,7 @@ export interface Ending {
   readonly outcome: Outcome
   readonly startedAt: number | null
   readonly endedAt: number
-  /** Set only by a finish: a repeated finish is accepted, but not one whose lease was revoked. */
+  /** Set only by a finish: a retried finish is accepted, but not one whose lease was revoked. */
   readonly wentTo: number | null
   /** The id, not the primary key: instances are deleted long before the history. */
   readonly instance: string | null

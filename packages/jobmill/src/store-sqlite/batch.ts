@@ -1,7 +1,7 @@
 /**
- * Runs several operations in one write transaction. Only if one fails are they repeated with a savepoint
- * each, so that the failure affects no other operation. A savepoint per operation from the start would copy
- * every touched page, and tripled the time of small operations.
+ * Runs several operations in one write transaction. If one fails, all are retried with a savepoint each, so
+ * that the failure affects no other operation. A savepoint per operation from the start would copy every
+ * touched page, and triples the time of small operations.
  */
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
@@ -23,7 +23,7 @@ export type Result =
 export interface Batch {
   /** One per operation. */
   readonly results: readonly Result[]
-  /** For the queues that got work by the commit. */
+  /** For the queues that have new work after the commit. */
   readonly notifications: readonly Notification[]
 }
 

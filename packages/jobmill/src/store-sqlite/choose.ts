@@ -1,6 +1,6 @@
 /**
- * Chooses the ready jobs of a claim: first by priority and order over all queues without a limit, then queue
- * by queue what the limits of the others allow. Budgets are spent here, under the write lock of the claim.
+ * Chooses the ready jobs of a claim: first by priority and order over all queues without a limit, then from
+ * each queue with a limit as many as its budget allows. Budgets are spent here, under the write lock.
  */
 import { afterSpending } from '../job/budget.ts'
 import type { ClaimRequest } from '../store/claim.ts'

@@ -50,7 +50,8 @@ export function openConnection(
   try {
     checkVersion(handle)
     configure(handle, path, durability)
-    // Again, because now every process that checks later finds this connection.
+    // Check again: the logs may have been replaced before this connection was open. From now on, every other
+    // process that checks finds this connection.
     checkOldLogs(path)
     definePayloadHas(handle)
     return handle
@@ -82,7 +83,7 @@ function configure(handle: SqliteHandle, path: string, durability: Durability): 
       fix: 'Put it on a local disk: a write-ahead log does not work on network file systems',
     })
   }
-  // The driver reopens such files with NORMAL, which may lose the last commits in a power cut.
+  // The driver opens a file with a write-ahead log in NORMAL, which may lose the last commits in a power cut.
   sql(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`).run()
   sql('PRAGMA foreign_keys = OFF').run()
   sql('PRAGMA temp_store = MEMORY').run()

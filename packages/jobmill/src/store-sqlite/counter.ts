@@ -1,7 +1,7 @@
 /**
- * Counters of the file, most of which only rise: places, tokens, event numbers, versions of settings and
- * members. A transaction reads a counter at first use, counts in memory, and writes it once at its end. The
- * write lock excludes other writers.
+ * Counters of the file, most of which only rise: sequence numbers, lease tokens, event numbers, versions of
+ * settings and members. A transaction reads a counter at first use, counts in memory, and writes it once at
+ * its end. The write lock excludes other writers.
  */
 import type { Heartbeat } from '../store/instance.ts'
 import { rowsMissing } from './errors.ts'

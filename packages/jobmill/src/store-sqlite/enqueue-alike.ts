@@ -1,7 +1,7 @@
 /**
  * Inserts many plain jobs in one statement. Jobs of one call are mostly alike, so shared values are bound
- * once; only id, place and payload are passed per job, as one text. This takes less than half the time of a
- * statement per job.
+ * once; only id, sequence number and payload are passed per job, as one text. This takes less than half the
+ * time of a statement per job.
  */
 import type { NewJob } from '../job/new-job.ts'
 import { initialStateOf, type Placed } from './initial-state.ts'
@@ -9,8 +9,8 @@ import { findJob, RUNNING } from './job-row.ts'
 import type { Work } from './work.ts'
 
 // By jobmill_job_id: an existing id is the same job, and nothing is written. An id has 36 characters. Jobs
-// with non-consecutive places add their distance from the first one, as nine digits. (Parsing a JSON array
-// per job costs half as much again.)
+// with non-consecutive sequence numbers add their distance from the first one, as nine digits. (Parsing a
+// JSON array per job costs half as much again.)
 const insert = (distance: string, payload: string): string => `
   INSERT OR FAIL INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, payload)

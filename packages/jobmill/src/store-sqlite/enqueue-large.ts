@@ -25,7 +25,7 @@ export async function enqueueLarge(
   const connection = openConnection(settings.path, settings.durability, { fileMustExist: true })
   try {
     // Spills pages to the log early and disables the automatic checkpoint, because the commit would copy
-    // everything at once. The thread of log-size.ts does it instead.
+    // everything at once. The thread of log-size.ts copies it instead.
     connection.exec('PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 0')
     await begin(settings, connection)
     refuseChanged(settings, live)
@@ -68,7 +68,7 @@ async function writeSlices(
 ): Promise<{ replies: Enqueued[]; notifications: Notification[] }> {
   const replies: Enqueued[] = []
   const notifications = new Map<string, Notification>()
-  // Without it, the commit syncs everything.
+  // If the log cannot be opened, the commit syncs everything.
   const log = await open(filePaths(path).log).catch(() => null)
   try {
     for (const slice of slices) {

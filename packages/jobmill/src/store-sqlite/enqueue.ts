@@ -1,6 +1,6 @@
 /**
  * Inserts new jobs. One call is one transaction. Jobs are handled in the order of the call, so that a
- * duplicate key in it meets the earlier job.
+ * duplicate key in the call finds the earlier job.
  */
 import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
@@ -29,7 +29,7 @@ const FEW = 4
 export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff): Enqueued[] {
   if (jobs.length === 0) return []
   const handed = handOff === undefined ? undefined : chooseHandOff(work, jobs, handOff)
-  // Reserves a place for each job, even for those that turn out to need none: gaps cost nothing.
+  // Reserves a sequence number for each job, even for those that turn out to need none: gaps cost nothing.
   const firstPlace = work.counters.take('seq', jobs.length)
   const all = jobs.map((job, at): Placed => {
     const holder = handed?.chosen.has(at) === true ? handed : undefined

@@ -1,6 +1,6 @@
 /**
- * Maps driver errors to Jobmill errors. Only data errors are final: an unlisted code may pass. Anything that
- * is not a driver error is a bug and passes through unchanged.
+ * Maps driver errors to Jobmill errors. Only data errors are permanent: an error with an unlisted code may be
+ * temporary. Anything that is not a driver error is a bug and passes through unchanged.
  */
 import { type ErrorCode, isJobmillError, JobmillError } from '../job/errors.ts'
 import { storeClosed } from '../store/lifecycle.ts'
@@ -41,7 +41,7 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   SQLITE_FULL: {
     code: 'STORE_UNAVAILABLE',
     what: 'the disk is full',
-    fix: 'Free some disk space; nothing was written',
+    fix: 'Free some disk space, then retry. Nothing was written',
   },
   SQLITE_IOERR: {
     code: 'STORE_UNAVAILABLE',
@@ -66,7 +66,7 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   SQLITE_NOMEM: {
     code: 'STORE_UNAVAILABLE',
     what: 'memory ran out',
-    fix: 'Increase the memory of the process',
+    fix: 'Give the process more memory',
   },
   SQLITE_NOTADB: {
     code: 'STORE_UNSUPPORTED',
@@ -84,7 +84,8 @@ const RESTORE =
   'Stop all processes, then restore a backup or use a new file. Run `jobmill db doctor` to see what is missing'
 
 /**
- * Counters must never restart: a second job with an old token or place would break the fence and the order.
+ * Counters must never restart: a second job with an old token or sequence number would break the fence and
+ * the order.
  */
 export function rowsMissing(): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', 'internal rows of Jobmill were deleted from the database', {
@@ -98,7 +99,7 @@ function primaryCode(error: unknown): string {
   return typeof code === 'string' ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '') : ''
 }
 
-/** Another connection was faster, and a retry will work shortly. SQLITE_PROTOCOL ends a race for the log. */
+/** Another connection was faster, so retry. SQLITE_PROTOCOL reports a lost race for the lock of the log. */
 export function isBusy(error: unknown): boolean {
   return ['SQLITE_BUSY', 'SQLITE_PROTOCOL'].includes(primaryCode(error))
 }
@@ -183,7 +184,7 @@ export function userHandleError(error: unknown): unknown {
       'read the database before another connection changed it, so it cannot write',
       {
         field: 'tx',
-        fix: 'Roll it back and use BEGIN IMMEDIATE, in better-sqlite3 db.transaction(…).immediate()',
+        fix: 'Roll it back and use BEGIN IMMEDIATE (in better-sqlite3: db.transaction(…).immediate())',
         cause: error,
       },
     )

@@ -48,7 +48,7 @@ export function finish(work: Work, items: readonly Finish[]): Finished[] {
   return replies.map((reply) => reply ?? (rest.next().value as Finished))
 }
 
-/** Thrown to roll back a rehearsal. Other operations of the same transaction are repeated without it. */
+/** Thrown to roll back a rehearsal. Other operations of the same transaction are retried without it. */
 export class Rehearsed extends Error {
   override readonly name = 'Rehearsed'
   readonly replies: Finished[]
@@ -97,7 +97,7 @@ function writeOut({ work, attempts, done }: Call): void {
 function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const { work, curved } = call
   const { transition } = item
-  // The work was done, so only `done` wins over a requested cancel.
+  // Only `done` takes precedence over a requested cancel, because the work is complete.
   const cancelReason = transition.to === 'done' ? null : job.cancel_reason
   const to = cancelReason === null ? target(transition) : CANCELLED
   const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
@@ -108,10 +108,10 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
 }
 
-/** A repeated finish, or a stale one. A missing job with `forget` was finished before. */
+/** A retried finish, or a stale one. A missing job with `forget` was finished before. */
 function notCurrent(work: Work, item: Finish, job: JobRow | undefined): Finished {
   const { sql } = work
-  // Its row was deleted with SQL, so nothing else releases its permits.
+  // If its row was deleted with SQL, nothing else releases its permits.
   if (job === undefined) freeHolder(work, item.id)
   if (job === undefined && forgets(item.transition))
     return { id: item.id, accepted: true, state: 'done', followUps: [] }

@@ -13,7 +13,7 @@ export interface Holder {
   readonly token: number
 }
 
-/** A job of a call, with its place in the order of the call. */
+/** A job of a call, with its sequence number. */
 export interface Placed {
   readonly job: NewJob
   readonly place: number
@@ -25,7 +25,7 @@ export interface Placed {
 
 export interface InitialState {
   readonly state: number
-  /** False for a job that is not due: it has no place yet. */
+  /** False for a job that is not due: it has no sequence number yet. */
   readonly hasPlace: boolean
   readonly inOrderQueue: boolean
   readonly attempt: 0 | 1

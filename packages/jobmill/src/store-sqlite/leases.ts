@@ -16,7 +16,7 @@ export interface KnownLease {
 /** By job. A row and a token never belong to two leases, so a stale entry matches no row. */
 export type LeaseCache = Map<string, KnownLease>
 
-/** Leases that end without this process stay cached until they are the oldest. */
+/** A lease that ends without this process, for example by a reap, stays cached until newer ones evict it. */
 const MOST_KNOWN = 10_000
 
 export interface Leases {
@@ -59,7 +59,7 @@ export function leasesOn(cache: LeaseCache): Leases {
 }
 
 /**
- * Thrown when a row does not match its cached lease. The transaction is then repeated, and reads every row.
+ * Thrown when a row does not match its cached lease. The transaction is then retried, and reads every row.
  */
 export class LeaseOutdated extends Error {
   override readonly name = 'LeaseOutdated'

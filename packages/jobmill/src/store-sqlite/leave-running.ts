@@ -15,7 +15,7 @@ const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, re
 
 export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
 
-/** Every end of an attempt passes here, and releases the permits of the job. */
+/** Counts the change of state, and releases the permits of a job that was running. */
 export function leave(work: Work, job: JobRow, to: number): void {
   work.moves.move(job.queue_id, job.state, to)
   if (job.state === RUNNING && job.permits === 1) freeHolder(work, job.id)

@@ -35,7 +35,7 @@ export interface Live {
   readonly log: LogKeeper
   /** Where retention continues to look for keys without a job. */
   readonly stray: StrayCursor
-  /** The last claim was large and returned all that it asked for, so there is probably more. */
+  /** True if the last claim was large and returned as many jobs as requested, so there are probably more. */
   mayHaveMore: boolean
   /** Later calls are rejected with this reason. */
   close(reason?: () => Error): void

@@ -30,7 +30,7 @@ export function logKeeper(connection: Connection, path: string): LogKeeper {
   }
 
   /** The thread ends when the log is small again. If it cannot run, commits copy pages as usual. */
-  function ended(error?: unknown): void {
+  function onEnd(error?: unknown): void {
     if (error instanceof Error) isAble = false
     if (thread === undefined) return
     thread = undefined
@@ -43,8 +43,8 @@ export function logKeeper(connection: Connection, path: string): LogKeeper {
       thread = new Worker(program(), { workerData: path, execArgv: [], env: {} })
       thread.unref()
       copyInCommits(false)
-      thread.once('error', ended)
-      thread.once('exit', () => ended())
+      thread.once('error', onEnd)
+      thread.once('exit', () => onEnd())
     },
     close() {
       const last = thread

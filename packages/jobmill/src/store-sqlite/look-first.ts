@@ -33,13 +33,14 @@ const REAP_WEIGHT = 100
  */
 const MANY = 100
 
-/** Whether a write is worth its lock. If writes are queued, only their end can show. */
-async function when({ writer, read }: Live, look: (at: Look) => boolean): Promise<boolean> {
+/** Whether there may be something to write. A read does not see queued writes, so then the answer is yes. */
+async function mayHaveWork({ writer, read }: Live, look: (at: Look) => boolean): Promise<boolean> {
   return !writer.idle || read(look)
 }
 
 export async function stageIfDue(live: Live, limit: number): Promise<Staged> {
-  if (!(await when(live, (look) => stageInMs(look) === 0))) return { ready: 0, more: false, queues: [] }
+  if (!(await mayHaveWork(live, (look) => stageInMs(look) === 0)))
+    return { ready: 0, more: false, queues: [] }
   return live.writer.write(limit, (work) => stage(work, limit))
 }
 
@@ -73,22 +74,22 @@ export async function renewIfDue(live: Live, request: HeartbeatRequest): Promise
 }
 
 export async function reapIfExpired(live: Live, options: ReapOptions): Promise<Reaped> {
-  if (!(await when(live, mayReap))) return { instances: [], jobs: [] }
+  if (!(await mayHaveWork(live, mayReap))) return { instances: [], jobs: [] }
   return live.writer.write(REAP_WEIGHT, (work) => reap(work, options))
 }
 
 export async function retainIfOld(live: Live, request: RetainRequest): Promise<Retained> {
   // Once per pass over all queues.
   if ((request.queues?.length ?? 0) === 0) await releaseStray(live)
-  if (!(await when(live, (look) => mayRetain(look, request)))) return NOTHING_RETAINED
+  if (!(await mayHaveWork(live, (look) => mayRetain(look, request)))) return NOTHING_RETAINED
   return live.writer.write(request.limit, (work) => retain(work, request))
 }
 
 export async function rollUpIfOpen(live: Live, limit: number): Promise<number> {
-  return (await when(live, needsRollUp)) ? live.writer.write(limit, (work) => rollUp(work, limit)) : 0
+  return (await mayHaveWork(live, needsRollUp)) ? live.writer.write(limit, (work) => rollUp(work, limit)) : 0
 }
 
 export async function assignIfDiffers(live: Live, slots: readonly SlotChange[]): Promise<number> {
-  if (!(await when(live, (look) => differing(look, slots).length > 0))) return 0
+  if (!(await mayHaveWork(live, (look) => differing(look, slots).length > 0))) return 0
   return live.writer.write(slots.length, (work) => assign(work, slots))
 }

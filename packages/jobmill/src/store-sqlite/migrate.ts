@@ -1,4 +1,4 @@
-/** Migrates the tables of a file to this release. Safe when many processes open a new file at once. */
+/** Applies missing migrations to a file. Safe when many processes open a new file at once. */
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import { type SqliteHandle, statementsOf } from './handle.ts'
 import { MIGRATIONS } from './migrations.ts'

@@ -71,7 +71,7 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
     return new Set([...waited].flatMap((queues) => [...queues]))
   }
 
-  /** Notifications without a waiter stay for the next one. */
+  /** Notifications for queues without a waiter are kept for the next waiter. */
   function publish(notifications: readonly Notification[], isOwn: boolean): void {
     const queues = awaited()
     const waitedFor = notifications.filter(({ queue }) => queues.has(queue))

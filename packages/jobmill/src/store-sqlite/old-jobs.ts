@@ -51,7 +51,9 @@ export function oldJobs(
       const ended = (): number => countOf(look, queue.id, state) + unwritten(queue.id, state)
       const tooMany = keep === null ? 0 : ended() - keep
       if (keepMs === null && tooMany <= 0) return []
-      return [oldLane(look, queue.id, state, { tooMany, until: keepMs === null ? NEVER : look.now - keepMs })]
+      return [
+        oldLane(look, queue.id, state, { tooMany, until: keepMs === null ? EARLIEST : look.now - keepMs }),
+      ]
     })
   })
 }
@@ -69,10 +71,10 @@ function oldLane(
 ): Lane<OldJob> {
   let seen = 0
   const next = (after: OldJob | undefined, before: number, rows: number): OldJob[] =>
-    sql(OLD).all(queueId, state, before, after?.ended_at ?? NEVER, after?.id ?? '', rows) as OldJob[]
+    sql(OLD).all(queueId, state, before, after?.ended_at ?? EARLIEST, after?.id ?? '', rows) as OldJob[]
   return {
     fetch(after, rows) {
-      const surplus = seen < tooMany ? next(after, EVER, Math.min(rows, tooMany - seen)) : []
+      const surplus = seen < tooMany ? next(after, LATEST, Math.min(rows, tooMany - seen)) : []
       const old = surplus.length < rows ? next(surplus.at(-1) ?? after, until, rows - surplus.length) : []
       seen += surplus.length + old.length
       return [...surplus, ...old]
@@ -80,7 +82,7 @@ function oldLane(
   }
 }
 
-const [NEVER, EVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+const [EARLIEST, LATEST] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
 
 export function byEnd(a: OldJob, b: OldJob): number {
   return a.ended_at - b.ended_at || (a.id < b.id ? -1 : 1)

@@ -1,6 +1,6 @@
 /**
  * Finds processes that have the database open with other log files than those at its path. SQLite
- * synchronises connections through the -shm file. After it or the -wal file is deleted, connections on the
+ * synchronizes connections through the -shm file. After it or the -wal file is deleted, connections on the
  * old and on the new files do not see each other and overwrite each other's transactions. So no process
  * writes through new files until every connection to the old ones is closed.
  * The system must list locks and descriptors, as Linux does, and only processes of the same PID namespace are
@@ -30,10 +30,11 @@ function lockers(inode: bigint): number[] {
 
 function usesOldLogs(pid: number, { database, log, index }: FilePaths): boolean {
   const open = descriptorsOf(pid)
-  // It has ended; or it belongs to another user, and holds a lock on the index if that is the current one.
+  // The process has ended, or belongs to another user. In the second case, it uses the current logs if it
+  // holds a lock on the current index.
   if (open === null) return isRunning(pid) && !lockers(inodeOf(index) ?? -1n).includes(pid)
   const ids = new Set(open.map((descriptor) => idOf(descriptor)))
-  // Otherwise it locks a file with the same inode number in another file system.
+  // If it does not have the database open, it locks a file with the same inode number in another file system.
   if (!ids.has(idOf(database))) return false
   return ![log, index].every((name) => ids.has(idOf(name) ?? ''))
 }

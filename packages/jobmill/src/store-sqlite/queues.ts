@@ -109,7 +109,7 @@ export function overridesOfQueues({ sql }: Look): OverrideRecord[] {
   return (sql(ALL).all() as QueueRow[]).flatMap((row) => queueOverrides(row.name, queueSources(row)))
 }
 
-/** Everything of a row except its name. */
+/** Writes all columns of a row except its name. */
 export function saveQueue(
   work: Work,
   row: Pick<QueueRow, 'id' | 'cool_until' | 'throttles'>,

@@ -29,24 +29,24 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   let live = liveOn(settings, await openMigrated(settings))
   let retiredFor: FileChange | null = null
 
-  /** Tries on every call instead of a timer: a running mill calls at least once a second. */
+  /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
   function use(): Live {
     if (live.files.noticed === null) return live
     try {
-      return isBack() ? live : reopened()
+      return isBack() ? live : reopen()
     } catch (error) {
       throw storeError(error, path)
     }
   }
 
   /**
-   * Never after transactions were lost, even if another process repaired the log: what this store cached may
-   * be gone.
+   * False after transactions were lost, even if another process repaired the log, because rows that this
+   * store cached may be gone.
    */
   const isBack = (): boolean =>
     retiredFor === null && live.files.noticed !== 'cut' && live.files.change() === null
 
-  function reopened(): Live {
+  function reopen(): Live {
     if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
     live = liveOn(settings, openAgain(settings))
     retiredFor = null
@@ -58,7 +58,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     if (change === 'gone' || fileSize(path) === undefined) throw fileChanged(path, 'gone')
     if (change === 'shrunk') checkShrunk(settings)
     if (change === 'replaced') clearLogs(path, live)
-    // Closing copies the log into the file, and must not copy frames that are no longer in it.
+    // Closing copies the log into the file, and must not copy frames that are missing from the log.
     if (change === 'cut') live.files.discardIndex()
     const close = (): void => live.close(() => fileChanged(path, change))
     if (change === 'log' || change === 'overtaken') {
@@ -97,7 +97,7 @@ function closeChangedLog(
   const { log } = filePaths(path)
   const isLogInPlace = files.logsInPlace().includes(log)
   if (change === 'log') {
-    // The last connection copies it, but may be killed first.
+    // The last connection to close would copy the log, but its process may be killed first.
     if (!isLogInPlace) emptyLog(path, connection)
     return close()
   }

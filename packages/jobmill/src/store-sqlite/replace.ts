@@ -12,7 +12,7 @@ import type { Work } from './work.ts'
 const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ? WHERE pk = ?`
 const LATER = `UPDATE jobmill_job SET state = 0, in_order_queue = 0 WHERE pk = ?`
 
-/** `place` is that of the new job in its call. False when the holder is running, has ended, or is gone. */
+/** `place` is the sequence number of the new job. False when the holder is running, has ended, or is gone. */
 export function replaceWaiting(work: Work, holderId: string, job: NewJob, place: number): boolean {
   const holder = findJob(work.sql, holderId)
   if (holder === undefined || (holder.state !== SCHEDULED && holder.state !== READY)) return false

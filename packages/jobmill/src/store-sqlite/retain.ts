@@ -52,7 +52,7 @@ export function retain(work: Work, request: RetainRequest): Retained {
   const old = mergeLanes(oldJobs(work, queues, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
   const keys = drop(DROP_DEDUPE, now, AT_MOST)
-  // Before the instances are deleted.
+  // Before the instances are deleted, because the permits are found by their instance.
   freeLeftBehind(work)
   drop(DROP_SLOTS)
   const instances = drop(DROP_INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
@@ -66,7 +66,7 @@ export function retain(work: Work, request: RetainRequest): Retained {
   )
   const others = [
     drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
-    // After the waiters that kept them.
+    // After the waiters, because a key with a waiter is kept.
     dropFullKeys(work, AT_MOST),
     drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),
   ]

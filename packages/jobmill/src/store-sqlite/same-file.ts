@@ -12,7 +12,7 @@ import { logCheck } from './log-check.ts'
 
 /**
  * What happened to the files:
- * - `shrunk`: the database file was truncated behind SQLite's back.
+ * - `shrunk`: another program truncated the database file.
  * - `log`: the -wal or -shm file at the path is not the open one, or the -shm file was truncated.
  * - `overtaken`: as `log`, and another program has opened the database since.
  * - `held`: as `log`, and another connection is reading or writing the old log.
@@ -129,7 +129,7 @@ const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix
   },
   held: {
     what: 'the -wal file of the database was deleted or replaced, and another connection is reading or writing the old one',
-    fix: 'Retry. If it lasts, check for an open transaction in a program that uses the database',
+    fix: 'Retry. If the error persists, check for an open transaction in a program that uses the database',
   },
   unsafe: {
     what: 'the -wal or -shm file of the database was deleted or replaced while it was open',
@@ -151,12 +151,12 @@ export function oldLogsOpen(path: string, pid: number): JobmillError {
   const what = 'the -wal or -shm file of the database was deleted or replaced, and'
   return new JobmillError(
     'STORE_UNAVAILABLE',
-    `${what} ${isThis ? 'another connection of this process' : `process ${pid}`} still has the old one open, so nothing was written`,
+    `${what} ${isThis ? 'another connection of this process' : `process ${pid}`} still has the old one open. Nothing was written`,
     {
       field: path,
       fix: isThis
         ? 'Close all other connections to the database, then retry'
-        : `Retry. If it lasts, stop process ${pid} or close its connections to the database`,
+        : `Retry. If the error persists, stop process ${pid} or close its connections to the database`,
     },
   )
 }
@@ -164,13 +164,15 @@ export function oldLogsOpen(path: string, pid: number): JobmillError {
 /** A write that was refused before its commit. */
 export function fileChanged(path: string, change: FileChange): JobmillError {
   const { what, fix } = MEANING[change]
-  return new JobmillError('STORE_UNAVAILABLE', `${what}, so nothing was written`, { field: path, fix })
+  return new JobmillError('STORE_UNAVAILABLE', `${what}. Nothing was written`, { field: path, fix })
 }
 
 /**
- * The files changed during the commit. Repeating the same call on the reopened database shows the outcome.
+ * The files changed during the commit, so the fixes above, most of which say to retry, do not apply.
  */
 export function changedInCommit(path: string, change: FileChange): JobmillError {
-  const { what, fix } = MEANING[change]
-  return new JobmillError('OUTCOME_UNKNOWN', `${what} and a transaction was committed`, { field: path, fix })
+  return new JobmillError('OUTCOME_UNKNOWN', `${MEANING[change].what}. A commit was in progress`, {
+    field: path,
+    fix: 'Check whether the write was applied before you retry the call',
+  })
 }

@@ -35,7 +35,7 @@ export function declareSchedules(work: Work, schedules: readonly DeclaredSchedul
     if (known === undefined) saveSchedule(work.sql, { ...newSchedule(name, work.now), code, version })
     else if (known.deleted && known.code === null)
       bringBack(work, { ...known, code, version, operator: {}, stamps: {} })
-    // A schedule of code that was deleted stays deleted; a reset restores the current definition in code.
+    // A deleted schedule stays deleted. A later reset restores the definition that was declared last.
     else if (version >= (known.version ?? 0)) change(work, known, { code, version })
   }
 }
@@ -112,9 +112,9 @@ type Source = Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'st
 
 /** Saves a schedule, with a new revision if its definition in effect changed. */
 function change({ sql }: Work, known: StoredSchedule, source: Source): StoredSchedule {
-  const said = { ...known, ...source }
-  const [before, after] = [liveOf(known), liveOf(said)]
-  const revised = isDeepStrictEqual(before, after) ? said : { ...said, revision: known.revision + 1 }
+  const merged = { ...known, ...source }
+  const [before, after] = [liveOf(known), liveOf(merged)]
+  const revised = isDeepStrictEqual(before, after) ? merged : { ...merged, revision: known.revision + 1 }
   const changed = isRetimed(before, after) ? { ...revised, planned: false, nextAt: null } : revised
   if (!isDeepStrictEqual(known, changed)) saveSchedule(sql, changed)
   return changed

@@ -170,7 +170,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     timeline: async (query) => read((look) => timeline(look, query)),
 
     wait: async (options) => live().notifier.wait(options),
-    notify: (wakeUp) => lifecycle.opened?.last.notifier.notify(wakeUp),
+    notify: (names) => lifecycle.opened?.last.notifier.notify(names),
     forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
     // Processes learn of each other only by polling the file.
     standBy: () => false,

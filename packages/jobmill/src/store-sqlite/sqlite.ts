@@ -45,7 +45,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
   if (/^[a-z]+:\/\//.test(path)) {
     throw new JobmillError('OPTION_INVALID', 'must be a path, not a URL', {
       field: 'path',
-      fix: 'Use jobmill/postgres to connect to a server',
+      fix: "Pass a path such as 'jobs.db', or use jobmill/postgres to connect to a server",
     })
   }
   checkObjectKeys(options, 'options', KEYS)

@@ -47,7 +47,7 @@ export function stage(work: Work, limit: number): Staged {
   }
 }
 
-/** When `stage` has something to do: 0 for now, null for nothing scheduled. */
+/** When `stage` has something to do: 0 for now, null if no job waits for it. */
 export function stageInMs({ sql, now }: Look): number | null {
   if (sql(ORDER_QUEUES).get(1) !== undefined) return 0
   const next = sql(NEXT_DUE).get() as { due_at: number } | undefined

@@ -86,7 +86,10 @@ function release(work: Work, { locks, keys }: Stray): void {
   for (const { key, job_id: jobId } of keys) work.sql(FREE_KEY).run(key, jobId)
 }
 
-/** For the doctor: reads both tables in full. Permits of jobs look like those of other holders. */
+/**
+ * For the doctor: reads both tables in full. Does not count permits, because those of jobs look like those of
+ * other holders.
+ */
 export function countStray(sql: Sql): StrayCounts {
   const count = (text: string): number => (sql(`SELECT count(*) AS n FROM ${text}`).get() as { n: number }).n
   return {

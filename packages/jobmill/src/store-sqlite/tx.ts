@@ -40,7 +40,7 @@ function checkHandle(tx: unknown): SqliteHandle {
     throw invalid(
       'cannot run statements',
       tx,
-      'Pass the database of better-sqlite3 that the transaction is open on',
+      'Pass the better-sqlite3 database on which the transaction is open',
     )
   }
   // POSIX locks belong to the process: two copies of SQLite in it do not exclude each other.
@@ -51,7 +51,7 @@ function checkHandle(tx: unknown): SqliteHandle {
     throw invalid(
       'has no transaction open',
       tx,
-      'Call it after BEGIN, or inside db.transaction(() => { … })() and await the returned promise afterwards',
+      'Call the method after BEGIN, or inside db.transaction(() => { … })() and await the returned promise afterwards',
     )
   }
   return handle as SqliteHandle
@@ -64,7 +64,7 @@ function checkHandle(tx: unknown): SqliteHandle {
 function otherFile(): JobmillError {
   return new JobmillError('TX_INVALID', 'is a transaction on a different database file', {
     field: 'tx',
-    fix: 'Close this handle, reopen the file and repeat the transaction',
+    fix: 'Close this handle, reopen the file and retry the transaction',
   })
 }
 
@@ -72,7 +72,7 @@ const USE_COPY =
   'Open it with the better-sqlite3 that Jobmill uses: install the version that npm ls better-sqlite3 prints for jobmill'
 
 const USE_POSTGRES =
-  'In tests, pass testMill a PostgreSQL store: store: (platform) => postgres(url, { schema, clock: platform.now })'
+  'Pass a better-sqlite3 database with an open transaction, or use a PostgreSQL store. In tests, pass testMill a PostgreSQL store: store: (platform) => postgres(url, { schema, clock: platform.now })'
 
 /** A `pg` client, or the function that runs statements through an ORM. */
 function isForPostgres(tx: unknown): boolean {

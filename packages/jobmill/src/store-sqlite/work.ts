@@ -5,7 +5,7 @@ import { type LeaseCache, type Leases, leasesOn } from './leases.ts'
 import { type NotificationRow, createMoves, type Moves } from './moves.ts'
 import { NameCache, type Names, namesOn } from './names.ts'
 
-/** Enough to read. */
+/** What a read needs. */
 export interface Look {
   readonly sql: Sql
   /** The database's now. */
@@ -41,7 +41,7 @@ export interface Verb<T = unknown> {
   (work: Work): T
   /**
    * Runs consecutive operations of the same type at once and returns their values. After a failure they are
-   * repeated one by one.
+   * retried one by one.
    */
   readonly together?: (work: Work, verbs: readonly Verb[]) => T[]
 }

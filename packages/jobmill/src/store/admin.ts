@@ -65,7 +65,7 @@ export interface SchemaStatus {
   readonly isThere: boolean
   readonly applied: readonly { readonly number: number; readonly name: string }[]
   readonly pending: readonly { readonly number: number; readonly name: string }[]
-  /** Why this release cannot use the database; null if it can, once the pending migrations are applied. */
+  /** Why the installed release cannot use the database; null if it can after the pending migrations. */
   readonly refused: string | null
 }
 

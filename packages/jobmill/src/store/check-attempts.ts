@@ -15,7 +15,7 @@ const TOKEN = { least: 0, most: Number.MAX_SAFE_INTEGER }
 const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled'] as const satisfies readonly Transition['to'][]
 
 export function checkFinish(item: Finish, index: number): Finish {
-  if (isPlainlyDone(item)) return item
+  if (isCommonFinish(item)) return item
   const at = `items[${index}]`
   const { transition, outcome, ranMs, error, log, cool } = item
   checkOneOf(transition.to, `${at}.transition.to`, TO)
@@ -25,7 +25,7 @@ export function checkFinish(item: Finish, index: number): Finish {
       field: `${at}.outcome`,
       value: 'null',
       index,
-      fix: 'Pass an outcome. Only a job that returns to waiting may have none',
+      fix: 'Pass an outcome. Only a job that goes to scheduled or ready may have none',
     })
   }
   if (transition.to === 'scheduled') checkWhole(transition.delayMs, `${at}.transition.delayMs`, DURATION)
@@ -47,7 +47,7 @@ export function checkFinish(item: Finish, index: number): Finish {
  * The fast path for nearly all finishes. The full checks, which name the invalid field, cost several times as
  * much.
  */
-function isPlainlyDone({ id, token, transition, outcome, ranMs, error, log, cool }: Finish): boolean {
+function isCommonFinish({ id, token, transition, outcome, ranMs, error, log, cool }: Finish): boolean {
   if (transition.to !== 'done' || outcome !== 'returned') return false
   const { result, forget } = transition
   return (
@@ -119,7 +119,7 @@ function checkLog(log: unknown, field: string): string {
     throw new JobmillError('OPTION_INVALID', 'must be a string', {
       field,
       value: quote(log),
-      fix: 'Join the lines of the log',
+      fix: 'Pass one string, with the lines of the log joined',
     })
   }
   if (log.length <= limit) return storableText(log, limit)

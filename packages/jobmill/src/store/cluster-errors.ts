@@ -3,7 +3,7 @@ import type { Overridable } from '../job/overrides.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 
 export function scheduleExists(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', {
+  return new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name already exists', {
     field: 'schedule',
     value: quote(name),
     fix: 'Change that schedule, delete it first, or use another name',
@@ -14,7 +14,7 @@ export function scheduleUnknown(name: string): JobmillError {
   return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
     field: 'schedule',
     value: quote(name),
-    fix: 'Define it in code or create it first',
+    fix: 'Use the name of an existing schedule, or define it in code or create it first',
   })
 }
 

@@ -27,12 +27,12 @@ export function driftDiagnostics(expected: Parts, found: Parts, fixes: SchemaFix
       warning(checkOf(part), `the ${part} does not belong to Jobmill`, fixes.foreign(part)),
     ),
   ]
-  const isWell = (check: string): boolean => diagnostics.every((one) => one.check !== check)
+  const hasPassed = (check: string): boolean => diagnostics.every((one) => one.check !== check)
   const indexes = [...expected.keys()].filter((part) => checkOf(part) === 'index').length
   return [
     ...diagnostics,
-    ...(isWell('drift') ? [ok('drift', 'tables and columns match the migrations')] : []),
-    ...(isWell('index') ? [ok('index', `all ${indexes} indexes exist`)] : []),
+    ...(hasPassed('drift') ? [ok('drift', 'tables and columns match the migrations')] : []),
+    ...(hasPassed('index') ? [ok('index', `all ${indexes} indexes exist`)] : []),
   ]
 }
 

@@ -63,14 +63,14 @@ export interface Heartbeat {
   /** The workers that a rebalance assigned to it, sorted by queue. */
   readonly slots: readonly { readonly queue: string; readonly workers: number }[]
   /**
-   * Whether a claim with these queues and kinds would find a job. False while the queue's limit is exhausted.
-   * `quarantined` says the same for quarantined jobs.
+   * Whether a claim with these queues and kinds would find a job. Jobs of a queue whose limit is exhausted do
+   * not count. `quarantined` says the same for quarantined jobs.
    */
   readonly ready: boolean
   readonly quarantined: boolean
   /**
-   * When to call `stage` next: 0 for now, null if nothing is due. May be 0 for one pass without effect after
-   * an order queue advanced.
+   * When to call `stage` next: 0 for now, null if no job waits for it. After an order queue advanced, it may
+   * be 0 although the next pass has nothing to do.
    */
   readonly stageInMs: number | null
   /**

@@ -64,6 +64,6 @@ export function createLifecycle<Parts>(
 
 export function storeClosed(): JobmillError {
   return new JobmillError('STORE_CLOSED', 'the store is not open', {
-    fix: 'Call open() before any other method, and none after close()',
+    fix: 'Call open() before any other method, and call no method after close()',
   })
 }

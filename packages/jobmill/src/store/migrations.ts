@@ -19,14 +19,14 @@ export function migration(number: number, name: string, sql: string): Migration 
   return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex').slice(0, 16) }
 }
 
-/** Rejects a database that this release does not understand, before anything is written. */
+/** Rejects a database that the installed release does not understand, before anything is written. */
 export function checkApplied(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const newest = known.at(-1)?.number ?? 0
   const newer = applied.find((one) => one.number > newest)
   if (newer !== undefined) {
     throw new JobmillError(
       'SCHEMA_NEWER',
-      `migration ${newer.number} (${newer.name}) is unknown to this release, whose last migration is ${newest}`,
+      `migration ${newer.number} (${newer.name}) is unknown to the installed release, whose last migration is ${newest}`,
       {
         fix: 'Install the release of jobmill that migrated this database, or a newer one',
       },
@@ -37,7 +37,7 @@ export function checkApplied(applied: readonly AppliedMigration[], known: readon
     if (there === undefined || there.checksum === checksum) continue
     throw new JobmillError(
       'SCHEMA_CHANGED',
-      `migration ${number} (${name}) was applied with different contents (${there.checksum} in the database, ${checksum} in this release)`,
+      `migration ${number} (${name}) was applied with different contents (${there.checksum} in the database, ${checksum} in the installed release)`,
       {
         fix: 'Use the release that created this database. Released migrations are never edited',
       },

@@ -73,7 +73,8 @@ function checkPart(text: unknown, field: string): void {
 export function checkSought(text: unknown, field: string, least = 1): string {
   if (typeof text !== 'string')
     throw invalid(field, text, 'must be a string', 'Pass a string, even for a number')
-  if (text.length < least) throw invalid(field, text, 'must not be empty', 'Pass some text, or omit it')
+  if (text.length < least)
+    throw invalid(field, text, 'must not be empty', 'Pass a non-empty string, or omit it')
   if (text.length > BOUNDS.soughtChars)
     throw invalid(
       field,

@@ -24,7 +24,7 @@ export interface QueueCounts extends Readonly<Record<JobState, number>> {
   readonly oldestReadyMs: number | null
 }
 
-/** How many ready jobs of each queue `unservedKinds` reads. */
+/** How many ready jobs `unservedKinds` reads or counts at most: of each queue, or of each kind in it. */
 export const UNSERVED_ROWS = 10_000
 
 /** Ready jobs of a kind that no live instance would claim. */

@@ -31,11 +31,11 @@ export function schemaDiagnostic(
   return warning(
     'schema',
     `not applied yet: ${missing.length === 1 ? 'migration' : 'migrations'} ${names}`,
-    'Run jobmill db migrate, or start a process of this release',
+    'Run jobmill db migrate, or start a process of the installed release',
   )
 }
 
-/** Whether exactly the migrations of this release are applied. */
+/** Whether exactly the migrations of the installed release are applied. */
 export function isCurrent({ isThere, pending: missing, refused }: SchemaStatus): boolean {
   return isThere && missing.length === 0 && refused === null
 }

@@ -3,7 +3,7 @@ import { bytesOf, type NewJob } from '../job/new-job.ts'
 
 /** A store writes this much in about 10 ms. */
 const SLICE_BYTES = 1024 * 1024
-/** Below this size, a single write is cheaper than a transaction. */
+/** Below this size, a single write is cheaper than a transaction of several slices. */
 const LARGE_BYTES = 4 * 1024 * 1024
 
 /** One slice with all jobs, unless their total size is large. */

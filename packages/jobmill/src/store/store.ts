@@ -7,8 +7,8 @@
  *   nothing was written.
  * - A reply has one entry per item, in the order of the items.
  * - Every write for an attempt is fenced by its lease token. A write with a stale token changes nothing.
- * - Every verb is idempotent, even when the same call is sent twice concurrently. The second call reports
- *   that the work is done.
+ * - Every verb except `claim` and `acquire` is idempotent, even when the same call is sent twice
+ *   concurrently. The second call reports that the work is done.
  *
  * The conformance suite in testing/ proves that a store follows these rules.
  */
@@ -56,7 +56,7 @@ export type TxOf<S> = S extends Store<infer Tx> ? Tx : never
 export interface WriteSide<Tx> {
   /**
    * Inserts new jobs. With `tx`, they become visible when the user's transaction commits. `mayRepeat` says
-   * that some ids may exist already, because a call was repeated or the user chose the id. The store treats
+   * that some ids may exist already, because a call was retried or the user chose the id. The store treats
    * an existing id as the same job. `handOff` allows direct dispatch: the store leases jobs to the free
    * workers of the caller. It is ignored together with `tx` or `mayRepeat`.
    */
@@ -180,7 +180,7 @@ export interface WriteSide<Tx> {
    */
   deleteSchedule(name: string, by?: string): Promise<boolean>
   /**
-   * Serves planned instants. Each instant is served exactly once, across all callers and repeated calls. A
+   * Serves planned instants. Each instant is served exactly once, across all callers and retries. A
    * refused tick changes nothing and does not affect the other ticks.
    */
   tick(ticks: readonly Tick[]): Promise<Ticked[]>
@@ -215,7 +215,7 @@ export interface WriteSide<Tx> {
    * Removes overrides of a queue, limit or schedule, so that the values from code apply again. `options:
    * null` means all. Resetting the option `deleted` restores a schedule. Returns the options that were
    * overridden. Fails with QUEUE_UNKNOWN, LIMIT_UNKNOWN or SCHEDULE_UNKNOWN, and with OPTION_CONFLICT for
-   * objects created at run time.
+   * limits and schedules created at run time.
    */
   resetOverrides(what: Overridable, name: string, options: readonly string[] | null): Promise<string[]>
   /** Acquires tokens or permits. Requests for the same limit are served in the order of the items. */
@@ -243,9 +243,9 @@ export interface ReadSide {
   holders(keys: readonly string[]): Promise<(string | null)[]>
   /**
    * The failure of each job's last ended attempt, for at most 500 jobs. Null for jobs that are unknown, never
-   * ran, or whose last attempt succeeded. An attempt counts as failed if it failed, timed out, failed
-   * permanently, or left the job dead. A job that is being retried counts as failed until an attempt
-   * succeeds.
+   * ran, or whose last attempt did not fail. An attempt counts as failed if it failed, timed out, failed
+   * permanently, or left the job dead. A job that is being retried counts as failed until an attempt ends
+   * without a failure.
    */
   failures(ids: readonly string[]): Promise<(JobFailure | null)[]>
   /** The attempts of a job, oldest first. */
@@ -256,8 +256,8 @@ export interface ReadSide {
   queues(): Promise<QueueRecord[]>
   instances(): Promise<InstanceRecord[]>
   /**
-   * Kinds with ready jobs that no live instance serves in their queue, sorted by queue and kind. Reads only
-   * the first 10,000 ready jobs of each queue, because jobs without a worker accumulate at its front.
+   * Kinds with ready jobs that no live instance serves in their queue, sorted by queue and kind. A store may
+   * read only the first 10,000 ready jobs of each queue, because jobs without a worker accumulate there.
    */
   unservedKinds(): Promise<UnservedKind[]>
   /**

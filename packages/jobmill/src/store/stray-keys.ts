@@ -24,10 +24,10 @@ export function strayDiagnostic({ locks, keys, permits, states }: StrayCounts): 
     [states ?? 0, 'waiting or running entries'],
   ] as const
   const found = counted.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`)
-  if (found.length === 0) return ok('keys', 'every key, lock and permit belongs to a job')
+  if (found.length === 0) return ok('keys', 'no order locks, dedupe keys or permits belong to missing jobs')
   return warning(
     'keys',
-    `of jobs that do not exist, and that other jobs may wait for: ${found.join(', ')}`,
+    `${found.join(', ')} of jobs that do not exist, which other jobs may wait for`,
     'Start a process with duties: retention releases them within 5 minutes. Delete jobs with jobmill, not with SQL',
   )
 }

@@ -1,6 +1,6 @@
 /**
  * The records that `jobmill transfer` copies from one database to another. They have the stored form, so that
- * both stores can hold all of it and a copy is identical to its source. Instants are copied unchanged.
+ * both stores can hold every field and a copy is identical to its source. Instants are copied unchanged.
  */
 import type { LimitSettings } from '../job/limit.ts'
 import type { LimitSources } from '../job/limit-sources.ts'
@@ -18,7 +18,7 @@ export interface Transfer {
   identity(): Promise<string>
   /**
    * The ids of the next jobs, sorted, without running jobs. Cheap, so that missing jobs are found without
-   * reading all of them.
+   * reading payloads.
    */
   exportIds(page: Page<'jobs'>): Promise<string[]>
   /**
@@ -91,8 +91,8 @@ export interface TransferredJob extends Kept {
   /** When it became ready; null unless it is ready. */
   readonly readyAt: number | null
   /**
-   * Its place among the ready jobs or in its order queue; null if it is in neither. Places come from one
-   * sequence, so that order also holds across queues.
+   * Its sequence number among the ready jobs or in its order queue; null if it is in neither. All queues
+   * share one sequence, so that the order also holds across queues.
    */
   readonly place: number | null
   /** Whether it holds its order lock, which it keeps while it waits for a retry. */
@@ -125,7 +125,7 @@ export interface TransferredRest {
   readonly queues: readonly TransferredQueue[]
   readonly limits: readonly TransferredLimit[]
   readonly schedules: readonly TransferredSchedule[]
-  /** The last place and the last lease token that were issued. */
+  /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number
 }
@@ -140,8 +140,8 @@ export interface TransferredQueue {
 }
 
 /**
- * Spent budget stays spent. Waiting requests are dropped, as after a change of settings: their holders ask
- * again.
+ * Tokens that were spent stay spent. Waiting requests are dropped, as after a change of settings: their
+ * holders request again.
  */
 interface TransferredLimit {
   readonly name: string

@@ -47,12 +47,12 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
     },
     wake(wakeUps) {
       for (const waiter of waiting) {
-        const heard =
+        const received =
           wakeUps === 'all'
             ? [...waiter.queues].map(wakeAll)
             : wakeUps.filter(({ queue }) => waiter.queues.has(queue))
         // A caller without queues is woken only when the queues are unknown.
-        if (heard.length > 0 || wakeUps === 'all') waiter.end(heard)
+        if (received.length > 0 || wakeUps === 'all') waiter.end(received)
       }
     },
     end() {

@@ -208,7 +208,7 @@ describe('diagnose on postgres', () => {
   test('reports missing, different and foreign columns, a missing table, and functions', async () => {
     const { run, troubles } = await migrated()
     await run(
-      `ALTER TABLE jobmill.attempt DROP COLUMN log; ALTER TABLE jobmill.later ALTER COLUMN priority TYPE int4;
+      `ALTER TABLE jobmill.attempt DROP COLUMN log; ALTER TABLE jobmill.event DROP COLUMN data; ALTER TABLE jobmill.later ALTER COLUMN priority TYPE int4;
        ALTER TABLE jobmill.kind ADD COLUMN mine text; DROP TABLE jobmill.slot; DROP FUNCTION jobmill.next_due;
        DROP SEQUENCE jobmill.token; ALTER FUNCTION jobmill.forget_done RESET jit`,
     )
@@ -223,6 +223,12 @@ describe('diagnose on postgres', () => {
         level: 'error',
         message: 'the column attempt.log is missing',
         fix: containing('ADD COLUMN log text'),
+      },
+      // It is required and has no default, so the server would refuse to add it to a table with rows.
+      {
+        level: 'error',
+        message: 'the column event.data is missing',
+        fix: containing('Restore a backup'),
       },
       { level: 'error', message: 'the table slot is missing', fix: containing('backup') },
       { level: 'error', message: containing('the function forget_done(uuid[], bigint[]) differs') },

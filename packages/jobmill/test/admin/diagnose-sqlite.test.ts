@@ -110,7 +110,7 @@ describe('diagnose on sqlite', () => {
     const path = await migratedFile()
     exec(
       path,
-      `ALTER TABLE jobmill_job DROP COLUMN log; ALTER TABLE jobmill_kind ADD COLUMN mine TEXT; DROP TABLE jobmill_slot;
+      `ALTER TABLE jobmill_job DROP COLUMN log; ALTER TABLE jobmill_event DROP COLUMN data; ALTER TABLE jobmill_kind ADD COLUMN mine TEXT; DROP TABLE jobmill_slot;
        ALTER TABLE jobmill_queue DROP COLUMN keep_done; ALTER TABLE jobmill_queue ADD COLUMN keep_done TEXT`,
     )
     const problems = await troubles(path)
@@ -119,6 +119,12 @@ describe('diagnose on sqlite', () => {
         level: 'error',
         message: 'the table jobmill_slot is missing',
         fix: expect.stringContaining('backup') as string,
+      },
+      // It is required and has no default, so SQLite would refuse to add it to a table with rows.
+      {
+        level: 'error',
+        message: 'the column jobmill_event.data is missing',
+        fix: expect.stringContaining('Restore a backup') as string,
       },
       {
         level: 'error',

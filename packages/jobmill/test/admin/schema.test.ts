@@ -50,7 +50,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     await run(`INSERT INTO TABLE:migration (number, name, checksum, applied_at) VALUES (99, 'later', 'x', 0)`)
     expect(await store.tools.schema()).toMatchObject({
       isThere: true,
-      refused: expect.stringContaining('migration 99 (later) is unknown to this release') as string,
+      refused: expect.stringContaining('migration 99 (later) is unknown to the installed release') as string,
     })
     await run(`DELETE FROM TABLE:migration WHERE number = 99`)
     await run(`UPDATE TABLE:migration SET checksum = 'edited' WHERE number = 1`)

@@ -61,7 +61,7 @@ describe('a test mill on postgres', () => {
       const { id } = await mill.enqueue(pays, null)
       await mill.drain()
       expect((await mill.get(id))?.error).toContain(
-        'tx: is a PostgreSQL transaction, but this store is SQLite. In tests, pass testMill a PostgreSQL store',
+        'tx: is a PostgreSQL transaction, but this store is SQLite. Pass a better-sqlite3 database with an open transaction',
       )
     }
     await pool.end()

@@ -262,6 +262,21 @@ describe('H4 parts of the schema are deleted under a working mill', () => {
     })
   })
 
+  test('H4 a table, in a user transaction: the fix says to roll back', async () => {
+    const database = await newDatabase()
+    const mill = millOn(database, [])
+    await mill.enqueue('old', 0)
+    await run(database, 'DROP TABLE jobmill.ready CASCADE')
+    const tx = new pg.Client({ connectionString: atDatabase(database) })
+    await tx.connect()
+    onTestFinished(() => tx.end())
+    await tx.query('BEGIN')
+    await expect(mill.enqueue('old', 1, { tx })).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      fix: expect.stringMatching(/^Roll back, then retry the transaction.*restore a backup$/) as string,
+    })
+  })
+
   test('H4 P1 a queue, with triggers off: it is restored with its id, and its jobs run', async () => {
     const database = await newDatabase()
     const gate = Promise.withResolvers<void>()

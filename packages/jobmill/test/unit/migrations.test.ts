@@ -30,7 +30,7 @@ test('refuses a database of a newer release', () => {
   const error = refusal(() => checkApplied([...KNOWN, { number: 3, name: 'later', checksum: 'x' }], KNOWN))
   expect(error.code).toBe('SCHEMA_NEWER')
   expect(error.message).toBe(
-    'migration 3 (later) is unknown to this release, whose last migration is 2. ' +
+    'migration 3 (later) is unknown to the installed release, whose last migration is 2. ' +
       'Install the release of jobmill that migrated this database, or a newer one.',
   )
 })
@@ -39,7 +39,7 @@ test('refuses a migration that was applied with different contents', () => {
   const error = refusal(() => checkApplied([ONE, { ...TWO, checksum: 'edited' }], KNOWN))
   expect(error.code).toBe('SCHEMA_CHANGED')
   expect(error.message).toBe(
-    `migration 2 (more) was applied with different contents (edited in the database, ${TWO.checksum} in this release). ` +
+    `migration 2 (more) was applied with different contents (edited in the database, ${TWO.checksum} in the installed release). ` +
       'Use the release that created this database. Released migrations are never edited.',
   )
 })

@@ -9,7 +9,10 @@ import { type Diagnostic, warning, ok } from '../../store/admin.ts'
 import type { Query } from '../connection.ts'
 import type { Look } from './reach.ts'
 
-/** Sessions of this database, and of standbys. A vacuum does not block cleanup. */
+/**
+ * Sessions of this database and processes of the server, except autovacuum workers, which do not hold back
+ * cleanup.
+ */
 const SESSIONS = `
 SELECT pid, application_name AS application, usename AS name, coalesce(state, backend_type) AS state, query,
        (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::int8 AS open_for

@@ -60,13 +60,13 @@ async function isDirect(client: pg.Client): Promise<boolean> {
 }
 
 async function isDelivered(client: pg.Client, query: Query, platform: Platform): Promise<boolean> {
-  const heard = new AbortController()
+  const received = new AbortController()
   const channel = `jobmill doctor ${platform.id()}`
-  client.on('notification', () => heard.abort())
+  client.on('notification', () => received.abort())
   await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
   await query('SELECT pg_notify($1, $2)', [channel, ''])
-  await sleep(platform, NOTIFY_MS, heard.signal)
-  const isThere = heard.signal.aborted
+  await sleep(platform, NOTIFY_MS, received.signal)
+  const isThere = received.signal.aborted
   // The pooler may route this to another session. Best effort.
   await client.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
   return isThere

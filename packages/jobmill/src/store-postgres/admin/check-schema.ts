@@ -12,12 +12,17 @@ function concurrently(statement: string): string {
   return statement.replace(/^CREATE (UNIQUE )?INDEX /, 'CREATE $1INDEX CONCURRENTLY ')
 }
 
+/** The server does not add a required column without a default to a table with rows. */
+function canBeAdded(made: string): boolean {
+  return !made.includes('NOT NULL') || /DEFAULT|IDENTITY/.test(made)
+}
+
 function repairs(sql: (text: string) => string): SchemaFixes {
   const table = (part: string): string => sql(`jobmill.${tableOf(part)}`)
   return {
     missing(part, made) {
       if (part.startsWith('index ')) return `Create it: ${concurrently(sql(made))}`
-      if (part.startsWith('column '))
+      if (part.startsWith('column ') && canBeAdded(made))
         return `Add it: ALTER TABLE ${table(part)} ADD COLUMN ${nameOf(part)} ${made}; its contents are lost`
       if (part.startsWith('trigger ')) return `Create it: ${sql(made)}`
       if (part.startsWith('sequence ')) return 'Restore a backup: a new sequence would issue numbers again'
@@ -36,7 +41,7 @@ function repairs(sql: (text: string) => string): SchemaFixes {
 }
 
 const FUNCTION =
-  'Restore it from a backup of the schema, or run its CREATE OR REPLACE FUNCTION from dist/store-postgres/schema'
+  'Restore it from a backup of the schema, or run its statement in dist/store-postgres/schema as CREATE OR REPLACE FUNCTION'
 
 export async function drift({ query, schema, sql }: Look): Promise<Diagnostic[]> {
   const expected = expectedParts()

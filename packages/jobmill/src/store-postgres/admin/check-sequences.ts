@@ -9,7 +9,7 @@ export async function sequences({ query, sql }: Look): Promise<Diagnostic[]> {
   return behind.map(({ name, issued, highest }) =>
     broken(
       'sequences',
-      `the sequence ${sql(`jobmill.${name}`)} is at ${issued}, but its table has ${highest}, so it issues numbers again`,
+      `the sequence ${sql(`jobmill.${name}`)} is at ${issued}, but its table has ${highest}, so it will issue used numbers again`,
       'Restart a process that uses this database: it raises the sequences when it starts',
     ),
   )

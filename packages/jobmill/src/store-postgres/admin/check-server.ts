@@ -59,12 +59,12 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backe
 export async function connections({ query }: Look): Promise<Diagnostic[]> {
   const [row] = await query(CONNECTIONS, [])
   const [used, most] = [Number(row?.['used']), Number(row?.['most'])]
-  const told = `${used} of ${most} connections are in use`
-  if (used < most * MOST_USED) return [ok('connections', told)]
+  const usage = `${used} of ${most} connections are in use`
+  if (used < most * MOST_USED) return [ok('connections', usage)]
   return [
     warning(
       'connections',
-      `${told}: without a free one, no process can start or reconnect`,
+      `${usage}: without a free one, no process can start or reconnect`,
       'Raise max_connections, use a pooler, or lower the option connections of the stores',
     ),
   ]

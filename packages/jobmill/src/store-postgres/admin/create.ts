@@ -11,7 +11,7 @@ import { ENCODING } from '../server-version.ts'
 import { withConnection, withConnectionIfThere, type Site } from './reach.ts'
 
 /** Error codes for a schema that already exists, checked before or after the insert. */
-const MADE_MEANWHILE = ['42P06', '23505']
+const ALREADY_EXISTS = ['42P06', '23505']
 
 export async function create({ settings, schema, sql }: Site): Promise<boolean> {
   const isThere = await withConnectionIfThere(settings, ({ query }) => query('SELECT 1', []))
@@ -23,7 +23,7 @@ export async function create({ settings, schema, sql }: Site): Promise<boolean> 
       return true
     } catch (error) {
       // Another process was faster. IF NOT EXISTS does not prevent this race.
-      if (MADE_MEANWHILE.includes(codeOf(error) ?? '')) return isNew
+      if (ALREADY_EXISTS.includes(codeOf(error) ?? '')) return isNew
       throw error
     }
   })

@@ -28,7 +28,7 @@ export async function diagnose(
     const applied = await appliedMigrations(query, site)
     const schema = schemaDiagnostic(applied, MIGRATIONS)
     const whole = ifWhole()
-    // The expected objects are known for this release only.
+    // The expected objects are known for the newest schema only.
     const tables: Check[] =
       schema.level === 'ok'
         ? [

@@ -21,8 +21,8 @@ SELECT jobmill.add_names_version();`
 /**
  * Changing or removing a name invalidates all earlier versions. It is refused while jobs exist: they refer to
  * names by id and would run under another name, or not at all. The lock waits for transactions that enqueue.
- * After a TRUNCATE of several tables this runs when all of them are empty. Our own repair says that it keeps
- * the names of jobs (MAY_MOVE).
+ * After a TRUNCATE of several tables this runs when all of them are empty. Jobmill's own repair keeps the
+ * names of jobs, so it sets MAY_MOVE.
  */
 const TRIGGERS = `
 CREATE FUNCTION jobmill.names_added() RETURNS trigger LANGUAGE plpgsql AS $$

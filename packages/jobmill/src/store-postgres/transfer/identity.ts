@@ -2,7 +2,7 @@
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
-/** The start time of the server in microseconds, the id of the database, and the id of a table in it. */
+/** The start time of the server to the microsecond, and the ids of the database and of a table in it. */
 const IDENTITY = `
 WITH ${GIVEN_CTE}
 SELECT concat_ws(' ', 'postgres', pg_postmaster_start_time(), (SELECT oid FROM pg_database WHERE datname = current_database()),

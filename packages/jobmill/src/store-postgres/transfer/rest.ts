@@ -17,7 +17,7 @@ SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmi
 const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
-/** A sequence that was never used returns null. */
+/** 0 for a sequence that was never used. */
 const COUNTERS_OUT = `
 SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
        coalesce(pg_sequence_last_value('jobmill.token'::regclass), 0) AS token`

@@ -7,7 +7,7 @@ import { statementsOf, type SqliteHandle } from '../handle.ts'
 const CHECKED_BYTES = 512 * 2 ** 20
 const MOST_FAULTS = 5
 
-/** With more free space than this, and mostly free space, VACUUM is worthwhile. */
+/** VACUUM is worthwhile if at least this much, and at least this share of the file, is free. */
 const FREE_BYTES = 16 * 2 ** 20
 const FREE_SHARE = 0.5
 
@@ -34,7 +34,7 @@ export function freePages(handle: SqliteHandle): Diagnostic {
   return warning(
     'free space',
     `${text}: the file was larger once and does not shrink on its own`,
-    'Run VACUUM while no process is running; it needs as much free disk space. New jobs also reuse the space',
+    'Run VACUUM while no process uses the file; it needs up to twice the size of the file on disk. New jobs also reuse the space',
   )
 }
 

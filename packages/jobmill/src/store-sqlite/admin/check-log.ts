@@ -1,7 +1,7 @@
 /**
- * Checks the size of the write-ahead log. The log restarts when it has no readers, so a large one has a
- * reader that stays; the operating system names its process. The check never opens the database files:
- * closing one would drop every lock that this process holds on it.
+ * Checks the size of the write-ahead log. The log restarts when it has no readers, so a large log has a
+ * reader that stays. The operating system lists the process of that reader. The check never opens the
+ * database files: closing one would drop every lock that this process holds on it.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { shorten, sizeText } from '../../store/amounts.ts'
@@ -28,11 +28,11 @@ export function log(path: string): Diagnostic {
       'Start a Jobmill process, which shrinks it; if it stays large, look for a program with a long read transaction',
     )
   }
-  const names = readers.map((pid) => `process ${pid} (${commandOf(pid)})`).join(', ')
+  const names = readers.map((pid) => `process ${pid} (${commandOf(pid)})`).join(' or ')
   return warning(
     'log',
     `${what}: it cannot restart while ${names} reads from it`,
-    `End its open transaction, or the process: kill ${readers.join(' ')}`,
+    `End the open read transaction there, or stop the process: kill ${readers.join(' ')}`,
   )
 }
 

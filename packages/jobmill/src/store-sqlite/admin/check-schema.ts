@@ -9,7 +9,7 @@ const RESTORE = 'Restore a backup from before the change: SQLite cannot alter a 
 const FIXES: SchemaFixes = {
   missing(part, made) {
     if (part.startsWith('index ')) return `Recreate it: ${made}`
-    if (part.startsWith('column ') && !made.includes('PRIMARY KEY'))
+    if (part.startsWith('column ') && canBeAdded(made))
       return `Restore it: ALTER TABLE ${tableOf(part)} ADD COLUMN ${nameOf(part)} ${made}; its content is lost`
     return 'Restore a backup: its content is lost'
   },
@@ -17,6 +17,11 @@ const FIXES: SchemaFixes = {
     part.startsWith('index ') ? `Recreate it: DROP INDEX ${nameOf(part)}; ${made}` : RESTORE,
   foreign: (part) =>
     `Remove it if it is not needed: ALTER TABLE ${tableOf(part)} DROP COLUMN ${nameOf(part)}`,
+}
+
+/** SQLite adds neither a key nor a required column without a default to a table with rows. */
+function canBeAdded(made: string): boolean {
+  return !made.includes('PRIMARY KEY') && (!made.includes('NOT NULL') || made.includes('DEFAULT'))
 }
 
 export function drift(handle: SqliteHandle): Diagnostic[] {

@@ -53,11 +53,11 @@ export function fileSystem(path: string, type: number | null = fileSystemType(pa
   const [network, uncertain] = [NETWORKS.get(number), UNCERTAIN.get(number)]
   const fix = 'Move it to a local disk, or use PostgreSQL to share jobs between machines'
   if (network !== undefined) {
-    const message = `the file is on ${network}, where locks and shared memory are unreliable: it will be corrupted`
+    const message = `the file is on ${network}, where locks and shared memory are unreliable: it may be corrupted`
     return broken('file system', message, fix)
   }
   if (uncertain === undefined) return ok('file system', 'not on a known network file system')
-  const message = `the file is on ${uncertain}: if another machine is behind it, the file will be corrupted`
+  const message = `the file is on ${uncertain}: if another machine is behind it, the file may be corrupted`
   return warning('file system', message, fix)
 }
 

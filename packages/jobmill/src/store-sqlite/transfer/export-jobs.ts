@@ -97,7 +97,7 @@ function transferredOf({ sql, names }: Look, row: Row): TransferredJob {
   }
 }
 
-/** A cancelled waiting job was not revoked from an instance, because none had it. */
+/** The attempt of a job that was cancelled while waiting has no instance, so it was not taken back. */
 function attemptOf({ outcome, went_to: wentTo, ...attempt }: AttemptRow): TransferredAttempt {
   const takenBack = wentTo === null && attempt.instance !== null
   return { ...attempt, outcome: outcomeOfCode(outcome), takenBack }

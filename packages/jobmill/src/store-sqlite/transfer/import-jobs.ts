@@ -89,7 +89,7 @@ function attemptIn({ sql }: Work, pk: number, job: TransferredJob, attempt: Tran
 }
 
 /**
- * The answer to a repeated finish. For an attempt that did not end its job, PostgreSQL knows only that it was
+ * The answer to a retried finish. For an attempt that did not end its job, PostgreSQL knows only that it was
  * written.
  */
 function wentTo(job: TransferredJob, attempt: TransferredAttempt): number | null {

@@ -49,7 +49,9 @@ export function createSchedule(
 ): ScheduleRecord {
   const known = state.schedules.get(name)
   if (known !== undefined && !known.deleted)
-    throw new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name exists', { value: quote(name) })
+    throw new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name already exists', {
+      value: quote(name),
+    })
   const stamp = { by: by ?? null, at: now }
   const operators = stampCreation(known?.code ?? null, { definition, named, stamp })
   const fresh = { ...newSchedule(now, name), ...operators }

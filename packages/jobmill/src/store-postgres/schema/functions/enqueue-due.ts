@@ -2,9 +2,9 @@
 import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
- * For the queues in which jobs may start at once on a live instance: the place of the first ready job. Jobs
- * with a better priority may start before it. Without a ready job, returns a priority after all others. Runs
- * before anything is written, by primary keys, in the given ranges of each queue.
+ * For the queues in which jobs may start at once on a live instance: the priority and sequence number of the
+ * first ready job. Jobs with a better priority may start before it. Without a ready job, returns a priority
+ * after all others. Runs before anything is written, by primary keys, in the given ranges of each queue.
  */
 export const OPEN_HEADS = `
 CREATE FUNCTION jobmill.open_heads(

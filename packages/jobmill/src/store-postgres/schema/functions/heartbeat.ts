@@ -13,7 +13,7 @@ const firstReady = (crashes: string): string => `
      ORDER BY r.priority, r.seq LIMIT 1`
 
 /**
- * Takes over vacant duties, and renews its own ones when the heartbeat writes its row. Reads first; if two
+ * Takes over vacant duties, and renews its own when the heartbeat writes its row. Reads first; if two
  * instances bid at once, the conflict decides: the second waits and finds the lease of the first. Uses the
  * order of the names to avoid deadlocks.
  */

@@ -11,7 +11,10 @@ export const HASHED_ONCE = `SET plan_cache_mode = force_generic_plan SET enable_
   SET enable_nestloop = off SET enable_mergejoin = off SET jit = off`
 export const NOW = `coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)`
 
-/** All places up to this one have been issued, so a read that starts now sees all visible jobs among them. */
+/**
+ * The last issued sequence number. A statement that starts later sees every job up to it that has committed
+ * by then.
+ */
 export const LAST_SEQ = `coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0)`
 /**
  * Pages of the claim index that this session has read. Measures the cost of skipping dead rows and other
