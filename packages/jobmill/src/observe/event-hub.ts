@@ -1,7 +1,7 @@
 /**
- * Delivers events to listeners in a later event-loop turn, so that no job waits for a listener, unless the
- * listener blocks the event loop. Errors of listeners are counted and ignored. When listeners are slower than
- * the work, events are dropped and counted instead of buffered without bound.
+ * Delivers events to listeners in a later event-loop turn, so that no listener runs inside the code that
+ * emits. Errors of listeners are counted and ignored. When listeners are slower than the work, events are
+ * dropped and counted instead of buffered without bound.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'

@@ -1,7 +1,8 @@
 /**
  * Samples queue and limit gauges every 10 s, in the one process that does it for the cluster. Unchanged
- * values are written every five minutes with the weight of all their samples; a queue that was empty for a
- * whole hour is not written. Means are exact, and idle systems write almost nothing.
+ * values are written once a minute, or every five minutes while nothing is ready, running or in use, with the
+ * weight of all their samples. A queue that was empty for a whole hour is not written. Means are exact, and
+ * idle systems write almost nothing.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Gauge, MetricData } from '../job/metric-data.ts'

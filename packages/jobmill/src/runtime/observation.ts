@@ -44,8 +44,8 @@ export interface Metrics {
   readonly to: number | null
   readonly resolutionMs: number
   /**
-   * Sorted by name. Buckets without activity are left out; a queue that does not change has one bucket in
-   * five minutes.
+   * Sorted by name. Buckets without activity are left out; a queue whose values do not change has one bucket
+   * per minute, or one in five minutes while nothing is ready or running.
    */
   readonly queues: readonly QueueSeries[]
   /** Sorted by id. */

@@ -82,8 +82,9 @@ function hasPassword(url: unknown): boolean {
 }
 
 /**
- * The address for LISTEN: the URL, with the login and TLS options of the store where it has none. A password
- * belongs to one user, so another user does not get it.
+ * The address for LISTEN: the URL, with the password and TLS options of the options, the pool or the
+ * connection where it has none. Those of a store URL are not reused. A password belongs to one user, so
+ * another user does not get it.
  */
 export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
   const { user, password } = newClient(store) as pg.Client & { readonly password?: Password }

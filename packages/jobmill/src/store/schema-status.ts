@@ -1,4 +1,5 @@
 /** The migration status of a database, for display and as a diagnostic. Shared by all stores. */
+import { countText } from '../job/count-text.ts'
 import { isJobmillError, type JobmillError } from '../job/errors.ts'
 import { broken, type Diagnostic, type SchemaStatus, warning, ok } from './admin.ts'
 import { type AppliedMigration, checkApplied, type Migration, pending } from './migrations.ts'
@@ -26,7 +27,8 @@ export function schemaDiagnostic(
   const refused = refusal(applied, known)
   if (refused !== null) return broken('schema', refused.message, refused.fix ?? '')
   const missing = pending(applied, known)
-  if (missing.length === 0) return ok('schema', `all ${known.length} migrations are applied`)
+  if (missing.length === 0)
+    return ok('schema', `${countText(known.length, 'migration')} applied, none pending`)
   const names = missing.map(({ number, name }) => `${number} (${name})`).join(', ')
   return warning(
     'schema',
