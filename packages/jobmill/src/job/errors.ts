@@ -156,7 +156,7 @@ export class JobmillError extends Error {
     return statusCodeOf(this.code)
   }
 
-  /** True when the same call may succeed if it is repeated. */
+  /** True when the same call may succeed if you retry it. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code)
   }

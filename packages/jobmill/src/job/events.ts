@@ -32,7 +32,8 @@ export interface EventTable {
   /** Nothing was written: the job with this id holds the dedupe key. */
   duplicate: JobRef
   /**
-   * `waitedMs` is the queue latency: how long the job was ready before it was claimed, by the database clock.
+   * `waitedMs` is the queue latency: from ready to claimed, by the database clock, plus the time in the
+   * prefetch buffer.
    */
   started: AttemptRef & { readonly crashes: number; readonly waitedMs: number }
   progress: AttemptRef & { readonly value: unknown }
@@ -50,7 +51,7 @@ export interface EventTable {
   }
   snoozed: AttemptRef & { readonly ranMs: number; readonly delayMs: number }
   throttled: AttemptRef & { readonly ranMs: number; readonly retryAfterMs: number | null }
-  /** An attempt exceeded its timeout; `retried` or `dead` follows. */
+  /** A handler threw after its timeout; `retried`, `dead` or `cancelled` follows. */
   'timed-out': AttemptRef & { readonly ranMs: number }
   /** `ranMs` is omitted when the job was not running here. */
   cancelled: AttemptRef & { readonly ranMs?: number; readonly reason: string }
@@ -63,7 +64,7 @@ export interface EventTable {
   interrupted: AttemptRef & { readonly ranMs?: number; readonly why: InterruptionCause }
   /** Claimed but never started, and returned to the queue. */
   released: AttemptRef
-  /** A write of the attempt was refused because another instance holds the job. Emitted once per attempt. */
+  /** The database refused the outcome of the attempt, because the attempt no longer holds the lease. */
   'lease-lost': AttemptRef
   /** The handler was asked to stop a while ago and still runs; it keeps its worker busy. */
   stuck: AttemptRef & { readonly why: InterruptionCause; readonly sinceMs: number }

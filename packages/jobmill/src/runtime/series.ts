@@ -17,7 +17,7 @@ export interface Percentiles {
 }
 
 /**
- * `waiting`: from ready to claimed. `running`: one attempt, whatever its outcome. `total`: from enqueue to
+ * `waiting`: from ready to started. `running`: one attempt, whatever its outcome. `total`: from enqueue to
  * done.
  */
 interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {

@@ -18,7 +18,7 @@ export interface NotesOptions {
   readonly platform: Platform
   readonly everyMs: number
   readonly emit: Emit
-  /** Another instance holds this job, according to the database. */
+  /** This attempt no longer holds the lease, according to the database. */
   readonly stale: (attempt: Attempt) => void
 }
 

@@ -82,7 +82,7 @@ q, Ctrl-C         quit
 
 Marks before a queue: = paused, ~ cooling down, ! jobs are ready but no worker serves it.
 Rates and times cover the last minute, across all processes:
-waited is the time from ready to claimed, ran for is the time of one attempt.
+waited is the time from ready to started, ran for is the time of one attempt.
 old: age of the oldest ready job.`
 
 export function helpFrame(): Line[] {

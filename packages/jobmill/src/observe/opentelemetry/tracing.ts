@@ -68,8 +68,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
       const finish = startSpan(tracer, `finish ${kind}`, options, inside)
       return ending(finish, write, (finished) => {
         if (finished?.accepted === true) return
-        const why =
-          finished === null ? 'could not be written' : 'the lease was lost: another process holds the job'
+        const why = finished === null ? 'could not be written' : 'the attempt no longer holds the lease'
         recordError(finish, why, finished === null ? 'given-up' : 'lease-lost')
       })
     },

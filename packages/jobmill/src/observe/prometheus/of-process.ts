@@ -31,12 +31,16 @@ export function processFamilies(view: ProcessView): Family[] {
     gauge('store_up', '1 when the store answered all queries of this scrape.', [
       { value: view.isStoreUp ? 1 : 0 },
     ]),
-    counter('stale_writes_total', 'Outcomes refused because another process holds the job.', [
-      { value: events.emitted['lease-lost'] ?? 0 },
-    ]),
-    counter('lease_losses_total', 'How often this instance was not renewed in time and lost its jobs.', [
-      { value: events.emitted['instance-lost'] ?? 0 },
-    ]),
+    counter(
+      'stale_writes_total',
+      'Outcomes that the database refused because the attempt no longer held the lease.',
+      [{ value: events.emitted['lease-lost'] ?? 0 }],
+    ),
+    counter(
+      'lease_losses_total',
+      'How often this instance did not renew its lease in time and lost its jobs.',
+      [{ value: events.emitted['instance-lost'] ?? 0 }],
+    ),
     counter(
       'events_dropped_total',
       'Events dropped because too many were buffered, for listeners or for the timeline.',
@@ -47,11 +51,9 @@ export function processFamilies(view: ProcessView): Family[] {
       'Rows deleted by retention in this process, by type.',
       [...swept].map(([outcome, value]) => ({ labels: { outcome }, value })),
     ),
-    counter(
-      'store_failures_total',
-      'Calls to the store that failed, without those it refused because of their input.',
-      [{ value: store.failures }],
-    ),
+    counter('store_failures_total', 'Calls to the store that failed with a retryable or unexpected error.', [
+      { value: store.failures },
+    ]),
     histogram(
       'store_call_seconds',
       'Latency of calls to the store, by verb, including failed calls. Bounds are accurate to 4 %.',

@@ -55,7 +55,7 @@ export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
     ]),
     histogram(
       'job_wait_seconds',
-      'Queue latency: from ready to claimed, for every attempt. Bounds are accurate to 4 %.',
+      'Queue latency: from ready to started, for every attempt. Bounds are accurate to 4 %.',
       times('waiting'),
     ),
     histogram(

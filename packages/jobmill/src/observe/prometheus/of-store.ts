@@ -42,7 +42,7 @@ export function storeFamilies({ counts, queues, instances, limits }: StoreView):
     ...queueSettings(queues),
     gauge(
       'instances',
-      'Processes in the store, by state; stopped ones are kept for an hour.',
+      'Instances in the store, by state; stopped and lost ones are kept for an hour.',
       instances === null ? [] : instancesByState(instances),
     ),
     gauge(
@@ -67,7 +67,7 @@ function queueSettings(queues: StoreView['queues']): Family[] {
     ),
     gauge(
       'queue_cooling_seconds',
-      'How much longer a queue is cooling down after a throttle; 0 when it is not.',
+      'How much longer a queue is cooling down; 0 when it is not.',
       each(queues, ({ name: queue, coolingMs }) => [{ labels: { queue }, value: coolingMs / 1_000 }]),
     ),
     gauge(
