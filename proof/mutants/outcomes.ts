@@ -97,7 +97,7 @@ export const OUTCOMES: readonly TestedMutant[] = [
     name: 'an outcome that cannot be written is dropped, and its handler runs again',
     file: 'work/finisher.ts',
     find: 'for (const one of left) alone.add(one)',
-    replace: 'tell(left, [])',
+    replace: 'settle(left, [])',
     test: { file: ALONE, name: 'for every outcome blame none' },
   },
   {

@@ -72,7 +72,7 @@ export const SIMULATED: readonly Mutant[] = [
     name: 'an outcome is dropped when its first write fails',
     file: 'work/finisher.ts',
     find: 'await pause.wait(given.signal)',
-    replace: 'if (Boolean(error)) return (tell(batch, []), false)',
+    replace: 'if (Boolean(error)) return (settle(batch, []), false)',
   },
   {
     name: 'an enqueue is acknowledged although its outcome is unknown',

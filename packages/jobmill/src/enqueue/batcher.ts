@@ -84,8 +84,8 @@ export function batcher(options: BatcherOptions): Batcher {
   }
 
   /**
-   * A database error rejects every call of the batch. A data error belongs to one call: the batch is split in
-   * halves until that call is isolated, so that the other calls succeed.
+   * A retryable error rejects every call of the batch. One call may be the cause of any other error: the
+   * batch is split in halves until that call is isolated, so that the other calls succeed.
    */
   async function reject(batch: readonly Call[], error: unknown): Promise<void> {
     if (batch.length === 1 || (isJobmillError(error) && error.retryable)) {

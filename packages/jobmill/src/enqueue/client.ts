@@ -135,7 +135,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     warnOfTypo(target)
     for (const { queue } of items) if (queue !== undefined) warnOfQueueTypo(queue)
     if (tx !== undefined) for (const { queue } of jobs) unnotified.add(queue)
-    else if (!replies.every(isDispatched)) tools.written(queuesToLookAt(jobs, replies))
+    else if (!replies.every(isDispatched)) tools.written(queuesToClaim(jobs, replies))
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
     return all(jobs.map((job, at) => emitEnqueued(job, replies[at], tx !== undefined)))
   }
@@ -221,7 +221,7 @@ function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
 const isDispatched = ({ lease }: Enqueued): boolean => lease !== undefined
 
 /** The queues with jobs that still need a worker. */
-function queuesToLookAt(jobs: readonly NewJob[], replies: readonly Enqueued[]): ReadonlySet<string> {
+function queuesToClaim(jobs: readonly NewJob[], replies: readonly Enqueued[]): ReadonlySet<string> {
   const queues = new Set<string>()
   jobs.forEach(({ queue }, at) => {
     if (replies[at]?.lease === undefined) queues.add(queue)

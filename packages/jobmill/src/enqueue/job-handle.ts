@@ -68,7 +68,7 @@ function awaitEnd(
         : platform.timer(timeoutMs, () =>
             fail(
               new JobmillError('RESULT_TIMEOUT', `job ${id} did not end within ${timeoutMs} ms`, {
-                fix: 'Await the result again, or raise the timeout. The job still waits or runs: why() says which',
+                fix: 'Await the result again, raise the timeout, or call mill.why(id) to see what the job waits for',
               }),
             ),
           )

@@ -42,7 +42,7 @@ export function results(
   /**
    * Results of jobs that ended here recently, so that awaiting one job after another needs no statement each.
    * Jobs that the database retains are cached only after the first await: most processes never await a
-   * result, and caching costs a tenth of a job.
+   * result, and caching adds about a tenth to the cost of a job.
    */
   let recent = new Map<string, JobResult>()
   let before = new Map<string, JobResult>()
@@ -67,7 +67,8 @@ export function results(
       const answers = await read(asking.map(([id]) => id))
       asking.forEach(([id, those], at) => settleWaiters(id, answers[at] ?? null, those))
     } catch (error) {
-      // Retryable errors pass, so the next period tries again. A caller that cannot wait sets a timeout.
+      // Retryable errors are temporary, so the next period tries again. A caller that cannot wait sets a
+      // timeout.
       if (!isJobmillError(error) || !error.retryable) failAll(error)
     }
     isAsking = false

@@ -8,7 +8,7 @@ import type { ConcurrencySettings, LimitSettings, RateSettings } from './limit.t
 /** The stored state of a limit. `paidAt` is unused by concurrency limits. */
 export interface BudgetState {
   readonly paidAt: number
-  /** When the last reserved place in line is due; in the past when there is no line. */
+  /** Where the next place in line starts; in the past when there is no line. */
   readonly reservedUntil: number
   /** Nothing is granted before this instant. */
   readonly drainedUntil: number
@@ -180,8 +180,8 @@ export function drainBudget(
 ): BudgetState {
   const drainedUntil = Math.max(state.drainedUntil, now + forMs)
   if (settings.type === 'concurrency') return { ...state, drainedUntil }
-  // When the drain ends, one token is available at once and the rest arrive at the rate. A full burst would
-  // run into the next refusal.
+  // After a drain, one token is available at once and the others accrue at the rate, because the upstream
+  // would throttle a full burst again. A drain of 0 ms only drops the unused tokens.
   const gone = forMs === 0 ? settings.burst : settings.burst - 1
   const spentAll = drainedUntil + gone * (settings.perMs / settings.amount)
   return { ...state, drainedUntil, paidAt: Math.max(state.paidAt, spentAll) }

@@ -145,6 +145,6 @@ function interrupted(by: Interruption, error: unknown, circumstances: Circumstan
   // It is unknown which handler blocked the event loop, so each interrupted attempt counts as failed. A
   // handler that blocks every time would otherwise be retried without end.
   if (by.blocked) return failed('failed', by, circumstances)
-  // The interruption is not the job's fault: it returns to its place, and the attempt is not spent.
+  // The job is not at fault: it returns to its place, and the attempt is not spent.
   return { outcome: 'interrupted', transition: { to: 'ready' }, error: errorText(error) }
 }

@@ -26,7 +26,8 @@ export const DEFAULTS = Object.freeze({
   keepEndedInstanceMs: HOUR,
   crashesUntilDead: 3,
   /**
-   * Younger jobs whose payload does not match the schema spend no attempt; as long as a rolling deploy takes.
+   * A job younger than this whose payload does not match the schema spends no attempt. Longer than a rolling
+   * deploy takes.
    */
   unfitFreeMs: 15 * MINUTE,
   unfitPauseMs: 1 * SECOND,
@@ -95,7 +96,7 @@ export const BOUNDS = Object.freeze({
   nameChars: 128,
   keyChars: 512,
   tagChars: 100,
-  /** Of the key of a limit that counts each key separately. */
+  /** The length of a key of a limit that counts each key separately. */
   limitKeyChars: 200,
   tags: 20,
   metadataBytes: 16 * 1024,
@@ -114,7 +115,7 @@ export const BOUNDS = Object.freeze({
   keep: Object.freeze({ least: 0, most: 10_000_000 }),
   limit: Object.freeze({ least: 1, most: 1_000_000 }),
   pageLimit: 500,
-  /** Of a search text for errors, or for payloads at a path. */
+  /** The length of a search text for errors, or for payloads at a path. */
   soughtChars: 1_000,
   /** How many payload values one filter can name, and how many parts each path can have. */
   soughtValues: 5,

@@ -10,12 +10,12 @@ import { JOB_KIND, type JobKind } from './job-kind.ts'
 import type { MustBeJson } from './json-payload.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkName } from './names.ts'
-import { checkWhole } from './numbers.ts'
+import { checkFunction, checkWhole } from './numbers.ts'
 import { onDeadKind } from './on-dead.ts'
 import { isSchema, type Schema } from './schema.ts'
 import type { Stored } from './stored.ts'
 
-/** The options of a kind that apply to all of its jobs. A single job may override the first three. */
+/** The options of a kind that apply to all of its jobs. A single job may override the first four. */
 export interface JobPolicy {
   /** The queue of its jobs. Omitted: the mill's route for the kind. */
   readonly queue?: string
@@ -149,7 +149,8 @@ function checkOnDead(onDead: unknown, kind: string, at: string): void {
 }
 
 function checkRetryIf(retryIf: JobPolicy['retryIf'], field: string): JobPolicy['retryIf'] {
-  if (retryIf !== undefined && typeof retryIf !== 'function') throw notAFunction(field, retryIf)
+  if (retryIf !== undefined)
+    checkFunction(retryIf, field, 'Pass a function that takes the error and returns whether to retry')
   return retryIf
 }
 

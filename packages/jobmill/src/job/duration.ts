@@ -22,14 +22,14 @@ export function durationMs(value: unknown, field: string): number {
     throw new JobmillError('DURATION_INVALID', 'must not be negative', {
       field,
       value: quote(value),
-      fix: 'Use 0 for no delay',
+      fix: 'Pass a positive duration',
     })
   }
   if (ms > BOUNDS.durationMs) {
     throw new JobmillError('DURATION_INVALID', 'must not be longer than ten years', {
       field,
       value: quote(value),
-      fix: 'Pass a length of time in milliseconds, not an instant',
+      fix: 'Pass at most 3650d; an instant is not a duration',
     })
   }
   return Math.round(ms)
@@ -51,7 +51,7 @@ export function timeoutMs(value: unknown, field: string): number {
   throw new JobmillError('DURATION_INVALID', 'must be longer than 0', {
     field,
     value: quote(value),
-    fix: 'Omit it for no timeout',
+    fix: 'Pass a longer duration, or omit it',
   })
 }
 
@@ -90,7 +90,7 @@ export function instantAt(value: unknown, field: string): number {
     throw new JobmillError('INSTANT_INVALID', 'must be between 1970 and 2199', {
       field,
       value: quote(value),
-      fix: 'Pass milliseconds since 1970',
+      fix: 'Pass an instant in this range; a number is milliseconds since 1970',
     })
   }
   // An instant in seconds would be in the distant past, and the job would run at once.
@@ -108,7 +108,7 @@ export function instantAt(value: unknown, field: string): number {
   return Math.round(at)
 }
 
-/** As seconds between 1973 and 5138, as milliseconds before 1974. */
+/** Numbers in this range are instants between 1973 and 5138 in seconds, but before 1974 in milliseconds. */
 const SECONDS_FROM = 100_000_000
 const SECONDS_BEFORE = 100_000_000_000
 

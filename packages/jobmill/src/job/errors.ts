@@ -38,7 +38,7 @@ export const ERRORS = {
   RESULT_NOT_KEPT: 'The job is done, but its result could not be stored',
   RESULT_TIMEOUT: 'The job did not end within the timeout; the job itself is not affected',
   SCHEDULE_EXISTS: 'A schedule with this name already exists',
-  SCHEDULE_INVALID: 'The time of a schedule is malformed or has no time zone',
+  SCHEDULE_INVALID: 'The expression or time zone of a schedule is invalid, or the schedule never runs',
   SCHEDULE_UNKNOWN: 'No schedule has this name',
   SCHEMA_CHANGED: 'An applied migration differs from the one in this release',
   SCHEMA_NEWER: 'The database was migrated by a newer release',
@@ -167,7 +167,7 @@ export function isJobmillError(error: unknown): error is JobmillError {
 }
 
 /**
- * Whether the input of the call is at fault, so that it can never succeed. Database errors can pass,
+ * Whether the input of the call is at fault, so that it can never succeed. Database errors may be temporary,
  * including a full disk or a missing permission.
  */
 export function isDataError(error: unknown): boolean {
@@ -187,7 +187,7 @@ export function isRefusal(error: unknown): boolean {
   return severity === 'ERROR' && !NOT_ABOUT_DATA.test(String(code))
 }
 
-/** `jobs[3].queue: a queue name has no white space (got "my queue"). Use letters, digits and . _ - : /` */
+/** `jobs[3].queue: contains an invalid character (got "my queue"). Use letters, digits and …` */
 function sentence(what: string, { field, value, fix }: ErrorDetails): string {
   const subject = field === undefined ? '' : `${field}: `
   const got = value === undefined ? '' : ` (got ${value})`
@@ -216,16 +216,18 @@ export function rephrase(error: JobmillError, words: OtherWords): JobmillError {
   if (!error.message.startsWith(start) || !error.message.endsWith(end)) return error
   const also = ALSO_NAMED.get(error) ?? []
   const what = renamed(error.message.slice(start.length, error.message.length - end.length), also, nameOf)
-  const told = new JobmillError(code, text(what), {
+  const rephrased = new JobmillError(code, text(what), {
     ...(error.field !== undefined && { field: nameOf(error.field) }),
     ...(error.fix !== undefined && { fix: text(error.fix) }),
     ...(index !== undefined && { index }),
     ...(problems !== undefined && { problems }),
     cause: cause ?? error,
   })
-  alsoNaming(told, also.map(nameOf))
+  alsoNaming(rephrased, also.map(nameOf))
   // The sentence already contains the value, so the constructor must not append it again.
-  return value === undefined ? told : Object.defineProperty(told, 'value', { value, enumerable: true })
+  return value === undefined
+    ? rephrased
+    : Object.defineProperty(rephrased, 'value', { value, enumerable: true })
 }
 
 const same = (text: string): string => text

@@ -105,7 +105,7 @@ export interface EventTable {
   'schedule-missed': { readonly schedule: string; readonly missed: number }
   /** A schedule cannot be served; the other schedules are not affected. */
   'schedule-failing': { readonly schedule: string; readonly error: unknown }
-  /** The reaper returned the jobs of crashed processes to their queues. */
+  /** The reaper returned the jobs of crashed processes to their queues, or marked them dead. */
   reaped: {
     readonly instances: readonly string[]
     readonly jobs: readonly (JobRef & { readonly state: string })[]
@@ -122,7 +122,8 @@ export interface EventTable {
   'instance-lost': { readonly instance: string; readonly jobs: number; readonly blocked: boolean }
   'instance-back': { readonly instance: string }
   /**
-   * Calls to the database fail and are retried. Emitted when a component starts to fail, not for every retry.
+   * Calls to the database fail. They are retried, except during shutdown. Emitted when a component starts to
+   * fail, not for every retry.
    */
   'store-failing': { readonly part: string; readonly error: unknown }
   'store-back': { readonly part: string }
@@ -154,8 +155,8 @@ export interface EventTable {
   }
   'mill-stopping': { readonly running: number; readonly graceMs: number }
   /**
-   * The grace period of a stop ended while jobs were running. Their signals were aborted, and they return to
-   * the queue. `isAbandoned`: the handler is still running.
+   * The grace period of a stop ended while jobs were running. Their signals were aborted, and jobs that do
+   * not finish return to the queue. `isAbandoned`: the handler is still running.
    */
   'grace-expired': { readonly jobs: readonly (AttemptRef & { readonly isAbandoned: boolean })[] }
   'mill-stopped': {

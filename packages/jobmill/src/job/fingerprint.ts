@@ -3,7 +3,7 @@
  * replaces what varies between jobs: `<n>` for numbers and ids, `<text>` for quoted text, and `<email>`,
  * `<url>` and `<path>`.
  * The shape of a shape is itself. Text next to a placeholder, or before the … of a truncation, therefore
- * stays as it is: it is the rest of something already replaced or truncated.
+ * loses only its numbers: it is the rest of something already replaced or truncated.
  */
 import { createHash } from 'node:crypto'
 

@@ -28,6 +28,7 @@ export interface EnqueuedJob<Result = unknown> extends JobHandle<Result> {
   readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
 }
 
+/** Omitted options take the values of the kind, and otherwise the defaults. */
 export interface EnqueueOptions extends Omit<JobRequest, 'kind' | 'payload'> {
   /** Short for `dedupe: { key }`. */
   readonly dedupeKey?: string

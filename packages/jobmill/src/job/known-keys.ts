@@ -6,7 +6,7 @@ import { hintFor, SAME_OPTIONS } from './other-libraries.ts'
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   throw new JobmillError('OPTION_INVALID', 'must be an object', {
-    // An empty field stands for the options as a whole.
+    // An empty field means the options as a whole.
     field: field === '' ? 'options' : field,
     value: quote(value),
     fix: `Pass ${example}`,

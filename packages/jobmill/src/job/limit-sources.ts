@@ -83,7 +83,7 @@ export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: S
   return next
 }
 
-/** Only code decides whether a limit counts each key separately. An override may repeat that, or omit it. */
+/** Only code decides whether a limit counts each key separately. An override may only set the same value. */
 export function keepsPerKey(parts: LimitParts, perKey: boolean): boolean {
   return parts.type === 'concurrency' ? !perKey : parts.perKey !== true || perKey
 }

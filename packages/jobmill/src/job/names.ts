@@ -52,13 +52,13 @@ export function checkSoughtName(value: unknown, field: string): string {
   })
 }
 
-/** A dedupe key, an order key or a tag: any text on one line. */
+/** A dedupe key, an order key, a tag or the key of a limit: any text on one line. */
 export function checkKey(value: unknown, field: string, mostChars: number = BOUNDS.keyChars): string {
   if (typeof value !== 'string' || value === '') {
     throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
       field,
       value: quote(value),
-      fix: 'Pass a non-empty string, or omit it',
+      fix: 'Pass a non-empty string',
     })
   }
   if (value.length > mostChars) {

@@ -34,7 +34,7 @@ export function checkArray(value: unknown, field: string): readonly unknown[] {
   throw new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
     value: quote(value),
-    fix: 'Pass an array, also for a single value',
+    fix: 'Pass an array, even for a single value',
   })
 }
 
@@ -56,7 +56,7 @@ export function checkFunction(value: unknown, field: string, fix: string): void 
 
 export function checkText(value: unknown, field: string, fix: string): string {
   if (typeof value === 'string' && value.trim() !== '') return value
-  throw new JobmillError('OPTION_INVALID', 'must be non-empty text', { field, value: quote(value), fix })
+  throw new JobmillError('OPTION_INVALID', 'must be a non-empty string', { field, value: quote(value), fix })
 }
 
 /** Checks an option that replaces the clocks and timers. */

@@ -9,8 +9,8 @@ import type { NewJob } from './new-job.ts'
 const ENDING = ':dead'
 
 /**
- * The queue of follow-ups, served by every process that has an `onDead`. In the queue of the dead job they
- * would use its limit, and wait for it when that limit is why the job died.
+ * The queue of follow-ups, served by every process that has an `onDead`. In the queue of the dead job, they
+ * would use its limit and wait for its cool-downs.
  */
 export const ON_DEAD_QUEUE = 'jobmill.dead'
 
@@ -31,9 +31,9 @@ export interface Death {
 }
 
 /**
- * The payload describes the death. The id is derived from it, so a repeated write creates no second job. With
- * an order key it comes next in that order queue, before the jobs after the dead one, and stays in its queue,
- * because order keys count within a queue.
+ * The payload describes the death. The id is derived from the dead job and `at`, so a retried write creates
+ * no second follow-up. With an order key, the follow-up stays in the queue of the dead job, because order
+ * keys count within a queue, and runs before the waiting jobs with that key.
  */
 export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJob {
   return {

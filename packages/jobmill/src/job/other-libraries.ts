@@ -174,7 +174,9 @@ function backoffText({ type, delay }: Given, of: 'kind' | 'queue'): string {
   return of === 'kind' ? fixed : `backoff: ${fixed} in defineJob`
 }
 
-/** True removes jobs at once, a number is how many to keep, and an object has both; its age is in seconds. */
+/**
+ * True removes jobs at once, a number is how many to keep, and an object has a count and an age in seconds.
+ */
 function retainText(options: Given, state: 'done' | 'dead'): string {
   const kept = options[state === 'done' ? 'removeOnComplete' : 'removeOnFail']
   if (kept === true) return `retain: { ${state}: 0 }`

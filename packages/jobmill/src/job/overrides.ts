@@ -52,7 +52,7 @@ export function overriddenValues(overrides: Overrides): Record<string, unknown> 
 }
 
 /**
- * Sets the options of the patch. A pause is special: resuming to the value in code removes the override,
+ * Sets the options of the patch. `paused` is special: setting it to the value in code removes the override,
  * because an operator who resumes wants the queue or schedule as it was. Any other value stays an override.
  */
 export function setOverrides(

@@ -52,7 +52,7 @@ export interface DedupeRequest {
   readonly key: string
   /** Where the key must be unique: across all jobs, in this queue, or in this kind (default `global`). */
   readonly scope?: DedupeScope
-  /** Also refuse repeats for this long after the job is done (default 0). */
+  /** Also refuse duplicates for this long after the job is done (default 0). */
   readonly holdFor?: Duration
   /**
    * `ended`: hold the key for that long however the job ended, even if it is dead or cancelled (default

@@ -110,7 +110,7 @@ export function queueOverrides(name: string, sources: QueueSources): OverrideRec
     name,
     option,
     ...override,
-    // The value that applies.
+    // The base in effect, which a lower max limits.
     ...(option === 'backoffBaseMs' && { value: backoffBaseMs }),
     code: base[option] ?? null,
     isInCode: sources.code !== null && option in sources.code,

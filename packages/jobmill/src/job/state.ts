@@ -3,7 +3,7 @@
 export const JOB_STATES = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
-/** A job leaves these states only by `retry`. */
+/** `retry` moves a dead or cancelled job out of its state. A done job stays done. */
 export type EndedState = 'done' | 'dead' | 'cancelled'
 
 /** Stored in rows: never renumber. */

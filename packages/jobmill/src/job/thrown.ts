@@ -31,7 +31,7 @@ export class Snooze extends Thrown {
 }
 
 /**
- * The upstream refused too many calls, so the whole queue cools down: for exactly `retryAfter` if the
+ * The upstream throttles calls, so the whole queue cools down: for exactly `retryAfter` if the
  * upstream named a time, otherwise by the backoff of the queue. The attempt is not spent.
  */
 export class Throttled extends Thrown {

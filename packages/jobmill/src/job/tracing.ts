@@ -1,6 +1,6 @@
 /**
  * The hooks of a tracer: `jobmill/opentelemetry`, or your own. Without a tracer they are never called and
- * cost nothing. A tracer must not throw or wait, because nothing may depend on it.
+ * cost nothing. A tracer must not throw or block, because jobs must not depend on it.
  */
 import type { NewJob } from './new-job.ts'
 import type { Outcome } from './outcome.ts'

@@ -1,6 +1,6 @@
 /**
- * Limits inside a handler. It waits briefly in place. If that is not enough, its job runs again when budget
- * is available, without spending an attempt, and its worker is free for other jobs.
+ * Limits inside a handler. The handler waits briefly in place. If that is not enough, its job runs again when
+ * budget is available, without spending an attempt, and its worker is free for other jobs.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, quote } from '../job/errors.ts'
@@ -110,7 +110,7 @@ export function limitInside(
       for (;;) {
         await seat.pause(Math.max(0, Math.min(ASK_EVERY_MS, untilAt - platform.monotonic())), signal)
         const isLast = platform.monotonic() >= untilAt
-        // Only the last answer counts when the job is sent away.
+        // Only the last request may take a place in line: after it, the job is rescheduled.
         const inMs = await draw({ ...request, waitUpToMs: isLast ? waitMs : 0 }, options)
         if (inMs === 0 || isLast) return inMs
       }

@@ -1,6 +1,6 @@
 /**
- * Sends acquire and release requests in shared statements, and retries until there is an answer. A lost
- * answer never counts as a grant: what it granted is lost, and the request is sent again.
+ * Sends acquire and release requests in shared statements, and resends a request whose answer was lost. A
+ * lost answer never counts as a grant: what it granted is lost.
  */
 import { isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'

@@ -21,7 +21,8 @@ export type DrainLimit = (name: string, options?: DrainLimitOptions) => Promise<
 export interface Drains {
   readonly drain: DrainLimit
   /**
-   * A number that changes after each drain here, of a limit or one of its keys, under its name in the store.
+   * A number that changes with each drain in this process, of a limit or one of its keys, by its name in the
+   * store.
    * A waiter must not use an instant that was granted before a drain.
    */
   readonly timesOf: (name: string) => number

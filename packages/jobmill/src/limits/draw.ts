@@ -87,7 +87,10 @@ async function refusal(
     `limit "${request.limit}" grants permits only to holders with a valid lease`,
     {
       value: request.holder,
-      fix: 'Stop the handler: another process may be running the job',
+      fix:
+        request.token === null
+          ? 'Retry once this instance is registered again'
+          : 'Stop the handler: another process may be running the job',
     },
   )
 }

@@ -1,4 +1,4 @@
-/** Limits outside of handlers: the same budget, but the caller waits in place until its signal aborts. */
+/** Limits outside of handlers: the same budget, but the caller waits in place for as long as it takes. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { timeoutMs } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'

@@ -3,7 +3,7 @@
 export const DRAWS = ['granted', 'refused'] as const
 export type DrawCount = (typeof DRAWS)[number]
 
-/** The counter of a kind. A kind may contain any character, so it comes last. */
+/** The counter of a kind. The kind comes last, so that `drawOf` can parse it. */
 export function drawCounter(draw: DrawCount, kind: string): string {
   return `${draw} ${kind}`
 }

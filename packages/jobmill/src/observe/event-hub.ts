@@ -21,7 +21,7 @@ export type Tap = <Type extends EventType>(type: Type, event: EventTable[Type]) 
 export interface EventCounts {
   /** Events dropped because too many were buffered. */
   readonly dropped: number
-  /** Errors that listeners threw, and promises of theirs that were rejected. */
+  /** How many errors listeners threw, or rejected their promises with. */
   readonly errors: number
   /** How often each event type happened in this process, with or without listeners. */
   readonly emitted: Readonly<Partial<Record<EventType, number>>>

@@ -60,14 +60,16 @@ const LINES: Lines = {
     `returned ${countText(jobs, 'job')} to the queue, because the reply to the claim was lost`,
   'instance-lost': ({ blocked, jobs }) =>
     blocked
-      ? `process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked ${countText(jobs, 'running job')} to stop, and other processes will run ${jobs === 1 ? 'it' : 'them'} again`
+      ? `process stalled for longer than its lease, because a handler blocked the event loop or the process was suspended; asked ${countText(jobs, 'running job')} to stop, and other processes will run ${jobs === 1 ? 'it' : 'them'} again`
       : `instance was not renewed in time; asked ${countText(jobs, 'running job')} to stop`,
   'instance-back': () => 'instance is registered again',
-  'store-failing': ({ part, error }) =>
-    LAST_PARTS.has(part)
-      ? `${part} failed during shutdown: ${errorText(error)}`
-      : `${part} cannot reach the database, retrying: ${errorText(error)}`,
-  'store-back': ({ part }) => `${part} reaches the database again`,
+  'store-failing': ({ part, error }) => {
+    if (LAST_PARTS.has(part)) return `${part} failed during shutdown: ${errorText(error)}`
+    // Not a database call: the code around handlers failed.
+    if (part === 'run') return `running a job failed with an internal error: ${errorText(error)}`
+    return `database calls of ${part} are failing, retrying: ${errorText(error)}`
+  },
+  'store-back': ({ part }) => `database calls of ${part} succeed again`,
   'duty-started': ({ duty, everyMs }) =>
     `duty ${duty} started, ${everyMs === null ? 'on demand' : `every ${everyMs} ms`}`,
   'duty-stopped': ({ duty, passes }) => `duty ${duty} stopped after ${countText(passes, 'pass', 'passes')}`,
@@ -80,13 +82,13 @@ const LINES: Lines = {
   'mill-started': ({ queues, kinds }) =>
     `mill started on ${queues.join(', ')} with ${countText(kinds.length, 'kind')}`,
   'mill-stopping': ({ running, graceMs }) =>
-    `mill is stopping: ${countText(running, 'running job')} ${running === 1 ? 'has' : 'have'} up to ${graceMs} ms to finish; a second signal stops at once`,
+    `mill is stopping: ${countText(running, 'running job')} ${running === 1 ? 'has' : 'have'} up to ${graceMs} ms to finish`,
   'grace-expired': ({ jobs }) => {
     const named = jobs
       .slice(0, MOST_NAMED)
       .map((job) => `${jobOf(job)}${job.isAbandoned ? ' (still running)' : ''}`)
     const more = jobs.length > MOST_NAMED ? `, and ${jobs.length - MOST_NAMED} more` : ''
-    return `grace period over: interrupted ${countText(jobs.length, 'running job')}, which ${jobs.length === 1 ? 'is' : 'are'} returned to the queue: ${named.join(', ')}${more}`
+    return `grace period over: asked ${countText(jobs.length, 'running job')} to stop: ${named.join(', ')}${more}`
   },
   'mill-stopped': ({ finished, handedBack, interrupted, tookMs }) =>
     `mill stopped in ${ms(tookMs)}: ${finished} finished, ${handedBack} returned to the queue, ${interrupted} interrupted`,

@@ -1,7 +1,7 @@
 /**
- * Writes the metrics and events of this process. A batch is resent under the same number until its write is
- * confirmed, so a failed write loses nothing and a lost reply is not counted twice. Nothing is sent when
- * there is no data.
+ * Writes the metrics and events of this process. A batch is resent under the same sequence number until its
+ * write is confirmed, so a failed write loses nothing and a lost reply is not counted twice. Nothing is sent
+ * when there is no data.
  */
 import type { Platform } from '../platform/platform.ts'
 import type { Recording } from '../store/metrics.ts'

@@ -116,7 +116,7 @@ export function gaugeSampler({
 
   /**
    * Nothing changed since the last sample and nothing is running, so the last values still hold. They are
-   * read again occasionally anyway.
+   * still read again every five minutes.
    */
   function isStill(wall: number): boolean {
     return isIn(STILL_MS, last, { wall }) && movedAt() < last.at && last.found.every(([, own]) => own.isStill)

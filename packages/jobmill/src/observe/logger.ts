@@ -6,7 +6,7 @@ import { whenRejected } from './rejections.ts'
 export interface Logger {
   /** The lowest level it writes. If omitted it receives everything, including per-job events. */
   readonly least?: LogLevel
-  /** Asked before each line; false skips building it. For levels that change at run time. */
+  /** Called before each line; false skips the line. For levels that change at run time. */
   isEnabled?(level: LogLevel): boolean
   debug(message: string, fields: object): unknown
   info(message: string, fields: object): unknown

@@ -1,4 +1,6 @@
-/** Observes one process: counts and keeps events, times the store, and writes both to the database. */
+/**
+ * Observes one process: counts and keeps events, times store calls, and writes the results to the database.
+ */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'

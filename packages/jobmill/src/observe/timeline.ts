@@ -1,6 +1,6 @@
 /**
- * Buffers events that are not part of a job or an attempt until they are written. When the buffer is full,
- * further events are dropped and counted.
+ * Buffers the events that no job or attempt records until they are written. When the buffer is full, further
+ * events are dropped and counted.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { errorText, storableText } from '../job/error-text.ts'
@@ -120,7 +120,8 @@ function split(fields: object): Pick<KeptEvent, 'queue' | 'job' | 'data'> {
 }
 
 /**
- * Converts now, not when it is written: an error may reference large objects, and must not break the write.
+ * Converts values when they are kept, not when they are written: an error may reference large objects, and
+ * must not break the write.
  */
 function storable(key: string, value: unknown): unknown {
   if (typeof value === 'string') return storableText(value)

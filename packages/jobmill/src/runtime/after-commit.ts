@@ -14,7 +14,7 @@ import type { Paces } from '../work/paces.ts'
 
 const A_WHILE_MS = 60_000
 
-export interface WhenWrittenOptions {
+export interface AfterCommitOptions {
   readonly settings: (queue: string) => QueueSettings
   readonly served: () => readonly string[]
   readonly paces: Pick<Paces, 'ran'>
@@ -40,7 +40,7 @@ function isKept({ retainDoneMs, keepDone }: QueueSettings): boolean {
 }
 
 export function afterCommit(
-  options: WhenWrittenOptions,
+  options: AfterCommitOptions,
 ): (attempt: Attempt, item: Finish, finished: Finished) => void {
   const { settings, emit } = options
 

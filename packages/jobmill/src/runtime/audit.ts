@@ -79,7 +79,7 @@ export function audit({
       const recording = { source, seq, deltas: [], own: [], events }
       const store = await opened()
       await store.record(recording).catch((error: unknown) => {
-        // The entry carries a number, so a resend after a lost reply writes it only once.
+        // The recording has a sequence number, so a resend after a lost reply is not written twice.
         if (isJobmillError(error) && error.retryable) return store.record(recording)
         throw error
       })

@@ -2,7 +2,6 @@
 import { JobmillError, quote } from '../job/errors.ts'
 import { FINGERPRINT, fingerprintOf } from '../job/fingerprint.ts'
 import { checkObject } from '../job/known-keys.ts'
-import { checkWhole } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
 import { checkIds } from '../store/check-requests.ts'
 import { type JobFilter, namesOf } from '../store/job-list.ts'
@@ -47,7 +46,12 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
   if (ids === undefined) return { ...filter, ...(fingerprint !== undefined && { fingerprint }) }
   checkAlone({ ...filter, fingerprint })
   const uniqueIds = [...new Set(checkIds(ids, 'filter.ids'))]
-  checkWhole(ids.length, 'filter.ids.length', { least: 1, most: MOST_IDS })
+  if (ids.length < 1 || ids.length > MOST_IDS)
+    throw new JobmillError('OPTION_INVALID', `must have 1 to ${MOST_IDS} ids`, {
+      field: 'filter.ids',
+      value: quote(ids),
+      fix: `Pass 1 to ${MOST_IDS} ids, or use another filter`,
+    })
   return { ...filter, ids: uniqueIds }
 }
 
@@ -124,8 +128,8 @@ async function* jobsById(
 ): AsyncGenerator<readonly JobSummary[]> {
   for (let from = 0; from < ids.length; from += NAMED_BATCH) {
     signal?.throwIfAborted()
-    const stand = await store.results(ids.slice(from, from + NAMED_BATCH))
-    const there = stand.flatMap((one) => (one !== null && states.includes(one.state) ? [one.id] : []))
+    const results = await store.results(ids.slice(from, from + NAMED_BATCH))
+    const there = results.flatMap((one) => (one !== null && states.includes(one.state) ? [one.id] : []))
     const jobs = (await store.get(there)).filter(
       (job) => job !== null && states.includes(job.state) && job.kind !== BULK_KIND,
     ) as JobSummary[]

@@ -139,7 +139,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
   }
 }
 
-/** The states that the action changes. Throws if the filter names only states it cannot change. */
+/** The states that the action changes. Throws if the filter names a state that it cannot change. */
 export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly ListedState[] {
   const all = STATES[checkOneOf(act, 'act', BULK_ACTS)]
   const states = fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.includes(one))

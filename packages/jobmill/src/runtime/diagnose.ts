@@ -156,10 +156,10 @@ function duties(
     const by = instances.find(({ id }) => id === leader)
     const fix = `Check the log of ${by === undefined ? 'the processes' : nameOf(by)} for "${name}"`
     const late = (message: string): MillDiagnostic[] => [about(warning('duties', message, fix), 'duty', name)]
-    if (failures > 0) return late(`duty ${quote(name)} has failed ${failures} times in a row`)
+    if (failures > 0) return late(`duty ${quote(name)} has failed ${countText(failures, 'time')} in a row`)
     const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
     const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
-    return agoMs <= allowedMs ? [] : late(`duty ${quote(name)} last succeeded ${spanText(agoMs)} ago`)
+    return agoMs <= allowedMs ? [] : late(`duty ${quote(name)} has not succeeded for ${spanText(agoMs)}`)
   })
   return diagnostics.length > 0 ? diagnostics : [about(ok('duties', `all ${all.length} duties are on time`))]
 }

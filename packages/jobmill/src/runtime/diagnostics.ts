@@ -2,6 +2,7 @@
  * `mill.diagnostics()`: everything that needs attention, most severe first. Runs only cheap checks; `jobmill
  * db doctor` runs all.
  */
+import { countText } from '../job/count-text.ts'
 import { spanText } from '../job/span-text.ts'
 import { broken, type Diagnostic, type PinningSession, type SchemaStatus, warning } from '../store/admin.ts'
 import type { StoreTools } from '../store/tools.ts'
@@ -44,11 +45,11 @@ export interface DiagnosticsTools {
   readonly tools: Pick<StoreTools, 'schema' | 'health'> | null
 }
 
-export function diagnostics({ mill: made, options, tools }: DiagnosticsTools): Diagnostics {
+export function diagnostics({ mill: getMill, options, tools }: DiagnosticsTools): Diagnostics {
   const { platform } = options
   return {
     async diagnostics() {
-      const mill = made()
+      const mill = getMill()
       const [queues, counts, instances, limits, schedules, duties] = await Promise.all([
         mill.queues(),
         mill.counts(),
@@ -127,7 +128,7 @@ function cannotLook(error: unknown): Diagnostic {
 function notifier(duties: readonly DutyView[]): MillDiagnostic[] {
   const failures = duties.find(({ name }) => name === 'listen')?.here?.failures ?? 0
   if (failures === 0) return []
-  const message = `this process cannot listen for notifications (${failures} failures in a row) and polls instead`
+  const message = `this process cannot listen for notifications (${countText(failures, 'failure')} in a row) and polls instead`
   const fix = 'Set the notifier option to the URL of the server itself, not of the pooler, or to false'
   return [about(warning('notifier', message, fix), 'duty', 'listen')]
 }

@@ -89,7 +89,7 @@ export type LimitChange =
 export interface MillLimits {
   /** Sorted by name, with what is available now. */
   list(): Promise<LimitRecord[]>
-  /** Throws OPTION_CONFLICT when a limit of this name has other settings. */
+  /** Throws OPTION_CONFLICT when a limit of this name exists. */
   create(name: string, options: LimitOptions, how?: ByOption): Promise<LimitRecord>
   /**
    * Overrides the given options, immediately in every process. A deploy does not undo it;

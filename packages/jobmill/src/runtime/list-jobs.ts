@@ -141,7 +141,7 @@ function readCursor(
         return { state: known, inner: inner ?? undefined }
     }
   } catch {
-    // Not JSON, so not a cursor from `list`: the check below rejects it.
+    // Not JSON, so not a cursor from `list`: refused below.
   }
   throw cursorInvalid(cursor)
 }

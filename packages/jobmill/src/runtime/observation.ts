@@ -89,7 +89,7 @@ export interface TimelinePage {
 export interface Observation {
   /** Counters, rates, percentiles and gauges of queues, limits and instances, across all processes. */
   readonly metrics: (query?: MetricsQuery) => Promise<Metrics>
-  /** Events of all processes that are not part of a job or an attempt. */
+  /** Events of all processes that no job or attempt records, and manual changes (`audit`). */
   readonly timeline: (query?: TimelineRequest) => Promise<TimelinePage>
 }
 
@@ -155,7 +155,7 @@ function listed(value: readonly string[] = [], field: string): readonly string[]
   throw new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
     value: quote(value),
-    fix: 'Pass an array of names',
+    fix: 'Pass an array of strings',
   })
 }
 

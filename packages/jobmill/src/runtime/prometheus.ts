@@ -63,7 +63,7 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
   let reading: Promise<Reading> | null = null
 
   /**
-   * Leaves out `unserved`: it scans up to 10,000 jobs of each queue, which took PostgreSQL 0.5 s with a
+   * Leaves out `unservedKinds`: it scans up to 10,000 jobs of each queue, which took PostgreSQL 0.5 s with a
    * million jobs in ten queues. The other reads take 1 to 2 ms.
    */
   async function read(): Promise<Reading> {

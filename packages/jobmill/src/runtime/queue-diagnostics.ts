@@ -18,7 +18,7 @@ export interface QueueScene {
 const WAITS_LONG_MS = 5 * 60_000
 /** A shorter cool-down needs no attention. */
 const COOLS_LONG_MS = 10_000
-/** More failures than this in this time are more than a few bad jobs. */
+/** More than `MOST_DEATHS` dead jobs within this time probably have a common cause. */
 export const DEATHS_MS = 10 * 60_000
 const MOST_DEATHS = 10
 

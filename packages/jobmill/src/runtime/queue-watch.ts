@@ -60,8 +60,8 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   const cooling = new Map<string, Timer>()
 
   /**
-   * Runs one read at a time, because of two the older could finish last and win. A request during a read
-   * causes one more.
+   * Runs one read at a time: of two concurrent reads, the older could finish last and overwrite the newer. A
+   * request during a read causes one more.
    */
   function refresh(): Promise<void> {
     asked += 1

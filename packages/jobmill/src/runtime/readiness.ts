@@ -52,7 +52,7 @@ export function readiness({ opened, engine, lifecycle, platform }: ReadinessTool
       const looked = await look(opened, platform)
       const here = engine()?.duties() ?? []
       const checks = {
-        store: check(looked.error === null, looked.error ?? 'answers'),
+        store: check(looked.error === null, looked.error ?? 'responding'),
         schema: check(looked.isOpen, looked.isOpen ? 'matches this release' : 'not checked yet'),
         heartbeat: heartbeatOf(engine(), lifecycle),
         duties: ownDuties(here),
@@ -80,7 +80,7 @@ async function look(
     return { duties: await within(platform, DEADLINE_MS, 'the store', looking()), isOpen: true, error: null }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
-    return { isOpen, duties: [], error: `not responding: ${code}` }
+    return { isOpen, duties: [], error: `not available: ${code}` }
   }
 }
 
@@ -96,7 +96,7 @@ function heartbeatOf(
 
 function ownDuties(duties: readonly DutyStatus[]): ReadyCheck {
   const failing = duties.filter(({ leading, failures }) => leading && failures >= FAILURES)
-  if (failing.length === 0) return check(true, 'run')
+  if (failing.length === 0) return check(true, 'running')
   return check(
     false,
     failing.map(({ name, failures }) => `${name} failed ${failures} times in a row`).join(', '),

@@ -11,7 +11,10 @@ import type { Store } from '../store/store.ts'
 import type { StoreTools } from '../store/tools.ts'
 
 export interface ResourcesView {
-  /** When this process was read, by its own clock. The database values are at most 5 s older. */
+  /**
+   * When the process values were read, by the clock of the process. The database values are at most 5 s
+   * older.
+   */
   readonly at: number
   /** Null for a store without tools. */
   readonly database: DatabaseResources | null

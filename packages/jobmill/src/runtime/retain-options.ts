@@ -13,8 +13,8 @@ export interface RetainOptions {
   /** Records of served schedule ticks (default 30 days). */
   readonly ticks?: Duration
   /**
-   * Hourly metrics (default 30 days). Metrics by the minute are kept for about a quarter of that, by 10 s for
-   * a hundredth.
+   * Hourly metrics (default 30 days). Metrics by the minute are kept for about a quarter of that, those by 10
+   * s for about a hundredth.
    */
   readonly metrics?: Duration
 }

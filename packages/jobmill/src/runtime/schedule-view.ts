@@ -24,7 +24,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, 'payload'> {
   readonly lastJob: string | null
   /** Ticks dropped over its lifetime. For a cron expression, at most 10,000 are counted per outage. */
   readonly missedRuns: number
-  /** Why the last tick failed. It is retried anyway. */
+  /** Why the last tick failed. The tick is retried automatically. */
   readonly error: string | null
   /** Null for one created at run time. */
   readonly version: number | null

@@ -60,7 +60,7 @@ interface InstanceMetrics {
 }
 
 /** `at` is the start of the bucket. */
-type Point<Figures> = Figures & { readonly at: number }
+type Point<Metrics> = Metrics & { readonly at: number }
 
 export interface QueueSeries {
   readonly queue: string

@@ -7,7 +7,7 @@ import type { Mill } from './mill.ts'
 
 type Signals = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 
-/** A second key press of a person takes longer than this. */
+/** A person takes longer than this to press a key twice. */
 const ECHO_MS = 250
 /** How long a process may take to exit on its own after a second signal stopped the mill. */
 const END_MS = 100
@@ -32,20 +32,21 @@ export function stopOnSignals(
     readonly process?: Signals
   } = {},
 ): () => void {
-  let heard = 0
+  let received = 0
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null
   const stop = (signal: NodeJS.Signals): void => {
     const at = systemPlatform.monotonic()
     // npm forwards a Ctrl-C that the whole process group already received, so it arrives twice.
     if (first?.signal === signal && at - first.at < ECHO_MS) return
     first ??= { signal, at }
-    heard += 1
-    const stopping = heard === 1 ? mill.stop({ beforeClose }) : mill.stop({ grace: 0 })
-    if (heard === 1) stopping.then(() => (stopped ?? endSoon)(signal), failed).finally(remove)
+    received += 1
+    const stopping = received === 1 ? mill.stop({ beforeClose }) : mill.stop({ grace: 0 })
+    if (received === 1) stopping.then(() => (stopped ?? endSoon)(signal), failed).finally(remove)
   }
   // A connection that waits for an unresponsive database would keep the process alive until its own deadline.
   const endSoon = (signal: NodeJS.Signals): void => {
-    if (heard > 1) systemPlatform.timer(END_MS, () => void target.kill(target.pid, signal), { unref: true })
+    if (received > 1)
+      systemPlatform.timer(END_MS, () => void target.kill(target.pid, signal), { unref: true })
   }
   const remove = (): void => SIGNALS.forEach((signal) => void target.off(signal, stop))
   for (const signal of SIGNALS) target.on(signal, stop)

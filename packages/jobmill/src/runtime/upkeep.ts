@@ -156,7 +156,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
   }
 }
 
-/** Work that others wait for is retried within seconds, however long it has failed. */
+/** Duties that jobs wait for are retried within seconds, however long they have failed. */
 const SOON_MS = 2_000
 
 function bidOf({ name, succeededAgoMs, failures }: DutyStatus): DutyBid {

@@ -1,7 +1,7 @@
 /**
- * The supervisor of a duty: one pass at once, then one per period with jitter, or earlier on request. Passes
- * never overlap. A pass that fails or exceeds its deadline is reported, counted, and retried with backoff. A
- * cluster-wide duty rests while another instance leads it.
+ * The supervisor of a duty: one pass at the start, then one per period with jitter, or earlier on request.
+ * Passes never overlap. A pass that fails or exceeds its deadline is reported, counted, and retried with
+ * backoff. A cluster-wide duty rests while another instance leads it.
  */
 import type { Emit } from '../job/events.ts'
 import { pauses } from '../platform/pauses.ts'
@@ -44,7 +44,7 @@ export interface Duty extends Service {
    * Runs one pass manually, even when another instance leads the duty. Resolves to its counts, or rejects.
    */
   readonly once: () => Promise<Counts>
-  /** Whether this instance leads it now. */
+  /** Sets whether this instance leads the duty. */
   readonly leads: (isLeading: boolean) => void
   /**
    * Whether a pass still runs past its deadline although it was aborted: another instance should then lead

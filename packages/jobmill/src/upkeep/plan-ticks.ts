@@ -1,6 +1,7 @@
 /**
- * Plans the ticks of a schedule: pure, so that every leader gets the same answer. The next tick follows from
- * the planned ones and never from the clock, so a clock that steps back plans nothing twice.
+ * Plans the ticks of a schedule. Apart from ids and jitter it is pure, so that every leader plans the same.
+ * The next tick follows from the planned ones and never from the clock, so a clock that steps back plans
+ * nothing twice.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { NewJob } from '../job/new-job.ts'

@@ -9,12 +9,12 @@ type Ages = Omit<RetainRequest, 'limit'>
 
 const PER_BATCH = 500
 
-/** Errors of an unreachable database, which every queue would repeat. */
+/** Errors of an unreachable database, which would fail every queue. */
 const OF_ALL: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'STORE_REFUSED', 'STORE_CLOSED'])
 
 /**
- * Counts jobs by the state in which they ended, and everything else. If a queue fails, it rejects after the
- * others are done, and calls `partly` with what was deleted.
+ * Counts jobs by the state in which they ended, and everything else. If a queue fails, processes the other
+ * queues, calls `partly` with what was deleted, and rejects.
  */
 export async function retainAll(
   store: RetainStore,

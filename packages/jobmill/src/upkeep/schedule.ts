@@ -121,7 +121,8 @@ function servePass({ store, platform, emit }: ServeOptions) {
         await note(record, error)
         return null
       }
-      // It failed before, and nothing is due any more: its answer was lost, or the schedule was changed.
+      // It failed before, and nothing is due any more: the answer to its tick was lost, or the schedule was
+      // changed.
       if (record.error !== null && !record.live.paused) await store.scheduleFailed(record.name, null)
       return null
     },

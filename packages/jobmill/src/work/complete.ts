@@ -44,7 +44,7 @@ export async function completeInTx(
   }
 }
 
-/** Awaits nothing unnecessary before the write: on SQLite it must have happened when this returns. */
+/** Awaits nothing unnecessary: on SQLite, the write must have happened when this function returns. */
 async function write(
   attempt: Attempt,
   handler: Handler,

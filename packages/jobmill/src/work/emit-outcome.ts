@@ -8,7 +8,7 @@ import type { Finished } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
 import { stackOf } from './stack-of.ts'
 
-export interface Told {
+export interface WrittenOutcome {
   readonly decision: Decision
   readonly ended: Ended
   readonly finished: Finished
@@ -19,8 +19,8 @@ export interface Told {
   readonly reason: string
 }
 
-export function emitOutcome(emit: Emit, attempt: Attempt, told: Told): void {
-  const { decision, ended, finished, ranMs, totalMs } = told
+export function emitOutcome(emit: Emit, attempt: Attempt, outcome: WrittenOutcome): void {
+  const { decision, ended, finished, ranMs, totalMs } = outcome
   if (!finished.accepted) return emit('lease-lost', attempt.ref)
   const error = decision.error ?? ''
   if (decision.outcome === 'timed-out') emit('timed-out', { ...attempt.ref, ranMs })
@@ -35,13 +35,17 @@ export function emitOutcome(emit: Emit, attempt: Attempt, told: Told): void {
     case 'dead':
       return emit('dead', { ...attempt.ref, ranMs, error, ...stackIn(ended) })
     case 'cancelled':
-      return emit('cancelled', { ...attempt.ref, ranMs, reason: told.reason })
+      return emit('cancelled', { ...attempt.ref, ranMs, reason: outcome.reason })
     default:
-      goesOn(emit, attempt, told)
+      emitContinued(emit, attempt, outcome)
   }
 }
 
-function goesOn(emit: Emit, { ref, interruption }: Attempt, { decision, ended, ranMs }: Told): void {
+function emitContinued(
+  emit: Emit,
+  { ref, interruption }: Attempt,
+  { decision, ended, ranMs }: WrittenOutcome,
+): void {
   const { transition, error = '' } = decision
   const delayMs = transition.to === 'scheduled' ? transition.delayMs : 0
   if (ended.how === 'snoozed') emit('snoozed', { ...ref, ranMs, delayMs })

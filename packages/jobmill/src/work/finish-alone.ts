@@ -35,8 +35,8 @@ export interface AloneOptions {
 }
 
 /**
- * How often a smaller form and each of its controls must be accepted, and the full form refused after the
- * first of these. Also how many refusals in a row end the rehearsals of a form.
+ * How often a smaller form and each of its controls must be accepted, and how often the full form must be
+ * refused after the first acceptance. Also how many refusals in a row end the rehearsals of a form.
  */
 const PROOF = 10
 /** The number of tries in a row before a pause: for each outcome while the database answers, and in total. */
@@ -95,7 +95,9 @@ export function finishAlone(options: AloneOptions): Alone {
     }
   }
 
-  /** One try of the full form or of a smaller one, in random order, so that no pattern of errors fits. */
+  /**
+   * Tries the full form or rehearses a smaller one, at random, so that periodic errors cannot hit only one.
+   */
   async function isWritten(one: Suspect): Promise<boolean> {
     const { waiting, trial } = one
     if (trial !== undefined && platform.random() >= shareOfFull(trial)) {
@@ -177,8 +179,10 @@ function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
 }
 
 /**
- * If errors are independent of the data, every success is one of the full form with this probability, and
- * ends the trial. Without controls, fewer successes are needed, so the share is larger.
+ * The probability that the next try is one of the full form rather than a rehearsal. If errors do not depend
+ * on the data, the first accepted try is likely to be one of the full form, which ends the trial: that many
+ * accepted rehearsals in between are then very unlikely. Without controls, fewer accepted rehearsals prove a
+ * form, so the full form is tried more often.
  */
 function shareOfFull({ accepted, controls }: Trial): number {
   return controls.length > 0 || accepted[0] === 0 ? 1 / 2 : 2 / 3

@@ -46,7 +46,7 @@ export function finisher(options: FinisherOptions): Finisher {
   const rehearse = (items: readonly Finish[]): Promise<Finished[]> => finish(items, { rehearse: true })
   const alone = finishAlone({ attempt, rehearse, platform, signal: given.signal, failing })
 
-  function tell(batch: readonly Waiting[], replies: readonly Finished[]): void {
+  function settle(batch: readonly Waiting[], replies: readonly Finished[]): void {
     batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
     wrote()
   }
@@ -56,10 +56,10 @@ export function finisher(options: FinisherOptions): Finisher {
     try {
       const replies = await finish(batch.map(({ item }) => item))
       working()
-      tell(batch, replies)
+      settle(batch, replies)
     } catch (error) {
       if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
-      tell(batch, [])
+      settle(batch, [])
     }
     return undefined
   }
@@ -70,7 +70,7 @@ export function finisher(options: FinisherOptions): Finisher {
     let failure = await fails(batch, pause)
     for (let tries = 1; failure !== undefined; tries += 1, failure = await fails(batch, pause)) {
       const isData = isDataError(failure)
-      // Items that are written one by one delay no others.
+      // With one item per write, a failing item delays no other.
       if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue
       const left = await apart(batch, pause)
       const isNoneWritten = !isData && left.length === batch.length && batch.length > 1
@@ -129,7 +129,7 @@ export function finisher(options: FinisherOptions): Finisher {
     return (await fails(second, pause)) === undefined ? left : [...left, ...(await apart(second, pause))]
   }
 
-  /** Jobs that start together mostly end together, a moment after the first. */
+  /** Waits one event-loop turn: jobs that start together mostly end together, a moment after the first. */
   const turn = (): Promise<void> => new Promise((resolve) => platform.nextTurn(resolve))
 
   async function pump(): Promise<void> {

@@ -11,7 +11,7 @@ export const LAST_MS = 5_000
 export interface Grace {
   /** Resolves when the period is over. */
   readonly over: Promise<void>
-  /** Ends the period at most this long from now. After it, 0 also skips what is left of the last writes. */
+  /** Ends the period at most this long from now. After the period, 0 skips the rest of the last writes. */
   shorten(ms: number): void
   /** Ends the period, and cancels its timer. */
   end(): void
@@ -22,7 +22,7 @@ export interface Grace {
 export function grace(platform: Platform, ms: number): Grace {
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const skipped = Promise.withResolvers<never>()
-  // Not every stop waits for it.
+  // Avoids an unhandled rejection in a stop that no longer waits for a write.
   skipped.promise.catch(() => {})
   let isOver = false
   let leftMs = LAST_MS

@@ -97,9 +97,9 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   }
 
   /**
-   * Whether this process stalled. During an outage heartbeats are still sent, each with a deadline. Here none
-   * was sent for longer than that takes, although the last may be recent, because overdue timers fire
-   * together.
+   * Whether this process stalled. During an outage, heartbeats are still sent, each with a deadline; a
+   * stalled process sends none for longer than that. `gapMs` covers a stall that just ended: overdue timers
+   * fire together, so the last heartbeat may be recent.
    */
   function stoodStill(): boolean {
     const longestMs = Math.max(leaseMs * 0.6, deadlineMs + options.everyMs * 1.5)
@@ -117,11 +117,11 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       queues: options.queues(),
       duties: options.duties(),
     }
-    // A hanging statement must not cost the lease: another connection may work.
+    // A hanging statement must not make this instance lose its lease: another connection may work.
     const heartbeat = await within(
       platform,
       deadlineMs,
-      'the heartbeat (is the database locked, slow or away?)',
+      'the heartbeat (the database may be locked, slow or unreachable)',
       options.renew(request),
     )
     if (stopped) return

@@ -6,7 +6,7 @@
  */
 const MOST_FRAMES = 200
 
-/** Numbers of instances. They appear in the stacks of handlers, where an id would look like an error. */
+/** Numbers of instances, for the stack traces of handlers, where an id would look like part of the error. */
 const numbers = new Map<string, number>()
 
 function frameOf(instance: string): string {
@@ -27,7 +27,7 @@ export function isInsideHandler(instance: string): boolean {
 /** The names that V8 knows, not a text that source maps or a tool of the application may rewrite. */
 function functionsOnStack(): readonly (string | null)[] {
   const { stackTraceLimit } = Error
-  // oxlint-disable-next-line typescript/unbound-method -- only stored, and put back
+  // oxlint-disable-next-line typescript/unbound-method -- only stored and restored
   const { prepareStackTrace } = Error
   let names: (string | null)[] = []
   Error.stackTraceLimit = MOST_FRAMES

@@ -44,7 +44,7 @@ export class LogBuffer {
   text(): string | undefined {
     if (this.#lines.length + this.#dropped === 0) return undefined
     if (this.#dropped === 0) return this.#lines.join('\n')
-    const message = `${this.#dropped} more lines did not fit`
+    const message = `${this.#dropped} more ${this.#dropped === 1 ? 'line' : 'lines'} did not fit`
     const last: LogLine = { at: this.#lastAt, level: 'warn', message }
     return [...this.#lines, JSON.stringify(last)].join('\n')
   }

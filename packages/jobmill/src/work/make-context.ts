@@ -61,7 +61,7 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
     limit: tools.limitFor(attempt),
     progress(value) {
       if (attempt.ended) return
-      attempt.progress = jsonText(value, 'progress', DEFAULTS.payloadLimitBytes, 'Note less')
+      attempt.progress = jsonText(value, 'progress', DEFAULTS.payloadLimitBytes, 'Report less data')
       tools.changed(attempt)
     },
     previousError: async () => (mayHaveFailed(attempt.lease) ? tools.previousError(attempt) : null),
@@ -99,7 +99,7 @@ const SIGNAL = {
   },
 }
 
-/** Returned attempts are not counted, so only a failure or a crash can have come before. */
+/** Refunded attempts are not counted, so only a failure or a crash can have come before. */
 function mayHaveFailed({ attempt, crashes }: Lease): boolean {
   return attempt > 1 || crashes > 0
 }

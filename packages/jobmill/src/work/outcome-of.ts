@@ -19,8 +19,8 @@ export interface DecideTools {
   readonly version: string | null
 }
 
-/** The common case needs no policy: it is decided without queue settings or random numbers. */
-export function decided(ended: Ended, attempt: Attempt, handler: Handler, tools: DecideTools): Decision {
+/** The common case needs no retry policy: it is decided without `retryIf` and random numbers. */
+export function decisionFor(ended: Ended, attempt: Attempt, handler: Handler, tools: DecideTools): Decision {
   if (ended.how === 'returned') return done(ended, tools.settings(attempt.lease.queue))
   logStack(ended, attempt, tools.platform.now())
   return decide(namingProcess(ended, tools), circumstances(ended, attempt, handler, tools))

@@ -48,9 +48,9 @@ export function* smallerForms(item: Finish, error: unknown, asFailed?: AsFailed)
 }
 
 /**
- * Forms with less of the job's data and the same next state. Each has a note on what is missing; the last has
- * no text that the database may refuse. A failed attempt keeps an error text, so that no job is dead without
- * one.
+ * Forms with less of the job's data and the same next state. Most have a note on what is missing; the last
+ * has no text that the database may refuse. A failed attempt keeps an error text, so that no job is dead
+ * without one.
  */
 function trimmed(item: Finish, reason: string): Finish[] {
   const { id, token, outcome, transition, followUps, cool, error, log, ranMs } = item
@@ -83,7 +83,7 @@ function lineLike(log: string, message: string): string {
   return JSON.stringify({ at, level: 'warn', message })
 }
 
-/** Goes to the same tables as the job, with nothing that a handler chose except queue and kind. */
+/** Goes to the same tables as the job, with no text that a handler chose except queue and kind. */
 function bland(job: NewJob): NewJob {
   const { id, tags, metadata, dedupe, orderKey } = job
   return {

@@ -19,7 +19,7 @@ export interface RunTools {
 }
 
 /**
- * Calls `end` once, in a later microtask; it must not throw. A callback instead of a promise, because this
+ * Calls `end` once, in a later microtask; `end` must not throw. A callback instead of a promise, because this
  * runs for every job.
  */
 export type RunAttempt = (
@@ -33,7 +33,7 @@ type RunHandler = (handler: Handler, context: JobContext) => Promise<unknown>
 
 /** Made once per instance, so that inside-handler.ts can recognize the handlers of that instance. */
 export function attemptRunner(instance: string): RunAttempt {
-  // Middleware promises hide the outer frames.
+  // The promises of middleware hide the outer function from the stack, so the inner one is named too.
   const inside: RunHandler = asHandlerOf(instance, async (handler, context) => await handler.run(context))
   return asHandlerOf(instance, async (attempt, handler, tools, end) => {
     const timer = timeoutFor(attempt, handler, tools.platform)
@@ -64,7 +64,7 @@ export function attemptRunner(instance: string): RunAttempt {
 /** The schema rejected the payload, and the handler did not run. */
 class Unfit extends Error {}
 
-/** A schema may be async, and must not hold the worker longer than the handler may. */
+/** An async schema must not occupy the worker after the attempt timed out or was asked to stop. */
 async function validated(stored: unknown, schema: Schema, attempt: Attempt): Promise<unknown> {
   try {
     const fitting = applySchema(schema, stored, 'payload')
@@ -85,7 +85,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** Counts from the start of the attempt in this process, without its wait. */
+/** The timeout counts from the start of the attempt, not from the claim. */
 function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
   const ms = attempt.lease.timeoutMs ?? kindTimeout(attempt, handler)
   if (ms === undefined) return undefined

@@ -9,18 +9,18 @@ import { type Attempt, newAttempt } from './attempt.ts'
 import type { Attempts } from './attempts.ts'
 import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
-import { decided, type DecideTools, finishOf, followUps } from './outcome-of.ts'
+import { decisionFor, type DecideTools, finishOf, followUps } from './outcome-of.ts'
 import type { AsFailed } from './plainer.ts'
 import type { RunAttempt, RunTools } from './run-attempt.ts'
-import { emitOutcome, type Told } from './emit-outcome.ts'
+import { emitOutcome, type WrittenOutcome } from './emit-outcome.ts'
 import { finishTraced, runTraced, thrownIn } from './traced.ts'
 
 export interface RunJobTools extends RunTools, DecideTools {
   readonly attempts: Attempts
   readonly runAttempt: RunAttempt
   readonly handler: (kind: string) => Handler
-  /** The second is for outcomes that may have to wait for a transaction of the user. */
   readonly finish: Finisher['put']
+  /** For outcomes that may have to wait for a transaction of the user. */
   readonly finishAfterTx: Finisher['put']
   readonly emit: Emit
   readonly tracing: Tracing | null
@@ -81,7 +81,7 @@ function finishRun(run: Run, tools: RunJobTools): void {
     trace?.ended('interrupted', undefined)
     return tools.attempts.forget(attempt)
   }
-  const decision = (run.decision = decided(ended, attempt, handler, tools))
+  const decision = (run.decision = decisionFor(ended, attempt, handler, tools))
   // If a transaction of the user completed it, only the database knows the outcome.
   if (!attempt.completedInTx) trace?.ended(decision.outcome, thrownIn(ended))
   const item = finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
@@ -95,7 +95,7 @@ function finishRun(run: Run, tools: RunJobTools): void {
 }
 
 /**
- * For a completion that can never be written: the attempt fails as if it had thrown. `retryIf` is not asked,
+ * For a completion that can never be written: the attempt fails as if it had thrown. `retryIf` is not called,
  * because the handler did not throw.
  */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
@@ -109,8 +109,8 @@ function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
     },
   )
   const ended: Ended = { how: 'failed', error }
-  // Decided once, although it may be asked for again: the delay is random, and the stack is logged.
-  run.failed ??= { ended, decision: decided(ended, attempt, { ...handler, retryIf: undefined }, tools) }
+  // Decided once, even if this is called again: the delay is random, and the stack is logged.
+  run.failed ??= { ended, decision: decisionFor(ended, attempt, { ...handler, retryIf: undefined }, tools) }
   const { decision } = run.failed
   return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
 }
@@ -130,9 +130,9 @@ function outcomeWritten(run: Run, item: Finish, finished: Finished | null, tools
     if (finished === null) return
     if (finished.accepted) tools.written(attempt, item, finished)
     const totalMs = totalOf(attempt, tools.platform.monotonic())
-    const told = { decision, ended, finished, ranMs: run.ranMs, totalMs, reason: '' }
-    if (finished.state !== 'cancelled') emitOutcome(tools.emit, attempt, told)
-    else emitCancelled(attempt, told, tools)
+    const outcome = { decision, ended, finished, ranMs: run.ranMs, totalMs, reason: '' }
+    if (finished.state !== 'cancelled') emitOutcome(tools.emit, attempt, outcome)
+    else emitCancelled(attempt, outcome, tools)
   } catch (error) {
     tools.failing(error)
   }
@@ -149,11 +149,11 @@ function keptOf(ended: Ended, { transition, error }: Finish): Ended {
 }
 
 /** If another process cancelled too late for the handler to notice, the database has the reason. */
-function emitCancelled(attempt: Attempt, told: Told, tools: RunJobTools): void {
-  const tell = (reason: string): void => emitOutcome(tools.emit, attempt, { ...told, reason })
+function emitCancelled(attempt: Attempt, outcome: WrittenOutcome, tools: RunJobTools): void {
+  const emitWith = (reason: string): void => emitOutcome(tools.emit, attempt, { ...outcome, reason })
   const reason = attempt.interruption?.message
-  if (reason === undefined) tools.cancelReason(attempt.lease.id).then(tell).catch(tools.failing)
-  else tell(reason)
+  if (reason === undefined) tools.cancelReason(attempt.lease.id).then(emitWith).catch(tools.failing)
+  else emitWith(reason)
 }
 
 function startedEvent({ lease, trace, waitedMs }: Attempt): EventTable['started'] {

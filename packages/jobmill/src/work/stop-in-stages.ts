@@ -15,7 +15,10 @@ export interface StopReport {
   readonly finished: number
   /** Claimed but not started, and returned to the queue. */
   readonly handedBack: number
-  /** Asked to stop, and returned to the queue with the attempt refunded. */
+  /**
+   * Asked to stop after the grace period. Jobs that did not finish return to the queue, their attempt
+   * refunded.
+   */
   readonly interrupted: number
   readonly tookMs: number
 }
@@ -33,7 +36,9 @@ export interface Stages {
   readonly releasedUnstarted: () => number
 }
 
-/** How long handlers may unwind after their signal fired. Other processes wait for their jobs. */
+/**
+ * How long handlers may unwind after their signal fired. Short, because other processes wait for these jobs.
+ */
 const UNWIND_MS = 500
 
 export async function stopInStages(stages: Stages): Promise<StopReport> {

@@ -3,13 +3,13 @@ import type { Emit } from '../job/events.ts'
 import type { Attempt } from './attempt.ts'
 
 export function stuckWatch(afterMs: number, emit: Emit) {
-  const told = new WeakSet<Attempt>()
+  const reported = new WeakSet<Attempt>()
   return (live: Iterable<Attempt>, now: number): void => {
     for (const attempt of live) {
       const { interruption, interruptedAt } = attempt
-      if (attempt.ended || interruption === null || interruptedAt === null || told.has(attempt)) continue
+      if (attempt.ended || interruption === null || interruptedAt === null || reported.has(attempt)) continue
       if (now - interruptedAt < afterMs) continue
-      told.add(attempt)
+      reported.add(attempt)
       emit('stuck', { ...attempt.ref, why: interruption.why, sinceMs: now - interruptedAt })
     }
   }

@@ -8,7 +8,7 @@ import type { Handler } from './handler.ts'
 import type { AsFailed } from './plainer.ts'
 import type { RunAttempt, RunTools } from './run-attempt.ts'
 
-/** A tracer that throws must not cost the worker and the job. */
+/** A tracer that throws must not block the worker or lose the job. */
 export function runTraced(
   trace: AttemptTrace,
   attempt: Attempt,

@@ -71,7 +71,7 @@ export function workers(options: WorkersOptions): Workers {
   const { store, platform, emit } = options
   const now = (): number => platform.monotonic()
   const attempts = createAttempts()
-  const tellStuck = stuckWatch(options.stuckAfterMs, emit)
+  const reportStuck = stuckWatch(options.stuckAfterMs, emit)
   const { wrote } = options
   const writing = {
     finish: (items: readonly Finish[], how?: { readonly rehearse: boolean }) => store.finish(items, how),
@@ -79,7 +79,8 @@ export function workers(options: WorkersOptions): Workers {
     platform,
   }
   const finisher = createFinisher({ ...writing, ...trouble('finish', emit) })
-  // One statement each: they may wait for a transaction of the user, and must not delay others.
+  // One statement for each outcome: it may wait for a transaction of the user, and must not delay other
+  // outcomes.
   const afterTx = createFinisher({ ...writing, perWrite: 1, width: 100, ...trouble('finish', emit) })
   const notes = createNotes({
     write: (items) => store.progress(items),
@@ -129,7 +130,7 @@ export function workers(options: WorkersOptions): Workers {
         for (const attempt of attempts.find(id))
           if (attempt.lease.token === token) interrupt(attempt, 'cancelled', now(), { detail: reason })
       }
-      tellStuck(attempts.live, now())
+      reportStuck(attempts.live, now())
     },
     cancelled(id, reason) {
       for (const attempt of attempts.find(id)) interrupt(attempt, 'cancelled', now(), { detail: reason })

@@ -72,6 +72,14 @@ describe('a counter', () => {
     expect(all.get('odd_total')?.help).toBe('a \\\\ and\\na line')
   })
 
+  test('says what is wrong with a label whose values are not declared', () => {
+    const { counter } = bench()
+    const sent = counter({ name: 'sent_total', help, labels: { chat: true } })
+    expect(() => (sent.add as (labels: unknown) => void)({ chat: 7 })).toThrow(
+      'sent_total.labels.chat: must be a string (got 7). Pass a string.',
+    )
+  })
+
   test('refuses invalid labels and amounts, with the field', () => {
     const { counter } = bench()
     const sent = counter({ name: 'sent_total', help, labels: { outcome: ['acked'], chat: true } })

@@ -37,7 +37,7 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   ],
   [
     ['grace-expired', { jobs: [{ ...ATTEMPT, isAbandoned: true }] }],
-    'warn grace period over: interrupted 1 running job, which is returned to the queue: job mail x in q (still running)',
+    'warn grace period over: asked 1 running job to stop: job mail x in q (still running)',
   ],
   [
     ['duty-failing', { duty: 'reap', error: new Error('away'), failures: 1 }],
@@ -53,7 +53,7 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   ],
   [
     ['instance-lost', { instance: 'x', jobs: 2, blocked: true }],
-    'error process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked 2 running jobs to stop, and other processes will run them again',
+    'error process stalled for longer than its lease, because a handler blocked the event loop or the process was suspended; asked 2 running jobs to stop, and other processes will run them again',
   ],
   [
     ['dead', { id: 'x', kind: 'mail', queue: 'q', attempt: 5, maxAttempts: 5, error: 'no' }],
@@ -65,7 +65,19 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   ],
   [['queue-resumed', { queue: 'mail' }], 'info queue mail resumed after cooling down'],
   [['queue-changed', { queue: 'mail' }], 'info queue mail settings changed'],
-  [['store-back', { part: 'claim' }], 'info claim reaches the database again'],
+  [['store-back', { part: 'claim' }], 'info database calls of claim succeed again'],
+  [
+    ['store-failing', { part: 'claim', error: new Error('locked') }],
+    'error database calls of claim are failing, retrying: Error: locked',
+  ],
+  [
+    ['store-failing', { part: 'run', error: new Error('bug') }],
+    'error running a job failed with an internal error: Error: bug',
+  ],
+  [
+    ['store-failing', { part: 'close', error: new Error('slow') }],
+    'error close failed during shutdown: Error: slow',
+  ],
   [['instance-back', { instance: 'x' }], 'info instance is registered again'],
   [
     ['leases-found', { jobs: 1 }],
@@ -73,7 +85,7 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   ],
   [
     ['instance-lost', { instance: 'x', jobs: 1, blocked: true }],
-    'error process stalled for longer than its lease, because a handler blocked the event loop or the machine slept; asked 1 running job to stop, and other processes will run it again',
+    'error process stalled for longer than its lease, because a handler blocked the event loop or the process was suspended; asked 1 running job to stop, and other processes will run it again',
   ],
   [['reaped', { instances: ['x'], jobs: [] }], 'warn reclaimed 0 jobs from 1 expired instance'],
   [
@@ -82,7 +94,7 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   ],
   [
     ['mill-stopping', { running: 1, graceMs: 500 }],
-    'info mill is stopping: 1 running job has up to 500 ms to finish; a second signal stops at once',
+    'info mill is stopping: 1 running job has up to 500 ms to finish',
   ],
   [
     ['finished', { ...ATTEMPT, ranMs: 12.3456, totalMs: 20, notKept: null }],

@@ -42,7 +42,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     const answer = await mill.readiness()
     expect(answer).toMatchObject({
       ready: false,
-      checks: { store: { ok: false, message: 'not responding: STORE_UNAVAILABLE' } },
+      checks: { store: { ok: false, message: 'not available: STORE_UNAVAILABLE' } },
     })
     expect(JSON.stringify(answer)).not.toContain('secret')
     expect(await mill.readiness()).toMatchObject({ ready: true })

@@ -66,7 +66,7 @@ describe('a duration', () => {
 
   test('cannot be negative', () => {
     expect(refusal(() => durationMs(-1, 'delay')).message).toBe(
-      'delay: must not be negative (got -1). Use 0 for no delay.',
+      'delay: must not be negative (got -1). Pass a positive duration.',
     )
   })
 
@@ -76,7 +76,7 @@ describe('a duration', () => {
       const error = refusal(() => durationMs(input, 'delay'))
       expect(error.code).toBe('DURATION_INVALID')
       expect(error.message).toContain('must not be longer than ten years')
-      expect(error.message).toMatch(/Pass a length of time in milliseconds, not an instant\.$/)
+      expect(error.message).toMatch(/Pass at most 3650d; an instant is not a duration\.$/)
     },
   )
 

@@ -45,6 +45,12 @@ describe('the log of an attempt', () => {
     })
   })
 
+  test('counts a single dropped line', () => {
+    const log = logBuffer(1_000)
+    log.add(line('x'.repeat(4_000)))
+    expect(readLog(log.text() ?? null).map(({ message }) => message)).toEqual(['1 more line did not fit'])
+  })
+
   test('has no gap: after the first dropped line, none is kept', () => {
     const log = logBuffer(1_000)
     log.add(line('short'))

@@ -1,9 +1,9 @@
 /**
  * The instants of a cron expression in a time zone. croner finds the days on a calendar without clock
  * changes; this file applies the rule for clock changes of docs/learn/schedules.md:
- * - Named or stepped hours: times in the gap run once, together, at the first instant after it. A repeated
- * time runs the first time.
- * - Every hour: by elapsed time. Nothing runs for the gap; repeated times run twice.
+ * - Named or stepped hours: times in the gap run once, together, at the first instant after it. A time that
+ * occurs twice runs only the first time.
+ * - Every hour: by elapsed time. Nothing runs for the gap; times that occur twice run twice.
  */
 import { Cron } from 'croner'
 import type { Field } from './fields.ts'
@@ -23,7 +23,8 @@ export function calendarInstants(calendar: Calendar, zone: string): (after: numb
   }
 
   /**
-   * For an instant whose wall time will repeat: what is due between the change and the end of the repetition.
+   * For an instant whose wall time will occur again: the first tick from the clock change until the end of
+   * the times that occur twice.
    */
   function inRepetition(after: number, wall: number): number | null {
     const met = meet(Math.floor(wall / SECOND) * SECOND)

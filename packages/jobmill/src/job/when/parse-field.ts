@@ -41,7 +41,8 @@ function parsePart(item: string, at: number, place: Place): Part {
   if (dash === -1) {
     if (slash === -1) return { isStar: false, from, to: from, step }
     // Some cron implementations read this as the single value, others as a range that starts there.
-    return refuse(at, `a step must follow a range, not ${quote(body)}`, `Use ${body}-${rule.most}/${step}`)
+    const start = from > rule.most ? rule.least : body
+    return refuse(at, `a step must follow a range, not ${quote(body)}`, `Use ${start}-${rule.most}/${step}`)
   }
   const [first, second] = [body.slice(0, dash), body.slice(dash + 1)]
   const end = parseValue(second, at + dash + 1, place)
@@ -51,8 +52,24 @@ function parsePart(item: string, at: number, place: Place): Part {
   return refuse(
     at,
     `the range ${quote(body)} ends before it starts`,
-    `Use two ranges: ${first}-${rule.most},${rule.least}-${second}`,
+    splitRange(first, second, { from, to, step }, rule),
   )
+}
+
+/** The fix for a range that ends before it starts. */
+function splitRange(
+  first: string,
+  second: string,
+  { from, to, step }: Pick<Part, 'from' | 'to' | 'step'>,
+  { least, most }: FieldRule,
+): string {
+  // 7 is Sunday, which a range can start with only as 0.
+  if (from > most) return `Use ${least}-${second}${step === 1 ? '' : `/${step}`}`
+  if (step === 1) return `Use two ranges: ${first}-${most},${least}-${second}`
+  const span = most - least + 1
+  const count = Math.floor((to + span - from) / step) + 1
+  const values = Array.from({ length: count }, (_, n) => least + ((from - least + n * step) % span))
+  return `Use a list: ${values.join(',')}`
 }
 
 function isWeek(rule: FieldRule): boolean {

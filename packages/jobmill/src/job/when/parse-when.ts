@@ -89,7 +89,7 @@ function interval(written: string, from: number, refuse: Refuse): Interval {
 
 function nickname(words: readonly Word[], refuse: Refuse): Calendar {
   const [{ text, at } = { text: '', at: 1 }, more] = words
-  if (more !== undefined) refuse(more.at, `nothing can follow ${text}`, 'Remove it')
+  if (more !== undefined) refuse(more.at, `nothing can follow ${text}`, `Remove ${quote(more.text)}`)
   const name = text.toLowerCase()
   const fields = NICKNAMES[name]
   if (fields !== undefined)

@@ -23,7 +23,12 @@ export function checkLabels(labels: CustomMetricLabels, field: string, taken: re
   checkObject(labels, field, "an object such as { outcome: ['sent', 'failed'] }")
   const entries = Object.entries(labels)
   if (entries.length > MOST_LABELS)
-    throw wrong(field, `has more than ${MOST_LABELS} labels`, Object.keys(labels), 'Remove some')
+    throw wrong(
+      field,
+      `has more than ${MOST_LABELS} labels`,
+      Object.keys(labels),
+      'Remove some of the labels',
+    )
   for (const [name, values] of entries) {
     if (!NAME.test(name) || taken.includes(name))
       throw new JobmillError('NAME_INVALID', 'has an invalid label name', {
@@ -68,7 +73,7 @@ export function labelsOf(rules: CustomMetricLabels, given: Labels, field: string
     if (values === true ? typeof value !== 'string' : !values.includes(value ?? ''))
       throw wrong(
         `${field}.${name}`,
-        'is not a declared value of this label',
+        values === true ? 'must be a string' : 'is not a declared value of this label',
         value,
         values === true ? 'Pass a string' : `Pass one of ${values.join(', ')}`,
       )

@@ -39,15 +39,19 @@ export interface CustomMetricTools {
   readonly families: (mostMs: number) => Promise<Family[]>
 }
 
-type Tell = (mostMs: number) => Promise<readonly Sample[]> | readonly Sample[]
+type Collect = (mostMs: number) => Promise<readonly Sample[]> | readonly Sample[]
 
 export function customMetrics(platform: Platform): CustomMetricTools {
-  const told = new Map<string, Omit<Family, 'samples'> & { readonly tell: Tell }>()
+  const registered = new Map<string, Omit<Family, 'samples'> & { readonly collect: Collect }>()
   /** Includes the series names of histograms. */
   const names = new Set<string>()
   const failures = new Map<string, number>()
 
-  function register(type: Family['type'], { name, help }: { name: string; help: string }, tell: Tell): void {
+  function register(
+    type: Family['type'],
+    { name, help }: { name: string; help: string },
+    collect: Collect,
+  ): void {
     const own = type === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => name + end) : [name]
     const taken = own.find((one) => names.has(one))
     if (taken !== undefined)
@@ -57,7 +61,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
         fix: 'Register a metric once, where the mill is created, and reuse the returned object; or use another name',
       })
     for (const one of own) names.add(one)
-    told.set(name, { name, type, help, tell })
+    registered.set(name, { name, type, help, collect })
   }
 
   const metrics: CustomMetrics = {
@@ -110,7 +114,10 @@ export function customMetrics(platform: Platform): CustomMetricTools {
     metrics,
     async families(mostMs) {
       const own = await Promise.all(
-        [...told.values()].map(async ({ tell, ...family }) => ({ ...family, samples: await tell(mostMs) })),
+        [...registered.values()].map(async ({ collect, ...family }) => ({
+          ...family,
+          samples: await collect(mostMs),
+        })),
       )
       const failed = [...failures].map(([gauge, value]) => ({ labels: { gauge }, value }))
       return [counter('gauge_failures_total', GAUGE_FAILURES, failed), ...own]

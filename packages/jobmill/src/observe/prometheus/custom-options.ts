@@ -66,7 +66,7 @@ export function checkCustomMetric(type: Family['type'], options: CustomMetricOpt
   checkObjectKeys(options, type, KEYS[type])
   const { name, help, labels = {} } = options
   if (typeof name !== 'string' || !NAME.test(name) || name.length > NAME_CHARS)
-    throw badName(name, `Use letters, digits, _ and :, at most ${NAME_CHARS}, and do not start with a digit`)
+    throw badName(name, `Use at most ${NAME_CHARS} letters, digits, _ and :, and do not start with a digit`)
   if (name.startsWith(PREFIX) && !OF_APPLICATIONS.test(name))
     throw badName(name, `Use another prefix: ${PREFIX} is reserved for the metrics of Jobmill`)
   if (name.endsWith('_total') !== (type === 'counter'))

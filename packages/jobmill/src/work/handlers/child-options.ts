@@ -47,7 +47,9 @@ export function childPlan(
   }
 }
 
-/** Read for every child, with the current values of this process. */
+/**
+ * Builds the environment of a child. Called for each one, so that it has the current values of this process.
+ */
 export function environment({ env, inheritEnv }: Omit<ChildPlan, 'killAfterMs'>): Record<string, string> {
   const inherited = ['PATH', ...inheritEnv].flatMap((name) => {
     const value = process.env[name]

@@ -60,7 +60,7 @@ export class PoolChild {
     }
     const lines = new LineSplitter(LONGEST_LINE_BYTES)
     group.stdout.on('data', (chunk: Buffer) => {
-      for (const line of lines.add(chunk)) this.#hear(line)
+      for (const line of lines.add(chunk)) this.#receive(line)
     })
     group.stderrPipe.on('data', (chunk: Buffer) => this.#stderr?.add(chunk))
     // A child without its pipes is useless. It is probably about to exit, and its exit status is worth
@@ -125,7 +125,7 @@ export class PoolChild {
     this.#killTimer = systemPlatform.timer(this.#killAfterMs, () => this.#group.stop(0))
   }
 
-  #hear(line: string | null): void {
+  #receive(line: string | null): void {
     if (this.#state === 'killed') return
     const request = this.#request
     if (request === undefined) {

@@ -118,7 +118,7 @@ export class Pool implements Service {
         if (halt.aborted) child.retire()
         return child
       } catch (error) {
-        // No child is left, so waiting jobs would wait for nothing.
+        // No child is left that could run the waiting jobs, so fail them now.
         if (this.#children.size === 0) this.#free.refuseAll(error as Error)
         await pause.wait(halt)
       }
