@@ -9,7 +9,8 @@ import './style.css'
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refused request would be refused again; a failed connection may succeed.
+      // Only server errors are retried: a refused request would be refused again, and the live refresh
+      // repeats a request that did not reach the server.
       retry: (times, error) => times < 2 && !(error instanceof Problem && error.status < 500),
       refetchOnWindowFocus: false,
       staleTime: 500,

@@ -9,8 +9,8 @@ const CONNECT_MS = 10_000
 const HEADER = Buffer.from('SQLite format 3\0')
 
 /**
- * Returns `made` if the database exists, `missing` if the first start would create it. Rejects with the
- * reason and the fix.
+ * Returns `made` if the SQLite file or the PostgreSQL schema exists, `missing` if the first start would
+ * create it. Rejects with the reason and the fix.
  */
 export async function checkPlace(address: string): Promise<'made' | 'missing'> {
   const place = placeOf(address)

@@ -41,7 +41,7 @@ export async function storeAt(
 
 function unknown(): JobmillError {
   // The value is left out because it may contain a password.
-  return new JobmillError('OPTION_INVALID', 'must be a database URL or a SQLite file', {
+  return new JobmillError('OPTION_INVALID', 'must be a PostgreSQL URL or a SQLite file', {
     field: 'database',
     fix: 'Use postgres://user@host/database or a file path',
   })

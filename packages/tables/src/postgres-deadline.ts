@@ -1,7 +1,7 @@
 /**
  * A pg pool for Kysely that enforces a deadline on every statement. The driver only stops waiting, while the
- * statement keeps running at the server and blocks the next user of the connection. So this module cancels
- * the statement at the server and closes its connection.
+ * statement keeps running on the server and blocks the next user of the connection. So this module cancels
+ * the statement on the server and closes its connection.
  */
 import { connect } from 'node:net'
 import { isJobmillError, JobmillError } from 'jobmill'
@@ -51,13 +51,13 @@ function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): Pos
       return instead(text)
     }
   }
-  /** The server rolls back the transaction when it closes the connection. */
+  /** Reports a rollback as done: the lost connection is closed on release, and the server then rolls back. */
   function instead(text: string): unknown {
     if (text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] }
     throw lost
   }
   return {
-    // Only plain statements: this package never uses cursors.
+    // The type also allows cursors, which this package never uses.
     query: query as PostgresPoolClient['query'],
     release: (isBroken = false) => client.release(lost !== null || isBroken),
   }
@@ -78,8 +78,8 @@ interface Known {
 }
 
 /**
- * Sends the cancel over a separate connection, as the protocol requires; poolers support this too. Delivery
- * is best effort.
+ * Sends the cancel request over a separate connection, as the protocol requires. Poolers forward such
+ * requests. Delivery is best effort.
  */
 function cancel(client: pg.PoolClient): void {
   const { host, port, processID, secretKey } = client as unknown as Known

@@ -3,7 +3,9 @@ import { open } from 'node:fs/promises'
 
 const OWNER_ALONE = 0o600
 
-/** Ignores errors here: opening the database reports them. SQLite copies the permissions to its WAL files. */
+/**
+ * Ignores errors, because opening the database reports them. SQLite copies the permissions to its WAL files.
+ */
 export async function makePrivate(file: string): Promise<void> {
   if (file === ':memory:') return
   await open(file, 'ax', OWNER_ALONE).then(

@@ -1,7 +1,7 @@
 /**
  * Kysely on a SQLite file that the mill and other processes also write. A transaction takes the write lock
- * when it begins, so it never fails halfway. If the file is locked, it retries from the event loop, because
- * the lock holder may need the same loop to finish.
+ * when it begins, so another writer cannot make it fail halfway. A statement that finds the file locked is
+ * retried from the event loop, because the lock holder may need the same loop to finish.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
@@ -57,7 +57,7 @@ function driverOn(handle: Sqlite.Database): Driver {
     beginTransaction: send('BEGIN IMMEDIATE'),
     commitTransaction: send('COMMIT'),
     async rollbackTransaction() {
-      // Some errors end the transaction on their own.
+      // After some errors, such as a full disk, SQLite has already rolled back.
       if (handle.inTransaction) handle.exec('ROLLBACK')
     },
     async destroy() {

@@ -4,9 +4,9 @@
  */
 import type Sqlite from 'better-sqlite3'
 
-/** More than an application has. The limit bounds memory if a statement text contains values. */
+/** More statements than an application has. The limit bounds memory if a statement text contains values. */
 const MOST = 200
-/** Statements that run once and change the schema that cached statements were prepared for. */
+/** Statements that are not worth caching, because each of them runs once. */
 const ONCE = /^\s*(?:create|alter|drop|pragma)\b/i
 
 export function statementsOf(handle: Sqlite.Database): (text: string) => Sqlite.Statement {

@@ -12,8 +12,8 @@ import { withinPostgres, withinSqlite } from './within.ts'
 
 export interface TableOptions {
   /**
-   * The prefix of the tables. On PostgreSQL, the suffix of their own schema, after the name of the mill's
-   * schema.
+   * Names the migration table, `<app>_migration`. On PostgreSQL, the tables are in `<schema>_<app>`, where
+   * `<schema>` is the schema of the mill.
    */
   readonly app: string
   readonly steps: readonly Step[]
@@ -23,7 +23,7 @@ export interface TableOptions {
   readonly deadlineMs?: number
   /** For tests: a clock that replaces the database clock. */
   readonly clock?: () => number
-  /** Called when an idle connection breaks (default: ignored). */
+  /** Called when a connection to PostgreSQL breaks (default: ignored). */
   readonly onError?: (error: Error) => void
 }
 
@@ -34,8 +34,8 @@ export interface Tables<T> extends StepTools {
   /** Writes rows and jobs in one transaction. Pass `tx` to `mill.enqueue` and `complete`. */
   readonly transaction: <R>(work: (db: Transaction<T>, tx: never) => Promise<R>) => Promise<R>
   /**
-   * The tables inside a transaction of the caller, passed as for `mill.enqueue`. It is neither begun nor
-   * ended here. `whole` names the columns with integers, which the caller's driver may return as text.
+   * The tables inside a transaction of the caller, passed as for `mill.enqueue`. The tables neither begin nor
+   * end it. `whole` names the integer columns that the caller's driver may return as strings.
    */
   readonly within: (tx: unknown, whole?: ReadonlySet<string>) => Kysely<T>
   /** Migrates the tables. Call it at the start of every process. */
@@ -117,7 +117,7 @@ function onPostgres<T>(
   })
   // Without a listener, a connection that the server closes would crash the process.
   pool.on('error', onError)
-  // The same for a connection in use. Its user gets the error from the failed statement.
+  // The same applies to a connection in use, whose user also gets the error from the failed statement.
   pool.on('connect', (client) => client.on('error', onError))
   const db = new Kysely<T>({
     dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf) }),

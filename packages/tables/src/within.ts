@@ -28,7 +28,7 @@ export function withinSqlite<T>(tx: unknown): Kysely<T> {
   if (!(tx instanceof Sqlite))
     throw invalid(
       'must be a handle of the better-sqlite3 that Jobmill uses',
-      'Pass the handle on which you began the transaction',
+      'Pass the handle of the transaction, opened with the version that npm ls better-sqlite3 prints for jobmill',
     )
   if (!tx.inTransaction)
     throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
@@ -36,8 +36,8 @@ export function withinSqlite<T>(tx: unknown): Kysely<T> {
 }
 
 /**
- * On PostgreSQL: a `pg` client, or a function `(text, values) => rows`. `whole` names the columns with
- * integers, which the caller's driver may return as text.
+ * On PostgreSQL: a `pg` client, or a function `(text, values) => rows`. `whole` names the integer columns
+ * that the caller's driver may return as strings.
  */
 export function withinPostgres<T>(tx: unknown, whole: ReadonlySet<string>): Kysely<T> {
   const send = senderOf(tx)

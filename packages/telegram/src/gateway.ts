@@ -25,7 +25,7 @@ export interface Gateway {
   /** Null without a database. */
   readonly mill: Mill<never> | null
   readonly sessions: Sessions
-  /** Null if no bot needs a session. */
+  /** Null if AUTH_SECRET is not set. */
   readonly codes: Codes | null
   /** The state of the webhooks at Telegram. */
   readonly webhooks: () => Promise<WebhookState[]>
@@ -38,7 +38,7 @@ export interface Gateway {
   readonly hurry: () => void
 }
 
-/** A failed start undoes what it began. */
+/** If the start fails, the parts that have started are stopped again. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions(options)
   const { config } = options
@@ -59,7 +59,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       metrics: counted,
       receive,
-      knock,
+      onWebhook,
       fault,
       states,
       upkeep,
@@ -77,16 +77,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await mill?.open()
     await tables.open()
     if (mill !== null) undo.push(() => mill.stop(hurried.signal.aborted ? { grace: 0 } : {}))
-    const look = health({
+    const probe = health({
       mill,
       tables,
       bots,
       undelivered: deliveryFailures(config.mode === 'webhook' ? states : null),
     })
-    const door = await listen(config.listen, (request, response) =>
-      (request.url ?? '').startsWith(WEBHOOK_PATH) ? knock(request, response) : look(request, response),
+    const server = await listen(config.listen, (request, response) =>
+      (request.url ?? '').startsWith(WEBHOOK_PATH) ? onWebhook(request, response) : probe(request, response),
     )
-    undo.push(door.close)
+    undo.push(server.close)
     const admin =
       mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
     if (admin !== null) undo.push(admin.close)
@@ -102,10 +102,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       stopping.abort()
       await Promise.all(reaching)
     })
-    log('info', 'gateway started', { url: door.url, bots: bots.length })
+    log('info', 'gateway started', { url: server.url, bots: bots.length })
     return {
       ...known,
-      url: door.url,
+      url: server.url,
       adminUrl: admin?.url ?? null,
       bots,
       mill,

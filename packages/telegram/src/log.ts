@@ -12,6 +12,6 @@ export function logTo(option: LogOption = 'silent'): Log {
   const logger = loggerFor(option)
   return (level, message, fields) => {
     const pairs = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`)
-    logger?.[level](`telegram: ${message} (${pairs.join(', ')})`, fields)
+    logger?.[level](`telegram: ${message}${pairs.length === 0 ? '' : ` (${pairs.join(', ')})`}`, fields)
   }
 }

@@ -24,7 +24,7 @@ export interface GatewayOptions {
   /** For tests. */
   readonly fault?: Fault
   readonly random?: () => number
-  /** Provides the process clock. The database keeps its own. */
+  /** Provides the clock and the timers of the process. The database uses its own clock. */
   readonly platform?: Platform
   /** The time limit of a synchronous bot's handler (default 30 s). */
   readonly handlerMs?: number
@@ -43,17 +43,18 @@ const KEYS: Readonly<Record<keyof GatewayOptions, true>> = {
 const ADMIN_KEYS = ['tokens', 'authenticate', 'insecure'] as const
 /** The longest delay of a timer in Node. */
 const LONGEST_HANDLER_MS = 2 ** 31 - 1
-/** The settings that the gateway reads first. */
+/** Some settings that every config from `readConfig` has. */
 const CONFIG_KEYS = ['bots', 'listen', 'retention', 'apiRoot'] as const satisfies (keyof GatewayConfig)[]
 
-/** Reports an option that is missing, misspelled, or not a config from `readConfig`. */
+/** Throws if an option is missing or misspelled, or if the config does not come from `readConfig`. */
 export function checkOptions(options: GatewayOptions): void {
   checkObjectKeys(options, 'options', Object.keys(KEYS))
   checkConfig(options.config)
   const { handlers, admin, fault, random, platform, handlerMs } = options
   if (handlers !== undefined) checkHandlers(handlers)
   if (admin !== undefined) checkObjectKeys(admin, 'admin', ADMIN_KEYS)
-  if (fault !== undefined) checkFunction(fault, 'fault', 'Pass a function that takes the name of a step')
+  if (fault !== undefined)
+    checkFunction(fault, 'fault', 'Pass a function that takes the name of a fault point')
   if (random !== undefined) checkFunction(random, 'random', 'Pass a function such as Math.random')
   if (platform !== undefined) checkPlatform(platform)
   if (handlerMs !== undefined) checkWhole(handlerMs, 'handlerMs', { least: 1, most: LONGEST_HANDLER_MS })
@@ -62,7 +63,7 @@ export function checkOptions(options: GatewayOptions): void {
 function checkHandlers(handlers: unknown): void {
   checkObjectKeys(handlers, 'handlers', Object.keys(Object(handlers) as object))
   for (const [name, handler] of Object.entries(handlers as object))
-    checkFunction(handler, `handlers.${name}`, 'Pass a function that takes an update')
+    checkFunction(handler, `handlers.${name}`, 'Pass a function that takes the context of an update')
 }
 
 function checkConfig(config: unknown): void {

@@ -68,7 +68,7 @@ export function partsOf(
           ...millOptions(config),
           store,
           jobs: bots.flatMap((bot) => [
-            // Synchronous bots too: jobs from before the switch still have to run.
+            // Synchronous bots need both kinds too: for updates that became jobs, and for replies.
             updateJob(bot, {
               bots,
               sessions: open,
@@ -85,7 +85,7 @@ export function partsOf(
           ...(platform === undefined ? {} : { platform }),
         })
   const states = webhookStates(bots)
-  if (mill !== null) counted.tell(mill, states)
+  if (mill !== null) counted.attach(mill, states)
   const run = atOnce({
     mill,
     tables,
@@ -108,7 +108,7 @@ export function partsOf(
     atOnce: hidingCodes(run, hurry),
     log,
   })
-  const knock = webhook({
+  const onWebhook = webhook({
     botOf: (slug) => bots.find((bot) => bot.slug === slug),
     receive,
     maxBodyBytes: config.maxBodyBytes,
@@ -126,7 +126,7 @@ export function partsOf(
     codes: allCodes,
     metrics: counted,
     receive,
-    knock,
+    onWebhook,
     fault,
     states,
     upkeep,

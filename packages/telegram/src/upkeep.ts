@@ -1,4 +1,4 @@
-/** Cleans up the gateway's tables: expired sessions and codes, and updates that cannot repeat. */
+/** Cleans up the gateway's tables: expired sessions and codes, and updates that cannot be redelivered. */
 import type { OwnDuty, Platform } from 'jobmill'
 import { sql, type Tables } from 'jobmill-tables'
 import type { StartedReplies } from './sessions/started-replies.ts'
@@ -20,7 +20,7 @@ export function upkeepDuty(tools: UpkeepTools): OwnDuty {
   return { name: 'telegram', every: EVERY_MS, run: () => cleanUp(tools) }
 }
 
-interface UpkeepEars {
+interface UpkeepEvents {
   readonly onError: (error: unknown) => void
   /** Called after a pass that deleted rows, with the counts. */
   readonly onDeleted: (counts: Readonly<Record<string, number>>) => void
@@ -33,7 +33,7 @@ interface UpkeepEars {
 export function upkeepTimer(
   tools: UpkeepTools,
   platform: Pick<Platform, 'timer'>,
-  { onError, onDeleted }: UpkeepEars,
+  { onError, onDeleted }: UpkeepEvents,
 ): () => void {
   let isOver = false
   const arm = () => platform.timer(EVERY_MS, () => void pass(), { unref: true })
@@ -52,7 +52,7 @@ export function upkeepTimer(
 
 async function cleanUp({ tables, claims, replies, dedupeMs }: UpkeepTools) {
   const { now } = tables
-  // Telegram does not repeat an update after this time.
+  // Telegram does not redeliver an update after this time.
   const before = sql<number>`${now} - ${sql.lit(dedupeMs)}`
   await inBatches('telegram_try', ['key'], sql`at < ${before}`)
   await inBatches('telegram_wrong', ['user_id'], sql`since < ${before} AND locked_until <= ${now}`)

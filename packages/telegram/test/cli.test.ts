@@ -89,12 +89,14 @@ test('check reports the bots or all problems, and creates nothing', async () => 
     JOBMILL_TOKENS_FILE: '/nowhere',
   })
   expect([wrong.code, wrong.out]).toEqual([2, ''])
-  expect(wrong.err).toContain('error   BOT_ECHO_TOKEN: is not set\n        Set it, or BOT_ECHO_TOKEN_FILE')
+  expect(wrong.err).toContain(
+    'error   BOT_ECHO_TOKEN: is not set\n        Set it to the token from @BotFather, or BOT_ECHO_TOKEN_FILE',
+  )
   expect(wrong.err).toContain('error   AUTH_SECRET: is not set')
   expect(wrong.err).toContain(
     'warning BOT_ECHO_TOKN: is set, but no bot uses it\n        Did you mean BOT_ECHO_TOKEN?',
   )
-  expect(wrong.err).toContain('error   DATABASE_URL: must be a database URL or a SQLite file')
+  expect(wrong.err).toContain('error   DATABASE_URL: must be a PostgreSQL URL or a SQLite file')
   expect(wrong.err).toContain('error   JOBMILL_TOKENS_FILE: names /nowhere, which cannot be read (ENOENT)')
   expect(wrong.err).not.toContain('hidden')
   expect((await type(['check'], { ADMIN_LISTEN: '', TELEGRAM_CONFIG: '/nowhere.yaml' })).err).toContain(
@@ -110,7 +112,7 @@ test('check reports the bots or all problems, and creates nothing', async () => 
   })
   expect(await type(['check'], { JOBMILL_TOKENS: '# nobody\nada boss 0123456789abcdef' })).toMatchObject({
     code: 2,
-    err: expect.stringContaining('error   JOBMILL_TOKENS, line 2: contains no valid token') as string,
+    err: expect.stringContaining('error   JOBMILL_TOKENS, line 2: contains an invalid token') as string,
   })
   expect(readdirSync(folder)).toEqual(['telegram.yaml'])
 })
@@ -140,7 +142,7 @@ test('check reports the problems of config, tokens and database together', async
   ).toEqual([
     2,
     expect.stringMatching(/^error {3}TELEGRAM_CONFIG_YAML \(line 3, column 3\): is not valid YAML: /),
-    'error   JOBMILL_TOKENS, line 1: contains no valid token',
+    'error   JOBMILL_TOKENS, line 1: contains an invalid token',
     expect.stringMatching(/^error {3}.*nowhere/),
   ])
 })

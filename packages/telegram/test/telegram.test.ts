@@ -105,7 +105,7 @@ test('C trouble with Telegram is logged once without the token, shown in /readyz
   await expect.poll(ready).toEqual({ ok: true })
   expect(fake.calls.filter(({ method }) => method === 'getMe')).toHaveLength(3)
   expect(lines.filter((line) => line.includes('rejected the token'))).toHaveLength(1)
-  expect(lines.filter((line) => line.includes('Telegram is reachable again'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('bot is connected to Telegram again'))).toHaveLength(1)
   expect(lines.join('\n')).not.toContain(token)
   const beneath = Object.assign(new Error(`request to ${fake.url}/bot${token}/getMe failed`), {
     code: 'ECONNREFUSED',

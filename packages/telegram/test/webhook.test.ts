@@ -299,7 +299,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
     const id = (await mill?.holder('telegram 7002:60')) ?? ''
     await expect
       .poll(async () => (await mill?.get(id))?.result)
-      .toEqual({ handled: 'no', because: 'the session has expired' })
+      .toEqual({ handled: 'no', because: 'the sender is no longer logged in' })
     const sends = await mill?.list({ queue: 'telegram.gated.send', payloadText: '-770' })
     expect(sends?.jobs).toEqual([])
   })

@@ -19,7 +19,7 @@ export function isFull(error: unknown): boolean {
   return codesOf(error).some((code) => FULL.has(code))
 }
 
-/** The database itself reported it, so it has rolled back. */
+/** The database itself reported that it is full, so it has rolled back. */
 export function isFullDatabase(error: unknown): boolean {
   return codesOf(error).some((code) => FULL_DATABASE.has(code))
 }

@@ -19,7 +19,10 @@ import { quote } from './inbox/words.ts'
 import type { Schema } from './tables/schema.ts'
 
 export interface UploadsOptions {
-  /** From `openTables(address, { app: 'uploads', steps: STEPS })`. The inbox opens and closes them. */
+  /**
+   * From `openTables(address, { app: 'uploads', steps: STEPS })`. The inbox opens them; close them after
+   * `stop`.
+   */
   readonly tables: Tables<Schema>
   /** `directoryBlobs(folder)` or `postgresBlobs(tables)`. */
   readonly blobs: BlobStore
@@ -102,7 +105,8 @@ export function checkOptions(options: UploadsOptions): void {
   if (metricsByMailbox !== undefined) checkBoolean(metricsByMailbox, 'metricsByMailbox')
   if (onError !== undefined)
     checkFunction(onError, 'onError', 'Pass a function that takes an error and the name of the failed step')
-  if (fault !== undefined) checkFunction(fault, 'fault', 'Pass a function that takes the name of a step')
+  if (fault !== undefined)
+    checkFunction(fault, 'fault', 'Pass a function that takes the name of a fault point')
   if (platform !== undefined) checkPlatform(platform)
 }
 
@@ -172,7 +176,7 @@ export function resolveLimits(given: Numbers): Limits {
   })
 }
 
-/** Never more than a request can carry. Without a setting, as much as fits. */
+/** The default is lowered to what a request can carry; a setting above that is refused. */
 function fileBytes(given: Numbers, most: number): number {
   const bytes = whole(given, 'maxFileBytes', 1)
   if (bytes <= most || given.maxFileBytes === undefined) return Math.min(bytes, most)

@@ -19,7 +19,7 @@ export const REFUSALS = {
   METHOD_WRONG: [405, 'Method not allowed'],
   TOO_SLOW: [408, 'The request took too long'],
   HASH_DIFFERS: [409, 'The SHA-256 does not match'],
-  CURSOR_GONE: [410, 'The cursor is ahead of this mailbox'],
+  CURSOR_GONE: [410, 'The cursor does not fit this mailbox'],
   ETAG_DIFFERS: [412, 'The ETag does not match'],
   FILE_TOO_LARGE: [413, 'A file is too large'],
   REQUEST_TOO_LARGE: [413, 'The request is too large'],
@@ -34,7 +34,7 @@ export const REFUSALS = {
   INTERNAL: [500, 'Internal error; see the log of the inbox'],
   BUSY: [503, 'Too many open event streams and long polls'],
   STOPPING: [503, 'The inbox is shutting down'],
-  UNAVAILABLE: [503, 'The database is not available'],
+  UNAVAILABLE: [503, 'The inbox is temporarily unavailable'],
   QUOTA_BYTES: [507, 'Size quota of the mailbox exceeded'],
   DISK_FULL: [507, 'No space left to store files'],
 } as const satisfies Record<string, readonly [number, string]>

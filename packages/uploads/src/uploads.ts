@@ -3,7 +3,7 @@ import { JobmillError, loggerFor, type Mill, type OwnDuty, systemPlatform } from
 import { indentedLines } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
-import { countForeignRequests, countSwept, tellPending } from './inbox/metrics.ts'
+import { countForeignRequests, countSwept, registerPendingGauges } from './inbox/metrics.ts'
 import { lastSeqs } from './inbox/feed.ts'
 import { identityOf } from './inbox/identity.ts'
 import { foreign, type ForeignTarget } from './inbox/foreign.ts'
@@ -94,13 +94,13 @@ export function uploads(options: UploadsOptions): Inbox {
       await look.end()
     }
   }
-  let isTold = false
+  let hasMetrics = false
   async function begin(mill: Mill<never> | undefined): Promise<void> {
-    if (mill !== undefined && !isTold) {
-      isTold = true
+    if (mill !== undefined && !hasMetrics) {
+      hasMetrics = true
       counted = countSwept(mill)
       countForeign = countForeignRequests(mill)
-      tellPending(mill, inside, options.metricsByMailbox ?? false)
+      registerPendingGauges(mill, inside, options.metricsByMailbox ?? false)
     }
     await inside.room.makeWay()
     await tables.open()

@@ -56,7 +56,7 @@ test('a typo gets a suggestion and exit code 2', async () => {
       /^error {3}--admin-bind: refusing to serve Mission Control .* Set JOBMILL_TOKENS/,
     ],
     [['start', '--admin-port', '8788'], /^error {3}--admin-port: port 8788 is already used by the mailboxes/],
-    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a database URL or a SQLite file/],
+    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a PostgreSQL URL or a SQLite file/],
     [
       ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
       /^error {3}--quota-bytes: must be a size \(got "lots"\)/,

@@ -116,7 +116,7 @@ job: { kind: file.received, queue: files }
       "inbox.yaml:3 quotaBytes: must be a number of bytes or a size such as '100MiB'",
       "inbox.yaml:2 ackRetention: must be a duration in ms, s, m, h and d, such as '90s', '1h30m' or '24h'; 0 means immediately",
       "UPLOADS_SWEEP_EVERY: must be a duration in ms, s, m, h and d, such as '90s', '1h30m' or '24h', of at least 1 s",
-      'inbox.yaml job.kind: must be a text',
+      'inbox.yaml job.kind: must be a string',
       `inbox.yaml:4 foo: is an unknown setting. Use one of ${NAMES.join(', ')}`,
       `inbox.yaml:6 prot: is an unknown setting. Did you mean port? Use one of ${NAMES.join(', ')}`,
     ])
@@ -164,7 +164,7 @@ job: { kind: file.received, queue: files }
     expect(problemsOf(fileOf('b: 1\na: [1\nc'))).toEqual([
       expect.stringMatching(/^inbox\.yaml \(line 3, column 1\): is not valid YAML: .*[^:]\. Check the /),
     ])
-    expect(problemsOf(fileOf('- 1'))[0]).toContain('must be a list of settings')
+    expect(problemsOf(fileOf('- 1'))[0]).toContain('must be a map of settings')
     expect(problemsOf('nowhere.yaml')).toEqual([
       'nowhere.yaml: file does not exist. Pass an existing file with --config',
     ])

@@ -614,7 +614,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       for (const response of [await get(box, file), await post(box, file), await box.ask('/uploads')])
         expect(await refusal(response)).toEqual({
           type: 'urn:jobmill-uploads:UNAVAILABLE',
-          title: 'The database is not available',
+          title: 'The inbox is temporarily unavailable',
           status: 503,
           code: 'UNAVAILABLE',
         })

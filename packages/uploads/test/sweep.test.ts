@@ -269,7 +269,7 @@ describe.each(PLACES)('the sweep on %s', (place) => {
       await box.sent('a', 'b', 'c')
       made.later(DAY_MS)
       stuck = '/1'
-      await expect(made.inbox.sweep()).rejects.toThrow('1 blobs could not be deleted')
+      await expect(made.inbox.sweep()).rejects.toThrow('1 blob could not be deleted')
       expect(await leftOf(made, box)).toMatchObject({ files: 1, blobs: 1 })
       stuck = ''
       expect(await made.inbox.sweep()).toEqual({ ...NONE, expired_unfetched: 1 })

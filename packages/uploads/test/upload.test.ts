@@ -270,7 +270,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       try {
         expect(await refusal(await box.upload([{ bytes: 'x' }, { bytes: 'y' }]))).toEqual({
           type: 'urn:jobmill-uploads:UNAVAILABLE',
-          title: 'The database is not available',
+          title: 'The inbox is temporarily unavailable',
           status: 503,
           code: 'UNAVAILABLE',
         })

@@ -5,7 +5,7 @@ import { token } from './session.ts'
 /** Base path of the dashboard, from its <base> element: `/` or `/ops/mill/`. */
 export const BASE = new URL(document.baseURI).pathname
 
-/** A request that the API refused, with its code and, where they help, the field and the fix. */
+/** A failed request, with the code of the API and, where they help, the field and the fix. */
 export class Problem extends Error {
   readonly status: number
   readonly code: string

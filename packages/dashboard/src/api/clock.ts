@@ -1,6 +1,6 @@
 /** The server's clock. A device whose clock is wrong must not decide what is late or how old a job is. */
 
-/** The server reports its time in whole seconds. A smaller difference is network delay. */
+/** The server reports its time in whole seconds. A smaller difference may be rounding or network delay. */
 const NOTICED_MS = 3_000
 
 let aheadMs = 0

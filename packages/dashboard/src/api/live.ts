@@ -50,7 +50,7 @@ const AGAIN_MS = 3_000
 
 /**
  * Calls `changed(true)` for every report of the server and `changed(false)` when the stream is lost.
- * Reconnects until it is stopped.
+ * Reconnects until the signal fires or the server denies access.
  */
 async function listen(signal: AbortSignal, changed: (isConnected: boolean) => void): Promise<void> {
   while (!signal.aborted) {
@@ -65,7 +65,7 @@ async function listen(signal: AbortSignal, changed: (isConnected: boolean) => vo
         if (value.includes('event:')) changed(true)
       }
     } catch {
-      // The connection was lost or closed by us; both are reported below.
+      // The connection was lost, or this function was stopped; both are handled below.
     }
     if (signal.aborted) return
     changed(false)

@@ -56,7 +56,10 @@ export interface Ranging {
   readonly leave: () => void
 }
 
-/** The shortest range that can be zoomed to; finer data does not exist. */
+/**
+ * The shortest range that can be zoomed to. The finest buckets have 10 s, so a shorter one would show few
+ * points.
+ */
 const SHORTEST_MS = 60_000
 
 export function useRange(otherwise: Preset = '1h'): Ranging {

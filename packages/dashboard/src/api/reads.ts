@@ -26,7 +26,7 @@ interface How {
   readonly enabled?: boolean
   /** Keeps the previous data on screen while the next response loads. */
   readonly keep?: boolean
-  /** Compares with the previous data so that equal parts are not rendered again; off for large responses. */
+  /** Skips the comparison with the previous data, which costs more than it saves for a large response. */
   readonly isLarge?: boolean
   /** For expensive responses that change slowly: the shortest time between two fetches. */
   readonly atMostEveryMs?: number

@@ -15,9 +15,9 @@ const firstLine = (value: unknown): string => text(value).split('\n', 1)[0] ?? '
 
 const WORDS: Readonly<Record<string, Words>> = {
   'kind-unknown': ({ kind, near }) =>
-    `A ${text(kind)} job was enqueued, but this process has no such kind. Did you mean ${text(near)}?`,
+    `A ${text(kind)} job was enqueued, but the process that enqueued it has no such kind. Did you mean ${text(near)}?`,
   'queue-unknown': ({ near }, { queue }) =>
-    `A job was enqueued to ${text(queue)}, but the process has no such queue. Did you mean ${text(near)}?`,
+    `A job was enqueued to ${text(queue)}, but the process that enqueued it has no such queue. Did you mean ${text(near)}?`,
   'lease-lost': ({ kind }) => `A ${text(kind)} job lost its lease; its outcome was not saved`,
   stuck: ({ kind, sinceMs }) =>
     `A ${text(kind)} job was asked to stop ${long(sinceMs)} ago and is still running`,

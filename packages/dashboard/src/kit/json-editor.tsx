@@ -80,7 +80,7 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
             ref={numbers}
             className="absolute inset-x-0 top-0 py-1.5 pr-2 text-right font-mono text-xs leading-5 text-soft"
           >
-            {/* One text, however many lines there are; the line that is wrong is said below. */}
+            {/* One text node for all lines. The message below names the wrong line. */}
             <pre className="font-mono">{numbersOf(lines)}</pre>
           </div>
         </div>

@@ -77,7 +77,10 @@ function describe(
 ): string {
   const end = inside === '{' ? '}' : ']'
   if (char === undefined) return inside === undefined ? 'Empty; enter null for no value' : `Missing ${end}`
-  if (ends) return next === 'colon' ? 'Missing colon and value' : `Remove the comma before ${end}`
+  if (ends && inside !== undefined) {
+    if (next === 'colon') return 'Missing colon and value'
+    return next === 'value' && inside === '{' ? 'Missing value' : `Remove the comma before ${end}`
+  }
   if (char === '"' && next !== 'colon' && next !== 'comma or end' && next !== 'nothing')
     return 'String is not closed, or contains a line break or an invalid \\ escape'
   if (char === "'" || char === '`') return 'Strings must be in double quotes'

@@ -94,7 +94,7 @@ export function TipLayer() {
     if (tip === null || now === null) return undefined
     // The target may have been removed.
     if (!now.about.isConnected) return show(null)
-    // Hide and show again, so that the tooltip is above any popover opened since.
+    // The cleanup hides the tooltip, so this shows it above any popover that was opened since.
     tip.showPopover()
     const about = now.about.getBoundingClientRect()
     const own = tip.getBoundingClientRect()

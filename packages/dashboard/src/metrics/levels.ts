@@ -9,7 +9,7 @@ interface At {
 }
 
 /** How far before a range to fetch, so that its first values are known. */
-export const TOLD_WITHIN_MS = 6 * 60_000
+export const LOOKBACK_MS = 6 * 60_000
 
 interface Levels<Point extends At> {
   readonly bins: Bins
@@ -30,7 +30,7 @@ export function levelsIn<Point extends At>({
     const value = level(point)
     return value === null ? [] : [{ at: point.at, value }]
   })
-  const holdsMs = Math.max(TOLD_WITHIN_MS, 2 * resolutionMs)
+  const holdsMs = Math.max(LOOKBACK_MS, 2 * resolutionMs)
   let next = 0
   /** A queue without points is empty. */
   let last = { at: 0, value: 0 }

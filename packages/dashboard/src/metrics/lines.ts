@@ -48,10 +48,10 @@ export function doneByQueueLines(bins: Bins, queues: Queues): Line[] {
   ]
 }
 
-const STANDING = ['scheduled', 'ready', 'running'] as const
+const BACKLOG = ['scheduled', 'ready', 'running'] as const
 
-export function standingLines(bins: Bins, queues: Queues, resolutionMs: number): Line[] {
-  return STANDING.map((state) => ({
+export function backlogLines(bins: Bins, queues: Queues, resolutionMs: number): Line[] {
+  return BACKLOG.map((state) => ({
     name: state,
     colour: state,
     values: totalOf(
@@ -60,7 +60,7 @@ export function standingLines(bins: Bins, queues: Queues, resolutionMs: number):
           bins,
           resolutionMs,
           points,
-          // Servers before this release do not report it.
+          // Older servers do not report this gauge.
           level: ({ counts }) =>
             (counts as Partial<QueueMetrics['counts']> | undefined)?.[state]?.mean ?? null,
         }),

@@ -7,7 +7,7 @@ import { type Read, useSeries } from '../api/reads.ts'
 import type { Series } from '../api/types/history.ts'
 import { useNow } from '../kit/time.tsx'
 import { type Bins, binsOf } from './bins.ts'
-import { TOLD_WITHIN_MS } from './levels.ts'
+import { LOOKBACK_MS } from './levels.ts'
 import { paceFor, resolutionFor } from './resolution.ts'
 
 export interface Charted {
@@ -22,7 +22,7 @@ export function useChartSeries(range: Range, queues: number | undefined, query: 
   const wider: Range = {
     ...range,
     // Start a little earlier: a gauge that has not changed since then is not written again.
-    ends: () => ({ from: Math.max(0, range.ends().from - TOLD_WITHIN_MS), to: range.ends().to }),
+    ends: () => ({ from: Math.max(0, range.ends().from - LOOKBACK_MS), to: range.ends().to }),
     key: `${range.key} and before`,
   }
   const read = useSeries(

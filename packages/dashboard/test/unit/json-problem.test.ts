@@ -23,6 +23,10 @@ test.each([
   ['1 2', '1:3 Unexpected text after the value'],
   ['[01]', '1:2 Invalid value; strings must be in double quotes'],
   ['[1, 2,]', '1:7 Remove the comma before ]'],
+  ['{"a": }', '1:7 Missing value'],
+  ['{"a"}', '1:5 Missing colon and value'],
+  ['{}]', '1:3 Unexpected text after the value'],
+  [']', '1:1 Invalid value; strings must be in double quotes'],
 ])('%j', (text, says) => {
   expect(problem(text)).toBe(says)
 })

@@ -28,6 +28,12 @@ describe('every problem has its path', () => {
     ['const', { const: { a: [1] } }, { a: [2] }, ['must be {"a":[1]}']],
     ['const in another order', { const: { a: 1, b: 2 } }, { b: 2, a: 1 }, []],
     ['enum', { enum: ['a', 1] }, 'b', ['must be one of "a", 1']],
+    [
+      'enum',
+      { enum: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] },
+      0,
+      ['must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …'],
+    ],
     ['bounds', { minimum: 2, exclusiveMaximum: 5 }, 5, ['must be less than 5']],
     ['a step', { multipleOf: 0.1 }, 0.3, []],
     ['not a step', { multipleOf: 2 }, 3, ['must be a multiple of 2']],

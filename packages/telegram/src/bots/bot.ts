@@ -14,8 +14,8 @@ export interface Bot extends BotConfig {
   /** Null until Telegram has reported it. */
   username: string | null
   /**
-   * Why the bot cannot use Telegram: `token` is refused, or Telegram is `unreached`. Null if it works or is
-   * not known yet.
+   * Why the bot cannot use Telegram. `token`: Telegram rejects its token. `unreached`: the setup at Telegram
+   * failed for another reason. Null if the bot works, or is not set up yet.
    */
   trouble: 'token' | 'unreached' | null
   /** Closes the keep-alive connections. */
@@ -23,7 +23,8 @@ export interface Bot extends BotConfig {
 }
 
 /**
- * Longer than Telegram takes, and shorter than the shutdown grace period, so that calls in flight can finish.
+ * Longer than Telegram takes to answer, and shorter than the shutdown grace period, so that calls in flight
+ * can finish.
  */
 const CALL_SECONDS = 20
 
@@ -55,9 +56,11 @@ export function isListed({ allowedUsers }: BotConfig, userId: number | null): bo
 /** The text that explains to a user how to log in. */
 export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
   if (bot.words.prompt !== '') return bot.words.prompt
-  const door = bots.find(({ handler }) => handler === 'auth')
+  const loginBot = bots.find(({ handler }) => handler === 'auth')
   const where =
-    door === undefined ? '' : ` with ${door.username === null ? `the bot ${door.slug}` : `@${door.username}`}`
+    loginBot === undefined
+      ? ''
+      : ` with ${loginBot.username === null ? `the bot ${loginBot.slug}` : `@${loginBot.username}`}`
   return `Please log in first${where}: send /auth and your code.`
 }
 

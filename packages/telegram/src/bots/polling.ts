@@ -1,6 +1,7 @@
 /**
- * Long polling, for machines that Telegram cannot call. Chats run in parallel. An update is acknowledged only
- * when it and all updates before it are stored or handled; the acknowledgment is the offset of the next call.
+ * Long polling, for machines that Telegram cannot reach. Chats run in parallel. An update is acknowledged
+ * only when it and all updates before it are stored or handled; the acknowledgment is the offset of the next
+ * call.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { notReceived, type Receive } from '../intake/receive.ts'
@@ -29,14 +30,14 @@ const BATCH = 100
 export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: PollTools): Promise<void> {
   /** Ids of updates that are received and not finished. */
   const open = new Set<number>()
-  /** Ids of finished updates. Telegram repeats them until all updates before them are acknowledged. */
+  /** Ids of finished updates. Telegram redelivers them until all updates before them are acknowledged. */
   let done = new Set<number>()
   const lanes = new Map<string, Promise<void>>()
   /** The last id seen. Telegram restarts its ids at a random number after a week without updates. */
   let last = -1
   let pauseMs = FIRST_PAUSE_MS
 
-  /** Retries until the update is stored; later updates of the same chat wait. */
+  /** Retries until the update is stored or handled; later updates of the same chat wait. */
   async function take(update: RawUpdate): Promise<void> {
     const { chatId } = factsOf(update)
     await fault('poll.received', chatId)
@@ -77,12 +78,12 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
   while (!signal.aborted) {
     try {
       const offset = open.size > 0 ? Math.min(...open) : last + 1
-      // While updates are unacknowledged, Telegram answers immediately and repeats them.
+      // While updates are unacknowledged, Telegram answers immediately and redelivers them.
       const timeout = open.size > 0 ? 0 : WAIT_SECONDS
       const askedAt = performance.now()
       const updates = await bot.api.getUpdates({ offset, timeout, limit: BATCH }, signal as never)
       const ids = updates.map(({ update_id: id }) => id)
-      // Updates that Telegram no longer repeats are acknowledged.
+      // Updates that Telegram no longer redelivers are acknowledged.
       done = new Set(ids.filter((id) => done.has(id)))
       let news = 0
       for (const given of updates) {
@@ -92,7 +93,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
       if (ids.length > 0) last = Math.max(...ids)
       pauseMs = FIRST_PAUSE_MS
       await settled()
-      // Limits the polling rate when Telegram repeats known updates only.
+      // Limits the polling rate when Telegram only redelivers known updates.
       if (news === 0) await rest(FIRST_PAUSE_MS - (performance.now() - askedAt))
     } catch (error) {
       if (signal.aborted) break
@@ -108,7 +109,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
     if (ms > 0) await pause(ms, undefined, { signal }).catch(() => {})
   }
 
-  /** Waits until no update is open, at most briefly, because new updates may arrive. */
+  /** Waits until no update is open, for at most a second, because new updates may arrive. */
   async function settled(): Promise<void> {
     if (open.size === 0) return
     const moment = new AbortController()

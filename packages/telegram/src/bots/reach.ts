@@ -41,7 +41,7 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
       const waitMs = Math.max(pauseMs, retryAfterMs(error) ?? 0)
       const { what, isRefused } = troubleWith(bot, error)
       bot.trouble = isRefused ? 'token' : 'unreached'
-      // Log each problem once. It is retried until it works, and the recovery is logged too.
+      // Log a problem once, although every retry meets it. The recovery is logged too.
       if (what !== lastLogged)
         log('error', what, { bot: bot.slug, error: reasonOf(error), againInMs: waitMs })
       lastLogged = what
@@ -49,6 +49,7 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
   }
-  if (lastLogged !== '' && !signal.aborted) log('info', 'Telegram is reachable again', { bot: bot.slug })
+  if (lastLogged !== '' && !signal.aborted)
+    log('info', 'bot is connected to Telegram again', { bot: bot.slug })
   if (mode === 'polling') await poll(bot, tools)
 }

@@ -15,7 +15,11 @@ export function troubleWith({ slug }: { readonly slug: string }, error: unknown)
     isRefused,
     what: isRefused
       ? `Telegram rejected the token: check ${botVariable(slug, 'TOKEN')}`
-      : 'Telegram is unreachable',
+      : error instanceof GrammyError
+        ? 'Telegram answered with an error'
+        : error instanceof HttpError
+          ? 'Telegram is unreachable'
+          : 'bot could not be set up',
   }
 }
 

@@ -1,4 +1,4 @@
-/** Sets the webhooks at Telegram when they changed, and reads their state. */
+/** Sets the webhooks at Telegram when their settings have changed, and reads their state. */
 import { createHash } from 'node:crypto'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from '../sessions/steps.ts'

@@ -19,7 +19,7 @@ export const check: Command = {
       if (isJobmillError(looked) && looked.code !== 'OPTION_INVALID') io.err(`error   ${looked.message}`)
       return EXIT.usage
     }
-    // On its own, a database error has its own exit code.
+    // If it is the only problem, a database error has its own exit code.
     if (isJobmillError(looked)) throw looked
     const names = config.bots.map(
       ({ slug, handler, async }) => `${slug} (${handler}${async ? ', async' : ''})`,

@@ -1,4 +1,4 @@
-/** One-time login codes: created here, passed to a person, and typed to the bot. */
+/** The commands for one-time login codes, which an operator creates and a user sends to the login bot. */
 import { existsSync } from 'node:fs'
 import { durationMs, JobmillError } from 'jobmill'
 import { EXIT, type Given, nearest } from 'jobmill/cli'
@@ -35,7 +35,7 @@ const issueCode: Command = {
 
 const listCodes: Command = {
   words: 'codes list',
-  says: 'list valid codes and who used them',
+  says: 'list unexpired codes and who used them',
   async run(given, io) {
     const found = authOf(given, io)
     if (found === null) return EXIT.usage
@@ -65,7 +65,7 @@ function authOf(given: Given, io: Io): Found | null {
   io.err(
     auth === null
       ? 'error   AUTH_SECRET: is not set, but codes are hashed with it\n        Set it to 16 or more random characters'
-      : 'error   store: is none, so a code would be lost when this command ends\n        Remove store: none from the config',
+      : 'error   store: is none, so codes cannot be stored\n        Remove store: none from the config',
   )
   return null
 }

@@ -52,7 +52,7 @@ export function examine(given: Given, { env, err }: Io): Examined | null {
     found.error(
       'JOBMILL_TOKENS',
       'is not set, but Mission Control would be reachable from other machines',
-      'Set it, or JOBMILL_TOKENS_FILE, to lines of "name role token"; or bind admin to 127.0.0.1:PORT',
+      'Set it to lines of "name role token", or JOBMILL_TOKENS_FILE to a file with them; or bind admin to 127.0.0.1:PORT',
     )
   if (tokens !== undefined) refuseTokens(tokens, found)
   const isWrong = found.problems.length > 0
@@ -64,7 +64,7 @@ function refuseTokens(tokens: string, found: Problems): void {
     readTokens(tokens, 'JOBMILL_TOKENS')
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(error.field ?? 'JOBMILL_TOKENS', 'contains no valid token', error.fix ?? '')
+    found.error(error.field ?? 'JOBMILL_TOKENS', 'contains an invalid token', error.fix ?? '')
   }
 }
 

@@ -10,10 +10,10 @@ import type { Env } from './secrets.ts'
 const DEFAULT_FILE = 'telegram.db'
 const TELEGRAM = 'https://api.telegram.org'
 const LAST_PORT = 65_535
-/** The ports that Telegram supports. The URL class reports the default port of https as an empty string. */
+/** The ports that Telegram supports. The URL class reports a default port as an empty string. */
 const PORTS = new Set(['', '443', '80', '88', '8443'])
 
-/** Accepts `host:port`, `:port` or `port`. */
+/** Accepts `host:port`, `:port` (all addresses of this machine) or `port` (the default host). */
 export function addressOf({ value, place }: SettingValue, otherwise: Address, found: Problems): Address {
   if (value === undefined) return otherwise
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
@@ -39,10 +39,10 @@ export function publicUrlOf(root: Section, env: Env, found: Problems): string | 
     )
     return null
   }
-  refuseNames(url, place, found)
+  refuseCredentials(url, place, found)
   const { port, search, hash } = new URL(url)
   if (search !== '' || hash !== '')
-    found.error(place, 'must not have a query or a fragment', 'Remove the part from ? or # on')
+    found.error(place, 'must not have a query or a fragment', 'Remove the query and the fragment')
   if (!PORTS.has(port))
     found.warn(place, `has port ${port}, which Telegram does not support`, 'Use 443, 80, 88 or 8443')
   if (url.startsWith('http:'))
@@ -55,7 +55,7 @@ export function apiRootOf(root: Section, env: Env, found: Problems): string {
   const url = httpUrl(value)
   if (url === null)
     found.error(place, `must be a URL (got ${typeOf(value)})`, `Write ${TELEGRAM}, or omit it`)
-  else refuseNames(url, place, found)
+  else refuseCredentials(url, place, found)
   return (url ?? TELEGRAM).replace(/\/+$/, '')
 }
 
@@ -63,7 +63,7 @@ export function apiRootOf(root: Section, env: Env, found: Problems): string {
  * Refuses credentials in a URL, because they would appear in log lines. The message does not repeat the
  * value.
  */
-function refuseNames(url: string, place: string, found: Problems): void {
+function refuseCredentials(url: string, place: string, found: Problems): void {
   const { username, password } = new URL(url)
   if (username !== '' || password !== '')
     found.error(place, 'must not contain a user name or password', 'Remove the part between // and @')
@@ -87,7 +87,11 @@ export function databaseOf(root: Section, env: Env, found: Problems): string | n
     return null
   }
   if (typeof value !== 'string' || value.trim() === '') {
-    found.error(place, 'must be a file path or none', 'Write the path of a file, or set DATABASE_URL')
+    found.error(
+      place,
+      'must be a SQLite file, a PostgreSQL URL or none',
+      'Write the path of a file, or set DATABASE_URL',
+    )
     return DEFAULT_FILE
   }
   if (place !== 'DATABASE_URL' && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
@@ -96,7 +100,7 @@ export function databaseOf(root: Section, env: Env, found: Problems): string | n
     placeOf(value)
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(place, 'must be a database URL or a SQLite file', error.fix ?? '')
+    found.error(place, 'must be a PostgreSQL URL or a SQLite file', error.fix ?? '')
   }
   return value
 }

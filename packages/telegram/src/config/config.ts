@@ -7,13 +7,13 @@ export const HANDLERS = ['echo', 'http', 'auth', 'command', 'job'] as const
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /**
- * Retries of a bot's jobs. Each wait belongs to one failed attempt; the last one also to all further
- * attempts.
+ * How a bot retries an update. The nth wait follows the nth failed attempt; the last wait is used for all
+ * later attempts.
  */
 export interface RetryPolicy {
   readonly attempts: number
   readonly backoffMs: readonly number[]
-  /** The share of a wait that is randomly added or subtracted. */
+  /** The largest share of a wait that is randomly added or subtracted. */
   readonly jitter: number
 }
 
@@ -96,7 +96,10 @@ export interface GatewayConfig {
    * The database URL or file. Null for none: only synchronous bots work, and nothing survives a restart.
    */
   readonly database: string | null
-  /** The URL by which Telegram reaches the gateway, without a path. Null: the operator sets the webhooks. */
+  /**
+   * The URL by which Telegram reaches the gateway, without `/telegram/…`. Null: the operator sets the
+   * webhooks.
+   */
   readonly publicUrl: string | null
   /** In polling mode the gateway fetches the updates. */
   readonly mode: 'webhook' | 'polling'

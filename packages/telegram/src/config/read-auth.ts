@@ -19,7 +19,7 @@ export function authOf(
   const given = section.list('scope') ?? ['*']
   const scope = given.filter((one): one is string => typeof one === 'string')
   if (scope.length === 0 || scope.length < given.length)
-    found.error(section.at('scope'), 'must name at least one bot', "Write ['*'] for all of them")
+    found.error(section.at('scope'), 'must be a list of bot slugs', "Write ['*'] for every bot")
   for (const slug of scope)
     if (slug !== '*' && !bots.some((bot) => bot.slug === slug))
       found.error(
@@ -35,7 +35,9 @@ export function authOf(
     found.error(
       'AUTH_SECRET',
       `is not set, but these bots need it for logins: ${slugs}`,
-      'Set it to 16 or more random characters, or write requireAuth: false for public bots',
+      needs.some(({ handler }) => handler === 'auth')
+        ? 'Set it to 16 or more random characters'
+        : 'Set it to 16 or more random characters, or write requireAuth: false for public bots',
     )
   }
   if (secret !== undefined && secret.length < 8)
@@ -45,7 +47,7 @@ export function authOf(
   if (bots.some(({ requireAuth }) => requireAuth) && !bots.some(({ handler }) => handler === 'auth'))
     found.warn(
       'bots',
-      'require a login, but no bot has the handler auth that opens sessions',
+      'some require a login, but no bot has the handler auth, which opens sessions',
       'Add a bot with handler: auth, or write requireAuth: false',
     )
   return secret === undefined ? null : { secret, ttlMs, scope }

@@ -10,7 +10,7 @@ const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Settings that must come from the environment. */
 const SECRETS = ['token', 'secret']
 const LONGEST_SLUG = 40
-/** The suffix of reply jobs; see sendKind. */
+/** The suffix of the kinds of reply jobs; see sendKind. */
 const REPLIES = 'send'
 const TOKEN = /^(\d{1,16}):[A-Za-z0-9_-]{10,}$/
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/
@@ -171,7 +171,11 @@ function tokenOf(
   const text = secretOf(env, variable, found)
   const id = TOKEN.exec(text ?? '')?.[1]
   if (text === undefined)
-    found.error(variable, 'is not set', `Set it, or ${variable}_FILE, to the token from @BotFather`)
+    found.error(
+      variable,
+      'is not set',
+      `Set it to the token from @BotFather, or ${variable}_FILE to a file with it`,
+    )
   else if (id === undefined)
     found.error(
       variable,
@@ -207,15 +211,11 @@ export function usersOf({ value, place }: SettingValue, found: Problems): Set<nu
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)
   if (list.length === 0)
-    found.error(
-      place,
-      'must not be empty: no user could use the bot',
-      'Omit it to allow everyone, or list user ids',
-    )
+    found.error(place, 'must not be empty: no user could use the bot', 'List user ids, or omit it')
   if (ids.length < list.length || !Array.isArray(value))
     found.error(
       place,
-      'must contain only user ids',
+      'must be a list of user ids',
       place === 'ALLOWED_USERS'
         ? 'Write numbers with commas: 123456789,987654321'
         : 'Write a list of numbers: [123456789]',

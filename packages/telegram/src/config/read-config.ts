@@ -60,7 +60,7 @@ export function readDraft({
   return { config: isWrong ? null : { ...draft, ...queue }, problems, draft }
 }
 
-/** `admin: false`; in the environment every value is text. */
+/** `admin: false`; in the environment every value is a string. */
 function isOff(value: unknown): boolean {
   return value === false || value === 'false'
 }
@@ -142,7 +142,10 @@ function allowedIn(root: Section, env: Env): SettingValue {
   }
 }
 
-/** The text of the named file, or of TELEGRAM_CONFIG_YAML. */
+/**
+ * Reads the first that is given: the named file, TELEGRAM_CONFIG_YAML, the file that TELEGRAM_CONFIG names,
+ * or else telegram.yaml.
+ */
 export function configText(
   file: string | undefined,
   env: Env,
@@ -160,7 +163,7 @@ function refuseTwins(bots: readonly BotConfig[], section: Section, found: Proble
     if (other !== undefined && id !== 0)
       found.error(
         section.at(slug),
-        `has the same token as ${other}`,
+        `has a token of the same Telegram bot as ${other}`,
         'Use one token per bot: Telegram delivers each update only once',
       )
     seen.set(id, slug)
@@ -173,7 +176,7 @@ function dedupeOf(root: Section, found: Problems): number {
   if (ms < DAY_MS)
     found.error(
       root.at('dedupe'),
-      'must be at least 24h: Telegram may repeat an update for that long',
+      'must be at least 24h: Telegram may redeliver an update for that long',
       "Write '24h' or more",
     )
   return ms

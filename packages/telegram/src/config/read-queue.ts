@@ -1,4 +1,4 @@
-/** Reads the variables of the predecessor for retention and stuck jobs. */
+/** Reads the QUEUE_ variables: retention, its interval, and the lease of running jobs. */
 import type { GatewayConfig } from './config.ts'
 import { durationAt, type Problems } from './problems.ts'
 import { nonBlank } from './read-value.ts'
@@ -18,11 +18,7 @@ export function queueOf(env: Env, found: Problems): Pick<GatewayConfig, 'retenti
   const stuck = nonBlank(env['QUEUE_STUCK_TIMEOUT'])
   const leaseMs = stuck === undefined ? null : durationAt(stuck, 10_000, 'QUEUE_STUCK_TIMEOUT', found)
   if (leaseMs !== null && leaseMs < 6_000)
-    found.error(
-      'QUEUE_STUCK_TIMEOUT',
-      'must be at least 6s, the time of two heartbeats',
-      "Write '10s' or more, or unset it",
-    )
+    found.error('QUEUE_STUCK_TIMEOUT', 'must be at least 6s', "Write '10s' or more, or unset it")
   if (leaseMs !== null && leaseMs > MINUTE_MS)
     found.warn(
       'QUEUE_STUCK_TIMEOUT',

@@ -29,14 +29,14 @@ export function httpOf(
     found.error(
       section.at('url'),
       'must not contain a user name or password',
-      'Remove it: your service authenticates requests by their signature',
+      'Remove it: your service can verify the signature of a request instead',
     )
   const timeoutMs = section.duration('timeout', HTTP_TIMEOUT_MS)
   if (timeoutMs > HTTP_LONGEST_MS || timeoutMs === 0)
     found.error(
       section.at('timeout'),
       'must be between 1 ms and 30 s',
-      'Use a shorter timeout, and move slow work into a job',
+      "Write '5s', and move slow work into a job",
     )
   const isSigned = section.flag('signed', true)
   const variable = botVariable(slug, 'HTTP_SECRET')

@@ -62,8 +62,8 @@ export class Section {
     if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return value
     this.#found.error(
       this.at(name),
-      `must be a non-empty text (got ${typeOf(value)})`,
-      'Write a text in quotes',
+      `must be a non-empty string (got ${typeOf(value)})`,
+      'Write a string in quotes',
     )
     return undefined
   }
@@ -109,7 +109,7 @@ export class Section {
     return word ?? otherwise
   }
 
-  /** Call this last. `secret` names the settings that were read only to refuse them. */
+  /** Call this last. `secret` names settings that are refused, so that no fix suggests them. */
   refuseOthers(secret: readonly string[] = []): void {
     const known = [...this.#asked].filter((name) => !secret.includes(name))
     for (const name of this.names) {
@@ -130,7 +130,7 @@ export function readYaml(text: string, name: string, found: Problems): Section |
     found.error(
       `${name} (line ${line}, column ${col})`,
       `is not valid YAML: ${first.message}`,
-      'Fix the syntax: nothing else is checked until then',
+      'Fix the syntax: the settings in it are not checked until then',
     )
     return null
   }

@@ -57,7 +57,7 @@ export function newBot({ token, username, updateIdFrom = FIRST_UPDATE_ID }: NewB
   }
 }
 
-/** An update type that the bot did not request still uses up an id. */
+/** An update of a type that the bot did not request still uses up an id. */
 export function makeUpdate(bot: Bot, chatId: number, fields: Update['value'], now: number): Update {
   const id = bot.nextUpdateId++
   // An unknown field, because clients must tolerate the fields that Telegram adds.

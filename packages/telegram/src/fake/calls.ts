@@ -29,10 +29,10 @@ export function newCalls({ bots, faults, changes, methodParts, closing }: CallPa
     const { token: bot, method, params: payload } = incoming
     const call: (typeof all)[number] = { bot, method, payload, at: methodParts.clock(), answer: null }
     all.push(call)
-    changes.tell()
+    changes.notify()
     const outgoing = await outcomeOf(incoming)
     call.answer = typeof outgoing === 'string' ? outgoing : { status: outgoing.status, body: outgoing.body }
-    changes.tell()
+    changes.notify()
     return outgoing
   }
 

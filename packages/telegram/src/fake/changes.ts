@@ -1,7 +1,7 @@
 /** Waits for conditions, which are checked again after every change. */
 
 export interface Changes {
-  readonly tell: () => void
+  readonly notify: () => void
   /** `shown` provides the state for the error message. */
   readonly until: (holds: () => boolean, timeoutMs: number, shown: () => unknown) => Promise<void>
   readonly close: () => void
@@ -44,7 +44,7 @@ export function changes(): Changes {
   }
 
   return {
-    tell: () => {
+    notify: () => {
       for (const { look } of waiters) look()
     },
     until,

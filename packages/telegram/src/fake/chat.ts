@@ -71,7 +71,7 @@ export function newChat(options: Omit<ChatOptions, 'bot'>, { bot, changes, clock
       },
       clock(),
     )
-    changes.tell()
+    changes.notify()
     return { messageId, updateId: update.id }
   }
 
@@ -80,7 +80,7 @@ export function newChat(options: Omit<ChatOptions, 'bot'>, { bot, changes, clock
     says,
     gives: (fields) => {
       const update = makeUpdate(bot, id, fields, clock())
-      changes.tell()
+      changes.notify()
       return update.id
     },
     transcript: () => [...entries],

@@ -33,7 +33,7 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
       timeoutMs: webhookTimeoutMs,
       record: (delivery: Delivery) => {
         deliveries.push(delivery)
-        changes.tell()
+        changes.notify()
       },
     },
   }
@@ -77,11 +77,12 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
     )
     const [only] = having
     const update = only?.made.get(updateId)
-    if (only === undefined || update === undefined || having.length > 1) {
+    if (only === undefined || update === undefined)
       throw new TypeError(
-        `updateId: ${updateId} belongs to ${having.length} bots. Pass one that has it as bot`,
+        `updateId: is unknown (got ${updateId}). Pass an id that says() or gives() returned`,
       )
-    }
+    if (having.length > 1)
+      throw new TypeError(`updateId: belongs to several bots (got ${updateId}). Pass the token of one as bot`)
     if (only.webhook === undefined) throw new TypeError('bot: has no webhook. Call setWebhook first')
     return only.webhook.again(update)
   }

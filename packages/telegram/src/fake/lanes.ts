@@ -67,7 +67,7 @@ export function lanes({ maxConnections, retryScale, clock, deliver, drop }: Lane
     pump()
   }
 
-  /** Lets the next update of the chat run. */
+  /** Drops the update and queues the next one of its chat. */
   function pass({ update }: Waiting): void {
     drop(update)
     const lane = chats.get(update.chatId)

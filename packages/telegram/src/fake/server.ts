@@ -58,7 +58,7 @@ async function serve(
   } catch (error) {
     outgoing = asAnswer(error)
   }
-  // Reset the connection, so that the caller cannot mistake a call that did nothing for a success.
+  // `reset`: the call did nothing. `lost`: the call was executed, and its response is dropped.
   if (outgoing === 'reset') return void request.socket.resetAndDestroy()
   if (outgoing === 'lost') return void request.socket.destroy()
   const { status, body, headers } = outgoing

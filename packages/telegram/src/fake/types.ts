@@ -100,7 +100,7 @@ export interface FakeChat {
 export interface FaultyAnswer {
   /** The error code, also used as the HTTP status. */
   readonly error: number
-  /** Default: Telegram's description of this code. */
+  /** Default: the HTTP reason phrase, or Telegram's words if `retryAfter` is set. */
   readonly description?: string
   /** Seconds, also sent as a header. */
   readonly retryAfter?: number

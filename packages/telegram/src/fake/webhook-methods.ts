@@ -51,8 +51,8 @@ function removeWebhook(bot: Bot, params: Params): { readonly result: true; reado
 }
 
 /**
- * Accepts plain http, as a self-hosted Bot API server does. Telegram would silently correct the number of
- * connections.
+ * Accepts plain http, as a self-hosted Bot API server does. Refuses an invalid number of connections, which
+ * Telegram would silently correct.
  */
 function settingsOf(params: Params): WebhookSettings {
   const url = textOf(params, 'url')

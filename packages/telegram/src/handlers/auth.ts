@@ -35,7 +35,7 @@ export function auth(tools: AuthTools): Handler {
       case 'auth':
         return logIn(context, userId, rest.trim(), tools)
       case 'whoami':
-        return context.reply(await authenticate(context, userId, tools))
+        return context.reply(await whoami(context, userId, tools))
       case 'logout':
         return context.reply(
           (await tools.sessions.close(userId)) ? 'You are logged out.' : 'You were not logged in.',
@@ -47,8 +47,8 @@ export function auth(tools: AuthTools): Handler {
 }
 
 /**
- * Deletes the message that may contain a code, right or wrong, from any user. A wrong code may be nearly
- * right, or meant for another user.
+ * Returns the call that deletes a message that may contain a code, right or wrong, from any user. A wrong
+ * code may be nearly right, or meant for another user.
  */
 export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | null {
   if (chatId === null || messageId === null || !mayBeCode(text)) return null
@@ -60,8 +60,8 @@ export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | nu
 }
 
 /**
- * Everything written to this bot may be a code, except bare commands. Deleting only real codes would reveal
- * which guess is right, without running into the lockout.
+ * Everything written to this bot may be a code, except bare commands. Deleting only valid codes would confirm
+ * a right guess even during a lockout.
  */
 function mayBeCode(text: string): boolean {
   return !/^(?:\/(?:start|help|auth|login|whoami|logout)(?:@\w+)?)?$/i.test(text.trim())
@@ -94,7 +94,7 @@ function verdictText(verdict: Verdict, ttlMs: number): string {
   }
 }
 
-async function authenticate(
+async function whoami(
   { userName }: HandlerContext,
   userId: number,
   { sessions }: AuthTools,

@@ -1,6 +1,6 @@
 /**
- * Runs a program with the update on standard input, and replies with its output. The job ends the program's
- * process group.
+ * Runs a program with the update on standard input, and replies with its output. A timeout or the abort
+ * signal ends its whole process group.
  */
 import { commandJob, type JobContext } from 'jobmill'
 import type { CommandTarget } from '../config/config.ts'

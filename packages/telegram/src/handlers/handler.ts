@@ -6,11 +6,11 @@ import type { RawUpdate, UpdateFacts } from '../update/update.ts'
 export interface Reply {
   readonly method: string
   readonly payload: Readonly<Record<string, unknown>>
-  /** A best-effort call may be refused by Telegram without an error. */
+  /** If true, a refusal by Telegram is not an error. */
   readonly bestEffort: boolean
 }
 
-/** A job of yours, enqueued when this update is handled. */
+/** A job of your own that the handler enqueues. It is written together with the replies. */
 export interface FollowUp {
   readonly kind: string
   readonly payload: unknown

@@ -29,7 +29,10 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
   }
 }
 
-/** Seconds or an HTTP date, by the server's own clock. Null for neither, and for a time in the past. */
+/**
+ * Reads seconds or an HTTP date, which is compared with the server's own clock. Null for neither, and for a
+ * time in the past.
+ */
 export function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   const theirNow = Date.parse(headers.get('date') ?? '')

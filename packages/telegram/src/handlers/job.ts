@@ -4,7 +4,7 @@ import { keptText } from '../update/exact-text.ts'
 import { orderKeyOf } from '../update/update.ts'
 import type { Handler } from './handler.ts'
 
-/** The payload of such a job. */
+/** The payload of the forwarded job. */
 export interface TelegramUpdate {
   readonly bot: { readonly slug: string; readonly id: number }
   readonly update: Readonly<Record<string, unknown>>

@@ -42,7 +42,7 @@ export function atOnce({
   hurry,
   log,
 }: AtOnceTools): AtOnce {
-  /** Writes the replies and the handled mark in one transaction: a repeat finds both or neither. */
+  /** Writes the replies and the handled mark in one transaction: a redelivery finds both or neither. */
   async function finish(bot: Bot, claimed: ClaimedUpdate, { replies, followUps }: Handled): Promise<void> {
     if (mill === null) {
       for (const reply of replies) await sendNow(bot, reply)
@@ -158,7 +158,7 @@ export function atOnce({
           bot,
           facts,
           claimed,
-          `the process crashed ${claimed.crashes} times while handling it`,
+          `the process crashed ${claimed.crashes} times while handling this update`,
         )
       const handled =
         instead === null
@@ -182,5 +182,5 @@ export function atOnce({
   }
 }
 
-/** Another process has claimed the update and answers it. */
+/** Another process has claimed the update and handles it. */
 class Overtaken extends Error {}

@@ -3,8 +3,8 @@ import { deletionOf } from '../handlers/auth.ts'
 import type { AtOnce } from './receive.ts'
 
 /**
- * Deletes again after every failure, because the outcome of an earlier deletion is unknown. A shutdown does
- * not wait for it.
+ * Deletes again after every failure, because the outcome of an earlier deletion is unknown. An immediate stop
+ * does not wait for the deletion.
  */
 export function hidingCodes(atOnce: AtOnce, hurry: AbortSignal): AtOnce {
   return async (bot, update, facts, instead) => {

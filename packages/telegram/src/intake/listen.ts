@@ -11,7 +11,7 @@ export interface Listener {
   readonly close: () => Promise<void>
 }
 
-/** No update takes longer than this to send. */
+/** Far longer than Telegram takes to send an update. */
 const REQUEST_MS = 30_000
 /** How often Node checks for slow requests. Its default of 30 s would double REQUEST_MS. */
 const CHECK_MS = 1_000
@@ -50,7 +50,7 @@ export async function listen(
     async close() {
       const closed = once(server, 'close')
       server.close()
-      // Close connections without a request in progress, including new and half-sent ones.
+      // Wait for open requests, then close all connections, including idle ones and half-sent requests.
       const quiet = Promise.withResolvers<void>()
       onQuiet = quiet.resolve
       if (answering === 0) quiet.resolve()

@@ -18,7 +18,7 @@ import { onceOf, outcomeOf, type Say } from './say.ts'
 
 export interface Received {
   readonly result: Result
-  /** When Telegram should deliver the update again. */
+  /** After how long Telegram should deliver the update again. */
   readonly retryAfterMs?: number
   /** For a failed update: the number of spent attempts. */
   readonly spent?: number
@@ -26,8 +26,8 @@ export interface Received {
 
 interface ReceiveOptions {
   /**
-   * A polled update is not delivered again. If it fails, it becomes a job, so that it can be acknowledged and
-   * does not block other updates.
+   * Telegram redelivers a polled update until it is acknowledged, which blocks later updates. So a polled
+   * update that fails becomes a job, and is acknowledged.
    */
   readonly isPolled?: boolean
 }
@@ -54,7 +54,7 @@ export type AtOnce = (
   instead: readonly Reply[] | null,
 ) => Promise<Received>
 
-/** The current holder of an update finishes soon, or its lease expires. */
+/** How long to wait for the process that handles the update now: it finishes soon, or its lease expires. */
 export const BUSY_MS = 5_000
 
 /**
@@ -143,7 +143,7 @@ export function receiver({
   ): Promise<Received> {
     const behind = lineOf(bot, facts)
     const [before] = behind.tags === undefined ? [] : await newest(behind.tags)
-    // A dead job may still have to notify its user, which comes first in the order queue.
+    // The notice of a dead job may still be waiting, and comes first in the order queue.
     if (before !== undefined && (before.state === 'dead' || !isEnded(before.state)))
       return (await known(bot, facts)) ?? store(bot, update, facts, behind)
     const received = await atOnce(bot, update, facts, null)
@@ -158,8 +158,8 @@ export function receiver({
   }
 
   /**
-   * Whether the update is a repeat. Checks both records, because a bot may have switched between synchronous
-   * and durable.
+   * Whether the update is a redelivery. Checks both records, because a bot may have switched between
+   * synchronous and durable.
    */
   async function known(bot: Bot, facts: UpdateFacts): Promise<Received | null> {
     const [state, holder] = await Promise.all([
@@ -173,8 +173,8 @@ export function receiver({
   const synchronous = new Map<number, Promise<boolean>>()
 
   /**
-   * Checked once, because a bot switches only at a restart. The job itself detects what processes with the
-   * old config do.
+   * Checked once, because a bot switches only at a restart. The job itself detects an update that a process
+   * with the old config handled.
    */
   function wasSynchronous({ id }: Bot): Promise<boolean> {
     const asked = synchronous.get(id) ?? claims.hasAny(id)
@@ -186,11 +186,12 @@ export function receiver({
   return async (bot, update, { isPolled = false } = {}) => {
     const facts = factsOf(update)
     const isOnList = isListed(bot, facts.userId)
-    // Repeats are detected before refusals. The paths below detect repeats in the statement that writes; an
+    // Redeliveries are detected before refusals. The paths below detect them in the statement that writes; an
     // extra query for every update would be too expensive.
     const before = !isOnList || (bot.async && (await wasSynchronous(bot))) ? await known(bot, facts) : null
     if (before !== null) return before
-    // Nothing is stored for refused users, so that they cannot fill the database. A repeat is dropped again.
+    // Nothing is stored for refused users, so that they cannot fill the database. A redelivery is dropped
+    // again.
     if (!isOnList) return { result: 'dropped' }
     const isLoggedOut =
       bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
@@ -202,7 +203,7 @@ export function receiver({
   }
 }
 
-/** The tag finds the jobs of the same order queue. */
+/** The tag is for finding the jobs of the same order queue. */
 function lineOf(bot: Bot, facts: UpdateFacts): Pick<EnqueueOptions, 'orderKey' | 'tags'> {
   const orderKey = orderKeyOf(bot.id, facts)
   return orderKey === null ? {} : { orderKey, tags: [`telegram chat ${orderKey}`] }

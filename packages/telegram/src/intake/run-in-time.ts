@@ -16,9 +16,9 @@ export interface RunTools {
   readonly hasDatabase: boolean
 }
 
-/** Telegram waits for a minute. A handler that takes this long should be async. */
+/** Half of the minute that Telegram waits. A slower handler belongs in an async bot. */
 export const HANDLER_MS = 30_000
-/** Telegram retries soon, so that the next process gets the update quickly. */
+/** Short, so that the next process gets the update quickly. */
 const STOPPED_MS = 1_000
 
 /** A handler that ignores its signal is abandoned, and its result is discarded. */

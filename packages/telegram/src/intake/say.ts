@@ -1,6 +1,6 @@
 /**
- * Sends messages that are the only result of an update: a login prompt, or that it cannot be stored. Sends
- * them once, however often the update is delivered.
+ * Sends messages that are the only result of an update: a login prompt, or the notice that the update cannot
+ * be stored. Sends them once, however often the update is delivered.
  */
 import type { Mill } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
@@ -26,7 +26,7 @@ export type Say = (
 ) => Promise<'new' | 'duplicate' | 'nothing'>
 
 /**
- * The dedupe key is held for days after the job ended: a repeat changes nothing and is reported as a
+ * The dedupe key is held for days after the job ended: a redelivery changes nothing and is reported as a
  * duplicate.
  */
 export function onceOf(bot: Bot, { updateId }: UpdateFacts, dedupeMs: number) {

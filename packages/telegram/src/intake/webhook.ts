@@ -28,7 +28,7 @@ export interface WebhookTools {
   readonly log: Log
 }
 
-/** Telegram retries an unstored update soon, because a restarting database is back soon. */
+/** Short, because a restarting database is back soon. */
 const RETRY_SECONDS = 5
 /** Per source address, with bursts of twice as many. */
 const WRONG_PER_SECOND = 20
@@ -127,15 +127,18 @@ export function webhook(tools: WebhookTools) {
 }
 
 /**
- * Longer than anything in the gateway takes, and shorter than Telegram waits. Without a response, Telegram
- * would not know to retry.
+ * Longer than the gateway takes for any update, and shorter than Telegram waits, so that Telegram always gets
+ * a response.
  */
 const ANSWER_MS = 45_000
 
-/** An update that finishes late is recognized as a repeat next time. */
+/** An update that finishes late is recognized as a duplicate when it is redelivered. */
 async function inTime(received: Promise<Received>): Promise<Received> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`it took longer than ${ANSWER_MS} ms`)), ANSWER_MS)
+  const timer = setTimeout(
+    () => late.reject(new Error(`the update took longer than ${ANSWER_MS} ms`)),
+    ANSWER_MS,
+  )
   try {
     return await Promise.race([received, late.promise])
   } finally {
@@ -152,7 +155,7 @@ async function bodyOf(request: IncomingMessage, most: number): Promise<string | 
   if (Number(request.headers['content-length'] ?? 0) > most) return null
   const chunks: Buffer[] = []
   let bytes = 0
-  // Leaving early must not end the connection: the answer goes over it.
+  // An early return must not close the connection, which still has to carry the response.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > most) return null

@@ -23,7 +23,7 @@ interface NewCode {
 interface Attempt {
   readonly userId: number
   readonly code: string
-  /** The key of the update. A repeated update does not count as a second attempt. */
+  /** The key of the update. A redelivered update does not count as a second attempt. */
   readonly key: string
 }
 
@@ -38,7 +38,7 @@ export type Verdict =
   | { readonly outcome: 'shut'; readonly forMs: number }
 
 export interface Codes {
-  /** Returns the code. It is not stored anywhere. */
+  /** Returns the code. Only its hash is stored. */
   readonly issue: (code: NewCode) => Promise<string>
   readonly try: (attempt: Attempt) => Promise<Verdict>
   readonly list: () => Promise<

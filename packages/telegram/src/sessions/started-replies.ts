@@ -15,8 +15,8 @@ export interface StartedReplies {
   /** Removes the record of a reply that certainly did not arrive. Records of other attempts stay. */
   readonly undo: (jobId: string, token: string) => Promise<void>
   /**
-   * Deletes records of this age whose job is done or gone, and returns how many. A job that is open, or can
-   * be retried by hand, keeps its record at any age.
+   * Deletes records older than this whose job is done or gone, and returns how many. A job that is open, or
+   * can be retried by hand, keeps its record at any age.
    */
   readonly forget: (olderThanMs: number) => Promise<number>
 }
@@ -34,7 +34,7 @@ export function startedReplies(tables: Tables<Schema>, jobs: Pick<ReadSide, 'res
           held
             .column('job_id')
             .doUpdateSet({ token, at: tables.now })
-            // A token that no attempt has, for the case of an empty list.
+            // The list includes the attempt's own token, because SQL allows no empty list.
             .where('telegram_begun.token', 'in', [token, ...unsent]),
         )
         .returning('job_id')

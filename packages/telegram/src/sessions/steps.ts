@@ -12,12 +12,12 @@ export interface Schema {
     user_id: number | null
     used_at: number | null
     used_by: number | null
-    /** The update that used the code, so that a repeat of this update succeeds again. */
+    /** The update that used the code, so that a redelivery of this update succeeds again. */
     used_key: string | null
   }
   /** Wrong codes by user; user 0 counts all users together. */
   telegram_wrong: { user_id: number; tries: number; since: number; locked_until: number }
-  /** Updates whose wrong code was counted. A repeat does not count again. */
+  /** Updates whose wrong code was counted. A redelivery does not count again. */
   telegram_try: { key: string; at: number }
   /** Updates of synchronous bots. */
   telegram_update: {
@@ -29,14 +29,17 @@ export interface Schema {
     crashes: number
     /** Changes with each claim, so that writes of an earlier claim have no effect. */
     token: number
-    /** For a running update: when its lease expires. For a handled one: until when repeats are recognized. */
+    /**
+     * For a running update: when its lease expires. For a handled one: until when redeliveries are
+     * recognized.
+     */
     until: number
   }
-  /** Replies of at-most-once bots that were begun and not finished. */
+  /** Replies of at-most-once bots that an attempt began to send. */
   telegram_begun: {
     job_id: string
     at: number
-    /** Identifies the attempt. Empty for rows of a release that had no tokens. */
+    /** Identifies the attempt. Empty in rows of earlier releases, which had no tokens. */
     token: string
   }
   telegram_webhook: { bot_id: number; fingerprint: string; set_at: number }

@@ -1,6 +1,6 @@
 /**
- * Records which updates of synchronous bots are being handled and which are done. Detects repeats and allows
- * retries of failures.
+ * Records which updates of synchronous bots are being handled and which are done. Detects redeliveries, and
+ * allows retries of failed updates.
  */
 import { sql, type Tables, type Transaction } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
@@ -27,7 +27,7 @@ type Claim =
   | { readonly outcome: 'running' }
 
 export interface UpdateClaims {
-  /** `handled`: a repeat is a duplicate. `running`: a process is handling it now. Null: neither. */
+  /** `handled`: a redelivery is a duplicate. `running`: a process is handling it now. Null: neither. */
   readonly stateOf: (update: UpdateRef) => Promise<'handled' | 'running' | null>
   /** Whether any update of this bot is recorded. */
   readonly hasAny: (botId: number) => Promise<boolean>
@@ -43,7 +43,7 @@ export interface UpdateClaims {
   readonly failed: (claimed: ClaimedUpdate, isSpent: boolean) => Promise<void>
   /** Removes the claim, because the update was handled elsewhere. */
   readonly release: (claimed: ClaimedUpdate) => Promise<void>
-  /** Deletes records that no repeat can match any more, and returns how many. */
+  /** Deletes records that no redelivery can match any more, and returns how many. */
   readonly forget: () => Promise<number>
 }
 
@@ -147,8 +147,8 @@ export function updateClaims(
         .execute()
     },
     /**
-     * An unfinished update, whose process died and which Telegram stopped delivering, is deleted once no
-     * repeat of it can arrive.
+     * An unfinished update, whose process died and which Telegram stopped delivering, is deleted once
+     * Telegram can no longer redeliver it.
      */
     async forget() {
       let gone = 0

@@ -5,7 +5,7 @@ import type { Schema } from './steps.ts'
 export const LOCK = { tries: 5, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
 /** The limit for all senders together. */
 export const LOCKOUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
-/** A user id that does not exist. */
+/** The row that counts all senders together, under a user id that does not exist. */
 export const EVERYBODY = 0
 
 interface Attempts {

@@ -4,7 +4,7 @@
  */
 import type { RawUpdate } from './update.ts'
 
-/** Finds numbers beyond the safe range. A false match inside a text only costs a few bytes. */
+/** Finds numbers that may lose precision. A false match inside a string only stores the update twice. */
 const LONG_NUMBER = /[:,[]\s*-?(?:[\d.]{16,}|[\d.]+e)/i
 
 const texts = new WeakMap<RawUpdate, string>()

@@ -15,8 +15,8 @@ export interface UpdateFacts {
   readonly text: string
   readonly messageId: number | null
   /**
-   * A person wrote something and can be answered. False for service messages, bots, and automatic forwards
-   * from a channel.
+   * A person wrote something or pressed a button, and can be answered. False for service messages, bots, and
+   * automatic forwards from a channel.
    */
   readonly isTalk: boolean
 }

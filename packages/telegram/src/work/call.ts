@@ -8,7 +8,7 @@ type Called =
   | { readonly outcome: 'throttled'; readonly retryAfterMs: number }
   /** The group has become a supergroup with another id. */
   | { readonly outcome: 'moved'; readonly chatId: number }
-  /** The call can never succeed: the bot was blocked, or the text is too long. */
+  /** The call can never succeed, for example because the bot was blocked or the text is too long. */
   | { readonly outcome: 'refused'; readonly error: Error }
   /** Telegram rejects the token. All calls of this bot fail until it has a new one. */
   | { readonly outcome: 'revoked'; readonly error: Error }
@@ -58,7 +58,9 @@ function meaningOf(error: unknown): Called {
   return { outcome: 'refused', error: error instanceof Error ? error : new Error(String(error)) }
 }
 
-/** Telegram answers 404 for an unknown token and for an unknown method. Only the second has a description. */
+/**
+ * Telegram answers 404 for an unknown token and for an unknown method. Only the second description says so.
+ */
 function isMethod({ description }: GrammyError): boolean {
   return /method/i.test(description)
 }

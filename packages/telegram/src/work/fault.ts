@@ -15,7 +15,8 @@ export const FAULT_POINTS = [
   'sync.written',
   'sync.failed',
   'sync.dead',
-  // An update job: begun; its replies are known but not written.
+  // An update job: begun; its login prompt or its replies are known but not written; the job for the notice
+  // of a dead update has begun.
   'update.begun',
   'update.prompted',
   'update.handled',

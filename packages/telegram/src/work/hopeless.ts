@@ -1,4 +1,7 @@
-/** Errors of values that no database can store, such as NUL or an oversized text. A retry cannot help. */
+/**
+ * Errors that a retry cannot fix: `Dead`, and values that no database can store, such as NUL or an oversized
+ * text.
+ */
 import { Dead, isJobmillError } from 'jobmill'
 
 export function isHopeless(error: unknown): boolean {

@@ -37,10 +37,10 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Counts in the mill once it is known. Without a mill, counting does nothing. */
 export function metrics(
   slugs: readonly string[],
-): Metrics & { readonly tell: (mill: Counting, states: States) => void } {
+): Metrics & { readonly attach: (mill: Counting, states: States) => void } {
   let to: ReturnType<typeof registerCounters> | null = null
   return {
-    tell(mill, states) {
+    attach(mill, states) {
       to = registerCounters(mill, slugs)
       registerWebhookGauges(mill, states)
     },
@@ -57,7 +57,9 @@ type Counting = Pick<Mill<never>, 'counter' | 'histogram' | 'gauge'>
 
 type States = () => Promise<readonly WebhookState[]>
 
-/** Telegram's own view of our webhooks: it notices first that deliveries fail. */
+/**
+ * The state of the webhooks as Telegram reports it, because a failed delivery may never reach the gateway.
+ */
 function registerWebhookGauges(mill: Counting, states: States): void {
   mill.gauge({
     name: 'jobmill_telegram_webhook_pending',

@@ -12,8 +12,8 @@ export interface ReplyTo {
   readonly chatId: number
   readonly text: string
   /**
-   * What the reply belongs to, such as the id of your job: it is then written once, however often you call
-   * this. Required unless you write it with the completion.
+   * What the reply belongs to, such as the id of your job. The reply is then written once, however often you
+   * call this function. Pass it unless you use `withCompletion`.
    */
   readonly of?: string
 }

@@ -1,6 +1,6 @@
 /**
- * The outbox: each reply is a job. It is written in the transaction that ends the job it answers, and retried
- * until Telegram accepts or refuses it for good.
+ * The outbox: each reply is a job, written in the transaction that completes its update. It is retried until
+ * Telegram accepts or refuses it, or until its attempts are used up.
  */
 import { Dead, defineJob, type EnqueueOptions, type JobContext, type JobDefinition } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
@@ -17,7 +17,7 @@ export interface SendPayload extends Reply {
   readonly botId: number
   /** A channel may be given as `@name`. Null if the call has no chat. */
   readonly chatId: number | string | null
-  /** The job and the number of its reply: `<job>/<n>`. Null if unknown. */
+  /** What the reply answers, and its number: `<of>/<n>`. Null: the reply is not deduplicated. */
   readonly of: string | null
 }
 
@@ -62,7 +62,10 @@ export function sendJob(
     try {
       if (note !== null && !(await note.begin())) {
         count(method, 'unsure')
-        return { sent: 'perhaps', because: 'an earlier attempt began sending it, and its outcome is unknown' }
+        return {
+          sent: 'perhaps',
+          because: 'an earlier attempt began to send the reply, and its outcome is unknown',
+        }
       }
       await fault('send.begun', userChat)
     } catch (error) {
@@ -137,7 +140,7 @@ function isMessage(method: string): boolean {
   return /^(?:send|copy|forward|edit)/.test(method)
 }
 
-/** How long a reply is deduplicated after it was written. */
+/** How long a reply is deduplicated after its job has ended. */
 const KNOWN_FOR = '7d'
 
 /** Best-effort replies are not retried for hours. */
@@ -167,7 +170,7 @@ export function sendPayload(bot: Pick<Bot, 'id'>, reply: Reply, of: string | nul
   return { ...reply, botId: bot.id, chatId: chatOf(reply.payload['chat_id']), of }
 }
 
-/** As Telegram reads it: a number may be given as text, and names are case-insensitive. */
+/** As Telegram reads it: a number may be given as a string, and names are case-insensitive. */
 function chatOf(id: unknown): number | string | null {
   if (typeof id === 'string' && /^@\w{1,64}$/.test(id)) return id.toLowerCase()
   const chat = typeof id === 'string' && /^-?\d+$/.test(id) ? Number(id) : id

@@ -1,4 +1,4 @@
-/** Detects that Telegram throttles the whole bot: it throttles many chats at once. */
+/** Detects that Telegram throttles the whole bot: it then throttles several chats at once. */
 
 /** One or two throttled chats are not a bot-wide limit. */
 const CHATS = 3

@@ -1,4 +1,6 @@
-/** Warns at the start about jobs whose bot or handler was removed from the config. They block their chats. */
+/**
+ * Warns at the start about jobs whose bot or handler was removed from the config. They may block their chats.
+ */
 import type { Mill } from 'jobmill'
 import type { Log } from '../log.ts'
 
@@ -8,7 +10,7 @@ export async function warnOfUnserved(mill: Pick<Mill<never>, 'unservedKinds'>, l
     if (kind.startsWith('telegram.'))
       log(
         'warn',
-        'jobs have no worker, because their bot or handler is not in the config; their chats are blocked',
+        'jobs have no worker, because their bot or handler is not in the config; their chats may be blocked',
         {
           queue,
           kind,

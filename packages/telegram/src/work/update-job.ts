@@ -80,7 +80,7 @@ export function updateJob(
       if (facts.chatId !== null && facts.isTalk)
         await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
       await fault('update.prompted', facts.chatId)
-      return { handled: 'no', because: 'the session has expired' }
+      return { handled: 'no', because: 'the sender is no longer logged in' }
     }
     const { slug, id, username } = bot
     const { replies, followUps } = await handle(
@@ -113,8 +113,8 @@ export function updateJob(
   }
 
   /**
-   * Runs as a job of its own, enqueued with the death of the update. The notice is written in its completing
-   * transaction.
+   * Runs as a separate job, which is enqueued when the update fails permanently. The notice is written in the
+   * transaction that completes that job.
    */
   async function onDead({ payload, dead, job, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
     const facts = factsOf(payload.update)

@@ -386,7 +386,8 @@ describe('webhooks', () => {
     expect(textsOf(hook.updates)).toEqual(['hello', 'hello'])
     // Bots number their updates separately, so an id alone may be ambiguous.
     expect(fake.chat({ bot: OTHER, id: 42 }).says('to the other').updateId).toBe(updateId)
-    await expect(fake.redeliver(updateId)).rejects.toThrow('belongs to 2 bots')
+    await expect(fake.redeliver(updateId)).rejects.toThrow('belongs to several bots')
+    await expect(fake.redeliver(1)).rejects.toThrow('updateId: is unknown (got 1)')
     await fake.until(() => fake.deliveries.length === 3)
     await fake.redeliver(updateId, { bot: OTHER })
     expect(textsOf(otherHook.updates)).toEqual(['to the other', 'to the other'])

@@ -1,6 +1,6 @@
 /**
- * The store of file contents. Its interface is small, without renames or updates, so that an object store
- * fits too. An id is `<upload>/<n>`, made by the inbox and never by a sender.
+ * The store of file contents. Its interface is small, without renames or updates, so that an object store can
+ * implement it too. An id is `<upload>/<n>`, made by the inbox and never by a sender.
  */
 import type { ByteRange } from '../clean/byte-range.ts'
 import type { Reserve } from './reserve.ts'
@@ -13,7 +13,7 @@ export interface BlobStore {
    * store that belongs to another inbox is refused.
    */
   readonly open: (inbox: string) => Promise<void>
-  /** Durable when it resolves. After a rejection, remains may exist, which `delete` removes. */
+  /** Durable when it resolves. After a rejection, a partial blob may remain, which `delete` removes. */
   readonly write: (id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   /** Rejects with `BlobMissing` before the first byte if the blob does not exist. */
   readonly read: (id: string, range: ByteRange) => Promise<AsyncIterable<Uint8Array>>
@@ -37,7 +37,7 @@ export class BlobMissing extends Error {
 export const UPLOAD = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\/\d{1,3}$/
 
-/** Validates the id and splits it. Nothing else becomes a path. */
+/** Validates the id and splits it, because its parts become a path. */
 export function partsOf(id: string): [upload: string, n: string] {
   if (!ID.test(id)) throw new Error('invalid blob id')
   const slash = id.indexOf('/')

@@ -1,7 +1,7 @@
 /**
  * Blobs as files in a folder: `ab/<upload>/<n>`, where `ab` is the end of the upload id. A blob is written
- * under a temporary name, flushed and renamed, and its folders are flushed. So a named blob is complete, even
- * after a power cut.
+ * under a temporary name, flushed and renamed, and its folders are flushed. So a blob under its final name is
+ * complete, even after a power cut.
  */
 import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'

@@ -37,7 +37,7 @@ export function belongsTo(folder: string, owner: string | null): JobmillError {
 function wordsOf(owner: string | null): string {
   return owner !== null && ID.test(owner)
     ? `inbox ${owner} of another database`
-    : 'an unknown inbox, because its marker is empty'
+    : 'an unknown inbox, because its marker is invalid'
 }
 
 async function ownerIn(file: string): Promise<string | null> {

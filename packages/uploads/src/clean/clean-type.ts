@@ -2,7 +2,7 @@
 export const UNKNOWN_TYPE = 'application/octet-stream'
 const LONGEST_TYPE = 255
 
-/** Empty stays empty: the type is unknown. */
+/** Returns an empty string if no type is given. */
 export function cleanType(given: string): string {
   const [type = ''] = given.split(';', 1)
   const bare = type.trim()

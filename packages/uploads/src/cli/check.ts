@@ -42,7 +42,7 @@ async function lookAtAll({ config }: CommandInput): Promise<{ looked: Looked; se
   const said: ConfigProblem[] = []
   const read = usableOf(config, said)
   const looked = await look(read)
-  // On its own, a database error has its own exit code.
+  // If it is the only problem, a database error has its own exit code.
   if (said.length === 0 && looked.problems.length === 1 && looked.away !== null) throw looked.away
   const problems = [...said, ...looked.problems]
   if (problems.length > 0) throw new ConfigInvalid(problems)

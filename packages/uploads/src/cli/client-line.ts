@@ -42,7 +42,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 export function clientExitCode({ code, status }: ClientError): number {
   if (code === 'OPTION_INVALID' || code === 'TOKEN_UNREADABLE' || code === 'FILE_UNREADABLE')
     return EXIT.usage
-  // A full mailbox or disk is reachable and refuses.
+  // With a full mailbox or disk, the inbox is reachable but refuses.
   if (status === 507) return EXIT.refused
   if (code === 'UNREACHABLE' || code === 'ANSWER_BAD' || (status ?? 0) >= 500) return EXIT.unavailable
   return EXIT.refused
@@ -51,8 +51,8 @@ export function clientExitCode({ code, status }: ClientError): number {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Fires with the first Ctrl+C; the second one ends the process. `done` removes the signal handlers. `before`
- * runs before a line is printed.
+ * Fires on the first signal, such as Ctrl+C; the second one ends the process. `done` removes the signal
+ * handlers. `before` runs before a line is printed.
  */
 export function stopSignal(
   err: (line: string) => void,

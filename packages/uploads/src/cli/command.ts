@@ -28,7 +28,7 @@ const SERVER: Options = {
   db: {
     type: 'string',
     takes: 'URL',
-    says: 'database: uploads.db, postgres://… (default: DATABASE_URL or uploads.db)',
+    says: 'database: uploads.db, postgres://… (default: DATABASE_URL, the config, or uploads.db)',
   },
 }
 

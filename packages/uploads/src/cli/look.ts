@@ -18,7 +18,7 @@ export interface Looked {
   readonly database: 'made' | 'missing'
   readonly blobs: 'made' | 'missing'
   readonly problems: readonly ConfigProblem[]
-  /** The error of an unreachable database; null if it is reachable. */
+  /** The error of an unusable database; null if it is usable. */
   readonly away: JobmillError | null
 }
 
@@ -47,7 +47,7 @@ export async function look(read: ReadConfig): Promise<Looked> {
     const other = await otherOwner(blobs, address, database === 'made' || !isFile(address))
     if (other !== null) wrong('blobs', other)
   }
-  problems.push(...doorProblems(read))
+  problems.push(...addressProblems(read))
   return {
     database: typeof database === 'string' ? database : 'missing',
     blobs: found === 'made' ? 'made' : 'missing',
@@ -69,14 +69,14 @@ async function orError<T>(asked: Promise<T>): Promise<T | JobmillError> {
 async function otherOwner(folder: string, address: string, isThere: boolean): Promise<string | null> {
   const owner = await ownerOf(folder)
   if (owner === null) return null
-  // On a server, these tables may exist before those of the mill.
+  // On PostgreSQL, the tables of the inbox may exist before the schema of the mill.
   const inbox = isThere ? await peek(address, { app: 'uploads', table: 'uploads_inbox', column: 'id' }) : null
   if (owner === inbox) return null
   return belongsTo(folder, owner).message.replace(/^blobs: /, '')
 }
 
 /** Mission Control needs its own port, so that a proxy in front of the mailboxes does not expose it. */
-export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
+export function addressProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
   const {
     port = DEFAULT_PORT,
     bind = LOOPBACK,

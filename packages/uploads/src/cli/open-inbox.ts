@@ -1,4 +1,4 @@
-/** Opens what every command needs: the config, the database and the inbox. */
+/** Opens the database and the inbox for a command. */
 import { jobmill, type Mill, type MillOptions } from 'jobmill'
 import { oneLine, standardLines } from 'jobmill/cli'
 import { type Database, openTables, placeOf } from 'jobmill-tables'

@@ -45,7 +45,7 @@ export const pull: Command = {
       return isComplete ? EXIT.done : EXIT.failed
     } catch (error) {
       if (!signal.aborted) throw byOption(error)
-      err('stopped before all files were pulled; run it again to pull the rest')
+      err('stopped before all files were pulled; run the command again to pull the rest')
       return EXIT.failed
     } finally {
       done()

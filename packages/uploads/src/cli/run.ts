@@ -52,7 +52,7 @@ function explain(error: unknown): Explained | undefined {
   if (error instanceof ConfigInvalid)
     return { lines: error.problems.map(({ place, message }) => `${place}: ${message}`), code: EXIT.usage }
   if (error instanceof ClientError) {
-    // Explain it in terms of files and options: a user of the command has no headers.
+    // The user of a command knows its files and options, not the HTTP headers.
     const said =
       error.status === 401
         ? 'the inbox rejected the token for this mailbox. Check --token-file and --mailbox, or UPLOADS_TOKEN_FILE and UPLOADS_MAILBOX'

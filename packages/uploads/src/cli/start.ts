@@ -6,7 +6,7 @@ import { ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
 import type { Command, CommandInput } from './command.ts'
 import { keepSmall } from './keep-small.ts'
-import { DEFAULT_ADMIN_PORT, DEFAULT_PORT, doorProblems, LOOPBACK } from './look.ts'
+import { DEFAULT_ADMIN_PORT, DEFAULT_PORT, addressProblems, LOOPBACK } from './look.ts'
 import { DEFAULT_BLOBS, type Opened, openInbox } from './open-inbox.ts'
 
 export const start: Command = {
@@ -30,7 +30,7 @@ export const start: Command = {
   async run(given) {
     const read = given.config()
     const { config: settings } = read
-    const problems = doorProblems(read)
+    const problems = addressProblems(read)
     if (problems.length > 0) throw new ConfigInvalid(problems)
     const opened = await openInbox(settings)
     const mill = opened.newMill({ log: settings.logLevel ?? 'info' })
@@ -46,7 +46,7 @@ export const start: Command = {
       out(`store   ${mill.storeName}`)
       out(`blobs   ${blobs === 'postgres' ? 'in the database' : blobs}`)
       out(`inbox   ${inbox.url}/mailboxes/ID/uploads`)
-      if (admin.hasPage) out(`page    ${admin.url}/`)
+      if (admin.hasPage) out(`ui      ${admin.url}/`)
       out(`api     ${admin.url}/api/overview`)
       out(`ready   ${inbox.url}; stop with Ctrl+C`)
       return await ended
@@ -86,7 +86,7 @@ function ofAdmin(error: unknown): never {
   throw new JobmillError('OPTION_INVALID', 'Mission Control cannot listen on this address', {
     field,
     ...(value !== undefined && { value }),
-    fix: `Pass another address with ${field}`,
+    fix: `Pass another ${error.field === 'port' ? 'port' : 'address'} with ${field}`,
     cause,
   })
 }

@@ -10,7 +10,7 @@ export const upload: Command = {
   words: 'upload',
   takes: 'FILE…',
   arguments: [1, Infinity],
-  says: 'upload files to a mailbox; a repeat with the same key creates no copies',
+  says: 'upload files to a mailbox; a retry with the same key creates no duplicates',
   isClient: true,
   options: {
     key: {
@@ -43,7 +43,7 @@ export const upload: Command = {
       bar.end()
       if (!signal.aborted) throw byOption(error)
       err(
-        `stopped ${arrived} of ${words.length} files arrived; run it again with --key ${key} to send the rest without duplicates`,
+        `stopped ${arrived} of ${words.length} files arrived; run the command again with --key ${key} to send the rest without duplicates`,
       )
       return EXIT.failed
     } finally {

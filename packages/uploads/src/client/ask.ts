@@ -86,7 +86,7 @@ export async function jsonOf(response: Response): Promise<Record<string, unknown
   let size = 0
   for await (const chunk of chunksOf(response, () => {})) {
     size += chunk.length
-    if (size > MOST_TEXT_BYTES) throw badAnswer('is too long for an inbox')
+    if (size > MOST_TEXT_BYTES) throw badAnswer('is larger than any response of an inbox')
     chunks.push(chunk)
   }
   try {
@@ -131,7 +131,7 @@ async function refusalOf(response: Response): Promise<ClientError> {
 }
 
 function tooSlow(ms: number): ClientError {
-  return new ClientError('UNREACHABLE', `the inbox sent too little data for ${ms / 1_000} s`)
+  return new ClientError('UNREACHABLE', `the connection made too little progress in ${ms / 1_000} s`)
 }
 
 function unreachable(error: unknown): unknown {

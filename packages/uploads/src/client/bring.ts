@@ -38,7 +38,7 @@ export interface BringTools {
 /** State that is kept between attempts. */
 export interface Memory extends Half {
   /** `onFile` has handled the file and is not called again. */
-  isTold: boolean
+  isReported: boolean
 }
 
 const ACK_MS = 15_000
@@ -53,14 +53,14 @@ export async function bring(tools: BringTools, listed: Listed, memory: Memory): 
     const before = known.get(listed.uri)
     // An acknowledged file is not looked up again: the application may have moved it.
     const isDone = before !== undefined && before.doneAt !== null
-    if (!isDone && !memory.isTold) {
+    if (!isDone && !memory.isReported) {
       const failed = await fetchUnlessThere(tools, listed, pulled.path, memory)
       if (failed !== null) return failed
       if (before === undefined) await known.put(entry)
       await settings.fault('pull:known')
-      const refused = await tell(settings, pulled)
+      const refused = await report(settings, pulled)
       if (refused !== null) return refused
-      memory.isTold = true
+      memory.isReported = true
       await settings.fault('pull:told')
     }
     await acknowledge(tools, listed)
@@ -78,7 +78,7 @@ export function pulledOf(folder: string, entry: Entry): PulledFile {
   return { id, uri, path: path.join(folder, entry.file), name, mimeType, size, sha256 }
 }
 
-/** Returns null if the file is there. */
+/** Returns null once the file is in the folder. */
 async function fetchUnlessThere(
   { settings, maxFileBytes, signal }: BringTools,
   listed: Listed,
@@ -87,7 +87,7 @@ async function fetchUnlessThere(
 ): Promise<Failed | null> {
   const there = await lookAt(file, listed)
   if (there === 'right') return null
-  if (there === 'other') throw new NameTaken()
+  if (there === 'other') throw new NameTaken(path.basename(file))
   const most = maxFileBytes()
   if (listed.size > most)
     return failure('FILE_TOO_LARGE', `file too large: ${listed.size} bytes (max ${most})`)
@@ -95,7 +95,7 @@ async function fetchUnlessThere(
   return null
 }
 
-async function tell({ onFile }: Settings, file: PulledFile): Promise<Failed | null> {
+async function report({ onFile }: Settings, file: PulledFile): Promise<Failed | null> {
   try {
     await onFile(file)
     return null
@@ -140,7 +140,11 @@ function outcomeOf(error: unknown): Outcome {
   }
   if (error instanceof Differs) return failure('HASH_DIFFERS', error.message, error)
   if (error instanceof NameTaken)
-    return failure('NAME_TAKEN', 'another file has its name in the folder. Move that file away', error)
+    return failure(
+      'NAME_TAKEN',
+      `another file in the folder has the name ${error.message}. Move that file away`,
+      error,
+    )
   if (error instanceof ClientError) {
     if (error.status === 404) return { is: 'gone' }
     const isToken = error.code === 'TOKEN_UNREADABLE' || error.status === 401 || error.status === 403

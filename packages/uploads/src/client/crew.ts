@@ -126,7 +126,7 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
     const work: Work = {
       file,
       failures: 0,
-      isTold: false,
+      isReported: false,
       half: null,
       state: 'waiting',
       timer: null,

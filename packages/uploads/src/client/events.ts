@@ -13,7 +13,7 @@ export interface FileEvent {
 const SILENT_MS = 45_000
 const LONGEST_EVENT = 64 * 1_024
 
-/** Calls `hear` for each event, in order. Resolves when the server ends the stream. */
+/** Calls `onEvent` for each event, in order. Resolves when the server ends the stream. */
 export async function listen(
   line: Line,
   { after, signal }: { readonly after: string | null; readonly signal: AbortSignal },
@@ -30,12 +30,12 @@ export async function listen(
       const events = text.split(/\r?\n\r?\n/)
       text = events.pop() ?? ''
       if (text.length > LONGEST_EVENT) throw badAnswer('has an event that is too long')
-      for (const event of events) if (/^event: ?file$/m.test(event)) onEvent(heardOf(event))
+      for (const event of events) if (/^event: ?file$/m.test(event)) onEvent(eventOf(event))
     }
   })
 }
 
-function heardOf(event: string): FileEvent {
+function eventOf(event: string): FileEvent {
   const cursor = /^id: ?([\x21-\x7e]{1,500})\r?$/m.exec(event)?.[1] ?? null
   try {
     return { file: listedOf(JSON.parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '')), cursor }

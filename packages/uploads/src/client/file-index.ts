@@ -30,7 +30,7 @@ export interface FileIndex {
   readonly all: () => IterableIterator<Entry>
   /** Durable when it resolves. */
   readonly put: (entry: Entry) => Promise<void>
-  /** Not flushed: after a power cut it is only repeated. */
+  /** Not flushed: if a power cut loses the entry, the step that it records is repeated. */
   readonly note: (entry: Entry) => Promise<void>
   readonly drop: (uri: string) => Promise<void>
   readonly close: () => Promise<void>
@@ -42,7 +42,7 @@ const SLACK = 1_000
 
 export async function openIndex(file: string): Promise<FileIndex> {
   const { entries, lines, isTorn } = await read(file)
-  if (isTorn || lines > 2 * entries.size + SLACK) await writeAnew(file, entries)
+  if (isTorn || lines > 2 * entries.size + SLACK) await rewriteIndex(file, entries)
   let handle = await openToAppend(file)
   // The file may be new, so flush its folder.
   await flushFolder(path.dirname(file))
@@ -71,7 +71,7 @@ export async function openIndex(file: string): Promise<FileIndex> {
 
   async function append(batch: readonly Line[]): Promise<void> {
     if (count > 2 * entries.size + SLACK) {
-      await writeAnew(file, entries)
+      await rewriteIndex(file, entries)
       await handle.close()
       handle = await openToAppend(file)
       count = entries.size
@@ -156,7 +156,7 @@ function entryOf(line: string): Entry | { readonly uri: string; readonly gone: t
   }
 }
 
-async function writeAnew(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
+async function rewriteIndex(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
   const fresh = `${file}.new`
   const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)

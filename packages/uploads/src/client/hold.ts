@@ -1,5 +1,5 @@
 /**
- * A lock on a folder: a file that names its process. A lock of a dead process is broken. Processes of other
+ * A lock on a folder: a file that names its process. A lock of a dead process is removed. Processes of other
  * machines or containers cannot be checked, so a holder touches its lock regularly.
  */
 import { createHash, randomUUID } from 'node:crypto'
@@ -16,9 +16,9 @@ const TOUCHED_EVERY_MS = 5_000
 /** A lock from another machine or container is stale after this time without a touch. */
 const SILENT_MS = 30_000
 
-/** Returns the function that releases the lock. One of several concurrent callers gets it. */
+/** Acquires the lock and returns the function that releases it. Rejects with FOLDER_BUSY if it is held. */
 export async function hold(given: string, folder: string): Promise<() => Promise<void>> {
-  // The same folder has the same lock under any name.
+  // Resolve links, so that a folder has one lock under all its paths.
   const file = path.join(await realpath(path.dirname(given)), path.basename(given))
   if (held.has(file)) throw busy(folder, process.pid)
   held.add(file)
@@ -36,7 +36,7 @@ export async function hold(given: string, folder: string): Promise<() => Promise
   return async () => {
     clearInterval(touching)
     held.delete(file)
-    // Another process may have broken the lock if this one was frozen.
+    // Another process may have removed the lock if this one was frozen.
     if ((await textIn(file)) === text) await rm(file, { force: true })
   }
 }
@@ -91,8 +91,8 @@ async function takeAway(file: string, stale: string): Promise<void> {
 
 async function isHeld(file: string, text: string): Promise<boolean> {
   const [pid, begin, where] = holderOf(text)
-  // This process may hold it in another thread. Without hard links, a lock is empty until its content is
-  // written, so its owner is unknown.
+  // A lock with this process id is not stale: another thread may hold it. Without hard links, a lock is empty
+  // until its content is written, so its owner is unknown.
   if (text !== '' && (where === '' || where === HERE)) return isAlive(pid, begin)
   const touchedAt = await stat(file).then(
     ({ mtimeMs }) => mtimeMs,
@@ -148,8 +148,12 @@ function beginOf(pid: number): string {
 }
 
 function busy(folder: string, pid: number): ClientError {
-  return new ClientError('FOLDER_BUSY', `${folder} is in use by process ${pid}`, {
-    field: 'folder',
-    fix: 'Use one folder per mailbox, and one puller per folder',
-  })
+  return new ClientError(
+    'FOLDER_BUSY',
+    `${folder} is in use by ${pid === 0 ? 'another process' : `process ${pid}`}`,
+    {
+      field: 'folder',
+      fix: 'Use one folder per mailbox, and one puller per folder',
+    },
+  )
 }

@@ -1,4 +1,4 @@
-/** Reads the list of a mailbox. Entries are validated, because their names and hashes become paths. */
+/** Reads the list of a mailbox. Entries are validated, because their ids and names become paths. */
 import { cleanId } from '../clean/ids.ts'
 import { ask, badAnswer, jsonOf, type Line } from './ask.ts'
 

@@ -15,12 +15,12 @@ export interface LineOptions {
   /** The URL of the inbox: `https://inbox.example`. */
   readonly url: string
   readonly mailbox: string
-  /** A file or a function is read for every request, so that the token can be rotated. */
+  /** The file is read, or the function called, for every request, so that the token can be rotated. */
   readonly token: TokenSource
 }
 
 export interface PullOptions extends LineOptions {
-  /** Created if it does not exist. One puller at a time. */
+  /** Created if it does not exist. Only one puller at a time can use it. */
   readonly folder: string
   /** `poll` uses long polling, `events` uses server-sent events (default `poll`). */
   readonly by?: 'poll' | 'events'
@@ -38,11 +38,11 @@ export interface PullOptions extends LineOptions {
   readonly silence?: number | string
   /** The first and the longest wait between attempts (default 1 s and 5 min). */
   readonly backoff?: { readonly first: number | string; readonly most: number | string }
-  /** How often a file with a wrong hash is fetched again before it is left to the next list (default 5). */
+  /** How often a file is fetched with a wrong hash before it waits for the next complete list (default 5). */
   readonly hashAttempts?: number
   /**
-   * Called for each complete file. From then on, `rewrite` can resolve it. The file is acknowledged after
-   * this returns; if it throws, the call is retried later. After a crash, it may be called twice for a file.
+   * Called for each complete file, which `rewrite` can then resolve. The file is acknowledged after this
+   * returns; if it throws, the call is retried later. After a crash, it may be called twice for a file.
    */
   readonly onFile?: (file: PulledFile) => void | Promise<void>
   /** Called for each problem (default: prints to standard error). */
@@ -56,7 +56,7 @@ export interface PullOptions extends LineOptions {
 export interface PulledFile {
   readonly id: string
   readonly uri: string
-  /** The current path of the file. */
+  /** The path of the file in the folder. */
   readonly path: string
   /** The name in the inbox. */
   readonly name: string
@@ -87,7 +87,6 @@ export interface Settings {
 
 const DAY_MS = 86_400_000
 
-/** All options. */
 const PULL = {
   url: true,
   mailbox: true,

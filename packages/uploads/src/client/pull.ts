@@ -19,7 +19,7 @@ export interface Settled {
   /** Whether all pending files were pulled. */
   readonly isComplete: boolean
   readonly files: readonly PulledFile[]
-  /** The files that are missing, and why. */
+  /** Why files are missing. */
   readonly troubles: readonly Trouble[]
 }
 
@@ -32,13 +32,13 @@ export interface Puller {
   readonly stop: () => Promise<void>
   /**
    * Lists the pending files and resolves after one attempt at each, or when the disk is full. Call it before
-   * `rewrite` when a message refers to files. Resolves after `withinMs` (65 s) at the latest. Never rejects
-   * for errors of the inbox.
+   * `rewrite` when a message refers to files. Resolves after `withinMs` (default 65 s) at the latest. Never
+   * rejects for errors of the inbox.
    */
   readonly settled: (options?: { readonly withinMs?: number }) => Promise<Settled>
   /** Returns a copy of a JSON value with paths in place of uris. Uris of missing files stay. */
   readonly rewrite: <T>(value: T) => T
-  /** Null if the file is not here. */
+  /** Null if the file is not in the folder. */
   readonly pathOf: (uri: string) => string | null
   /** The current problems. */
   readonly troubles: () => Trouble[]
@@ -88,7 +88,10 @@ export function pull(options: PullOptions): Puller {
   }
 }
 
-/** Rejects if the inbox is unreachable. Transient failures are retried a few times. */
+/**
+ * Rejects if the files can never be listed, for example because the inbox is unreachable. Transient failures
+ * are retried a few times.
+ */
 export async function pullOnce(
   options: PullOptions & { readonly signal?: AbortSignal },
 ): Promise<PullSummary> {
@@ -158,7 +161,7 @@ async function open(settings: Settings): Promise<Opened> {
   }
 }
 
-/** The folder may have belonged to another mailbox before, which lists its own files. */
+/** Leaves out the files of another mailbox that the folder was used for before. */
 function unfinished({ settings, known }: Pick<Opened, 'settings' | 'known'>): Entry[] {
   return [...known.all()].filter(
     ({ uri, doneAt }) => doneAt === null && uri.startsWith(`jobmill-upload:${settings.line.mailbox}/`),

@@ -17,7 +17,7 @@ import { partNameOf } from './place.ts'
 /** The content differs from the listed size or hash. */
 export class Differs extends Error {}
 
-/** Another file has the name. */
+/** Another file has the name, which is the message. */
 export class NameTaken extends Error {}
 
 const { O_RDWR, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -28,7 +28,7 @@ export interface Half {
   half: string | null
 }
 
-/** The timeout restarts only after this many bytes, so that a trickling connection does not occupy a slot. */
+/** The timeout restarts only after this many bytes, so that a very slow connection does not occupy a slot. */
 const LEAST_BYTES = 64 * 1_024
 
 export async function save(
@@ -142,7 +142,8 @@ async function giveName(part: string, file: string, id: string): Promise<void> {
     const code = systemCodeOf(error)
     // After a leftover claim, the file system reports EEXIST before it reports that links are unsupported.
     if (code !== 'EEXIST' && !NO_LINKS.has(code)) throw error
-    if (!(await (code === 'EEXIST' ? isClaim(file, id) : claim(file, id)))) throw new NameTaken()
+    if (!(await (code === 'EEXIST' ? isClaim(file, id) : claim(file, id))))
+      throw new NameTaken(path.basename(file))
     return rename(part, file)
   }
   await rm(part, { force: true })

@@ -9,9 +9,9 @@ export function tokenReader(source: TokenSource): () => Promise<string> {
   return async () => {
     const token = (await read(source)).trim()
     if (/^[\x21-\x7e]{1,1000}$/.test(token)) return token
-    throw new ClientError('TOKEN_UNREADABLE', 'must be a token', {
+    throw new ClientError('TOKEN_UNREADABLE', 'must be a token of 1 to 1000 visible ASCII characters', {
       field: 'token',
-      fix: 'Use exactly what "jobmill-uploads mailboxes add" printed',
+      fix: 'Use the token exactly as it was printed when it was created',
     })
   }
 }
@@ -24,7 +24,10 @@ async function read(source: TokenSource): Promise<string> {
     const from = typeof source === 'object' ? ` from ${source.file}` : ''
     throw new ClientError('TOKEN_UNREADABLE', `cannot be read${from}: ${textOf(error)}`, {
       field: 'token',
-      fix: 'Write the token there, readable by this process',
+      fix:
+        typeof source === 'object'
+          ? 'Write the token to this file, and let this process read it'
+          : 'Check the function that you passed',
       cause: error,
     })
   }

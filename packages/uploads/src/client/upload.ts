@@ -1,6 +1,6 @@
 /**
  * Uploads files to a mailbox, in as many requests as its limits require. Each request is atomic, and retried
- * under the same key if the connection breaks.
+ * under the same key after a transient failure.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -33,7 +33,7 @@ export interface UploadProgress {
 
 export interface UploadOptions extends LineOptions {
   readonly files: readonly FileToSend[]
-  /** A repeat with the same key and files creates no duplicates (default: a new key per call). */
+  /** A retry with the same key and files creates no duplicates (default: a new key per call). */
   readonly key?: string
   readonly onProgress?: (progress: UploadProgress) => void
   /** Called for the files of each request that has arrived. */
@@ -43,7 +43,6 @@ export interface UploadOptions extends LineOptions {
   readonly signal?: AbortSignal
 }
 
-/** All options. */
 const OPTIONS = {
   url: true,
   mailbox: true,
@@ -105,7 +104,7 @@ export async function upload(options: UploadOptions): Promise<SentFile[]> {
         onSent(arrived)
         break
       } catch (error) {
-        if (attempt >= attempts || signal.aborted || !isPassing(error)) throw error
+        if (attempt >= attempts || signal.aborted || !isTransient(error)) throw error
         await sleep(delayAfter(attempt, BACKOFF, (error as ClientError).retryAfterMs), signal)
       }
     }
@@ -169,7 +168,7 @@ function sentOf(answered: unknown, expected: number): SentFile[] {
 }
 
 /** Whether a retry makes sense. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
   if (error.code === 'UNREACHABLE') return true
   return [408, 500, 502, 503, 504].includes(error.status ?? 0) || BUSY.has(error.serverCode ?? '')

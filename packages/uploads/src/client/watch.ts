@@ -155,7 +155,7 @@ function tellBad({ onTrouble }: Settings, bad: number): void {
   if (bad > 0)
     onTrouble({
       code: 'ENTRY_BAD',
-      message: `the inbox listed ${bad} invalid files`,
+      message: `the inbox listed ${bad} invalid ${bad === 1 ? 'file' : 'files'}`,
       uri: null,
       attempts: 1,
       againInMs: null,

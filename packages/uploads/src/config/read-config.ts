@@ -122,7 +122,7 @@ function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
   if (typeof values !== 'object' || Array.isArray(values)) {
     problems.push({
       place: file,
-      message: 'must be a list of settings. Write "name: value" on each line',
+      message: 'must be a map of settings. Write "name: value" on each line',
     })
     return { values: {}, placeOf }
   }

@@ -38,7 +38,7 @@ const whole = (least: number, most: number) =>
     .min(least, { error: `must be a whole number from ${least} to ${most}` })
     .max(most, { error: `must be a whole number from ${least} to ${most}` })
 
-const text = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' })
+const text = z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' })
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 

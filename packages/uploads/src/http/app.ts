@@ -55,7 +55,7 @@ async function listMailboxes(inside: Inside, url: URL): Promise<Response> {
   if (find.length > LONGEST_FIND || find.includes('\0') || !find.isWellFormed())
     throw new Refusal('OPTION_INVALID', {
       field: 'find',
-      detail: `must be a text of at most ${LONGEST_FIND} characters`,
+      detail: `must be a string of at most ${LONGEST_FIND} characters`,
       fix: 'Pass a part of a name, or an id',
     })
   const [page, expiredUnfetched] = await Promise.all([

@@ -1,5 +1,5 @@
 /**
- * Buffers what the multipart parser found, for a reader with its own pace: files in order, then the end or a
+ * Passes the files that the multipart parser finds to a reader with its own pace: in order, then the end or a
  * failure.
  */
 import type { Readable } from 'node:stream'

@@ -84,7 +84,7 @@ const BREAK_AFTER_MS = 20
 
 interface Sent {
   readonly ref: FileRef
-  /** The number of bytes in the response headers. */
+  /** The Content-Length of the response. */
   readonly size: number
   /** Whether the response includes the last byte of the file. */
   readonly isLast: boolean

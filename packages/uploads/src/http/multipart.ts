@@ -167,7 +167,7 @@ function bodyTooLarge(
   return new Refusal('REQUEST_TOO_LARGE', {
     detail: isDeclared ? `the body has ${size} bytes (max ${max})` : `the body is larger than ${max} bytes`,
     field: isDeclared ? 'Content-Length' : PART,
-    fix: 'Send fewer files per request',
+    fix: 'Send fewer or smaller files per request',
     file: file === null ? null : cleanName(file),
     size,
     max,

@@ -16,9 +16,9 @@ export async function smallBody(
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw notThat(error)
+    throw notAnObject(error)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notThat()
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject()
   return value as Record<string, unknown>
 }
 
@@ -34,7 +34,7 @@ async function textOf(request: Request, platform: Platform): Promise<string> {
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw notThat(error)
+        throw notAnObject(error)
       })
       if (isLate) throw new Refusal('TOO_SLOW', { fix: 'Send the body without delay' })
       if (done) return Buffer.concat(chunks).toString()
@@ -55,10 +55,10 @@ async function textOf(request: Request, platform: Platform): Promise<string> {
   }
 }
 
-function notThat(cause?: unknown): Refusal {
+function notAnObject(cause?: unknown): Refusal {
   return new Refusal(
     'BODY_INVALID',
-    { detail: 'the body is not a JSON object', fix: 'Send {} or nothing' },
+    { detail: 'the body is not a JSON object', fix: 'Send a JSON object such as {}, or no body' },
     cause,
   )
 }

@@ -9,7 +9,7 @@ import type { Platform } from 'jobmill'
 const READ_AT_ONCE = 16
 /** How long a sender may be silent before it loses its turn. */
 const SILENT_MS = 250
-/** Short, so that hundreds of slow senders delay no one for long. */
+/** Short, so that hundreds of slow senders delay the others only briefly. */
 const TURN_MS = 250
 
 export interface Turns {
@@ -24,7 +24,7 @@ export interface Turn {
   readonly mine: () => Promise<void>
   /** Waits for data from the sender. Releases the turn if that takes too long. */
   readonly during: <T>(read: Promise<T>) => Promise<T>
-  /** Ends it for good, even while waiting. */
+  /** Ends the turn for good, even while it is waiting. */
   readonly end: () => void
 }
 

@@ -14,7 +14,7 @@ export type Uploader = (request: Request, holder: Holder) => Promise<Received>
 
 export interface Uploads {
   readonly take: Uploader
-  /** Runs work of the program itself. None is accepted after a stop, and a stop waits for it. */
+  /** Runs work of the program itself. A stop waits for it, and refuses any later work. */
   readonly during: During
   /** Accepts no more uploads, and resolves when the running ones have ended. Aborts them after `graceMs`. */
   readonly stop: (graceMs: number) => Promise<void>
@@ -36,7 +36,7 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       inside.limits.stagingForMs / 2,
       () =>
         slow.abort(
-          new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller requests if the connection is slow' }),
+          new Refusal('TOO_SLOW', { fix: 'Retry the upload, in smaller requests if the connection is slow' }),
         ),
       { unref: true },
     )

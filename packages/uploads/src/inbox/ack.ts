@@ -13,7 +13,7 @@ export interface AckRequest extends FileRef {
 export interface Acked {
   readonly acked: true
   readonly alreadyAcked?: true
-  /** The sweep deleted the file at the same time. */
+  /** The sweep has already marked the file for deletion. */
   readonly raced?: true
 }
 

@@ -1,4 +1,4 @@
-/** The position of a feed reader, as an opaque text. */
+/** The position of a feed reader, as an opaque string. */
 import { Refusal } from '../refusal.ts'
 
 export function cursorOf(mailbox: string, seq: number): string {
@@ -14,8 +14,7 @@ export function seqOf(cursor: string, mailbox: string, last: number, field: stri
   if (of !== mailbox || Number(seq) > last)
     throw new Refusal('CURSOR_GONE', {
       field,
-      detail:
-        'the cursor is ahead of this mailbox: it belongs to another one, or the database was restored from a backup',
+      detail: 'the cursor belongs to another mailbox, or the database was restored from a backup',
       fix: 'Omit it to list all unacknowledged files from the beginning',
     })
   return Number(seq)

@@ -6,6 +6,8 @@ import type { Logger, Platform } from 'jobmill'
 import { pace } from 'jobmill/http'
 import type { Inside } from './inside.ts'
 
+const WORDS = { mailbox: 'another mailbox', file: 'a file of another mailbox' } as const
+
 export const TARGETS = ['mailbox', 'file'] as const
 export type ForeignTarget = (typeof TARGETS)[number]
 
@@ -40,18 +42,18 @@ export function foreign(
   const looks = pace({ perSecond: LOOKS_PER_SECOND, now: () => platform.monotonic() })
   const running = new Set<Promise<void>>()
   let lastAt = -Infinity
-  let untold = 0
+  let unlogged = 0
 
-  function tell(target: ForeignTarget, fields: Readonly<Record<string, string>>): void {
+  function report(target: ForeignTarget, fields: Readonly<Record<string, string>>): void {
     count(target)
     if (platform.monotonic() - lastAt < LINE_EVERY_MS) {
-      untold += 1
+      unlogged += 1
       return
     }
     lastAt = platform.monotonic()
-    const more = untold === 0 ? '' : ` (${untold} more since the last line)`
-    untold = 0
-    log()?.warn(`uploads: token of one mailbox used for the ${target} of another${more}`, fields)
+    const more = unlogged === 0 ? '' : ` (${unlogged} more since the last line)`
+    unlogged = 0
+    log()?.warn(`uploads: token used for ${WORDS[target]}${more}`, fields)
   }
 
   async function look(from: string, file: string): Promise<void> {
@@ -61,11 +63,11 @@ export function foreign(
       .where('id', '=', file)
       .where('mailbox', '!=', from)
       .executeTakeFirst()
-    if (row !== undefined) tell('file', { mailbox: from, file, owner: row.mailbox })
+    if (row !== undefined) report('file', { mailbox: from, file, owner: row.mailbox })
   }
 
   return {
-    mailbox: (from, target) => tell('mailbox', { mailbox: from, target }),
+    mailbox: (from, target) => report('mailbox', { mailbox: from, target }),
     file(from, file) {
       if (looks(from) > 0) return
       const looking = look(from, file)

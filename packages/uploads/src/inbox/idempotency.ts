@@ -1,6 +1,6 @@
 /**
- * Idempotency keys: the first request to commit is the upload. A repeat with the same files gets its
- * response; one with other files is refused.
+ * Idempotency keys: the first request to commit is the upload. A retry with the same files gets its response;
+ * a request with other files is refused.
  */
 import type { Kysely } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
@@ -52,7 +52,7 @@ export function sameOrRefused({ fingerprint, answer }: Earlier, print: string): 
   throw new Refusal('KEY_REUSED', {
     detail: 'an earlier upload with this key had different files',
     field: 'Idempotency-Key',
-    fix: 'Use a new key for each upload, and repeat a key only with the same files',
+    fix: 'Use a new key for each upload, and reuse a key only to retry with the same files',
   })
 }
 

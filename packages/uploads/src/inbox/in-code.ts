@@ -20,7 +20,7 @@ import { receive } from './receive.ts'
 import { JobmillError, quote } from './words.ts'
 
 export interface PutOptions {
-  /** A repeat of the same files under the same key gets the first result. */
+  /** A retry with the same files and the same key gets the first result. */
   readonly key?: string
   readonly signal?: AbortSignal
   /**

@@ -3,7 +3,7 @@ export interface Limits {
   readonly maxFiles: number
   readonly maxFileBytes: number
   readonly maxRequestBytes: number
-  /** For a mailbox without its own; null for none. */
+  /** For a mailbox without its own quota; null for unlimited. */
   readonly quotaBytes: number | null
   readonly quotaFiles: number | null
   readonly uploadsAtOnce: number
@@ -20,7 +20,7 @@ export interface Limits {
 }
 
 /**
- * The hard limit for blobs per upload, whatever the options say. The sweep can so find leftovers without a
+ * The hard limit for blobs per upload, whatever the options say. So the sweep can delete leftovers without a
  * listing.
  */
 export const MOST_FILES = 64

@@ -1,6 +1,6 @@
 /**
  * Waits for new files in mailboxes. This process reports its own commits directly. Commits of other processes
- * are found by polling the awaited mailboxes once a second, in one query, and only while a request is
+ * are found by polling the awaited mailboxes twice a second, in one query, and only while a request is
  * waiting.
  */
 import type { Platform, Timer } from 'jobmill'

@@ -12,7 +12,7 @@ const FULLEST = 100
 export function countSwept(mill: Mill<never>): (outcome: SweptOutcome, n: number) => void {
   const counter = mill.counter({
     name: 'jobmill_uploads_swept_total',
-    help: 'Files deleted by the sweep, by reason; blobs for unfinished uploads.',
+    help: 'Files deleted by the sweep, by reason; orphan_blob counts blobs.',
     labels: { outcome: OUTCOMES },
   })
   return (outcome, n) => counter.add({ outcome }, n)
@@ -35,7 +35,11 @@ interface Pending {
 }
 
 /** Per mailbox, or in total. */
-export function tellPending(mill: Mill<never>, inside: Pick<Inside, 'tables'>, byMailbox: boolean): void {
+export function registerPendingGauges(
+  mill: Mill<never>,
+  inside: Pick<Inside, 'tables'>,
+  byMailbox: boolean,
+): void {
   let reading: Promise<Pending[]> | null = null
   // The gauges are read together, so they share one query.
   const read = (): Promise<Pending[]> => {

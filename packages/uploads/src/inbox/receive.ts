@@ -1,7 +1,7 @@
 /**
  * Receives an upload: streams every file to a blob, checks it, and makes all files visible in one
- * transaction. A failure before leaves nothing behind; the leftovers of a crashed process are found through
- * its staging row.
+ * transaction. A failure before that leaves nothing behind; the leftovers of a crashed process are found
+ * through its staging row.
  */
 import { createHash } from 'node:crypto'
 import { isFullDatabase } from '../fault-codes.ts'
@@ -124,7 +124,7 @@ async function bring(
   })
 }
 
-/** A repeat is read and compared, and not stored. */
+/** A retry is read and compared, but not stored. */
 async function compare({ limits, files }: UploadRequest, earlier: Earlier): Promise<Received> {
   const taken = await takeAll(files, { limits, used: null }, async (bytes) => {
     for await (const chunk of bytes) void chunk
@@ -152,7 +152,7 @@ async function takeAll(
   })
 }
 
-/** The fingerprint that identifies a repeat. */
+/** The fingerprint that identifies a retry of the same files. */
 function printOf(files: readonly TakenIn[]): string {
   const hash = createHash('sha256')
   for (const { name, type, size, sha256 } of files) hash.update(JSON.stringify([name, type, size, sha256]))
@@ -183,7 +183,7 @@ async function markOrAnswer(inside: Inside, upload: string): Promise<Answer | 'u
 
 /**
  * Deletes the blobs, then the staging row: while the row exists, the sweep finds the blobs, and on a full
- * disk they free the space for this write.
+ * disk, deleting them frees the space for this write.
  */
 async function discard(
   { tables, blobs, fault, onError }: Inside,

@@ -16,7 +16,7 @@ export interface Room {
   readonly giveUpFor: (error: unknown) => Promise<boolean>
 }
 
-/** Only a SQLite file can share the disk of the blobs. */
+/** Only SQLite uses the reserve, because its file may be on the same disk as the blobs. */
 export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobStore): Room {
   const own = tables.type === 'sqlite' ? reserve : undefined
   const giveUpFor = async (error: unknown): Promise<boolean> =>

@@ -128,9 +128,9 @@ async function unstage(db: Kysely<Schema>, { upload }: NewUpload): Promise<void>
     .where('swept_at', 'is', null)
     .returning('upload')
     .executeTakeFirst()
-  // The sweep considered this process dead and deleted its blobs.
+  // The sweep considered this upload abandoned, and may have deleted its blobs.
   if (row === undefined)
-    throw new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller requests if the connection is slow' })
+    throw new Refusal('TOO_SLOW', { fix: 'Retry the upload, in smaller requests if the connection is slow' })
 }
 
 async function writeFiles(

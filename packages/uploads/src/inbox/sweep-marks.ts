@@ -1,6 +1,6 @@
 /**
  * Marks the files to sweep. Each reason has its own index. The update checks the condition again, because on
- * PostgreSQL a file may be acknowledged in between, which restarts its retention.
+ * PostgreSQL a file may be acknowledged in between, which starts its retention.
  */
 import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'

@@ -1,7 +1,8 @@
 /**
- * Deletes blobs without rows, which exist after a restore of an older database copy. Every blob has a staging
- * or file row before its first byte. Only uploads older than the expiry are considered, which leaves time to
- * notice a wrong restore. The age is part of the upload id.
+ * Deletes blobs without rows. They exist after an older copy of the database was restored and, on SQLite,
+ * after a caller rolled back its own transaction. Every other blob has a staging row before its first byte.
+ * Only uploads older than the expiry are considered, which leaves time to notice a wrong restore. The age is
+ * part of the upload id.
  */
 import { sql } from 'jobmill-tables'
 import type { Inside } from './inside.ts'
@@ -12,7 +13,7 @@ const BATCH = 200
 /** A scan of all blobs, which may span several passes. */
 export interface OrphanLook {
   /** Runs until the end or the signal. */
-  readonly goOn: (
+  readonly resume: (
     signal: AbortSignal,
     count: (blobs: number) => void,
     failed: (error: unknown) => void,
@@ -47,7 +48,7 @@ export function lookForOrphans(inside: Inside): OrphanLook {
   }
 
   return {
-    async goOn(signal, count, failed) {
+    async resume(signal, count, failed) {
       while (!signal.aborted) {
         const upload = found.shift()
         if (upload === undefined) {

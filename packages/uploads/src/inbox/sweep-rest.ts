@@ -18,7 +18,7 @@ export async function sweepUploads({ tables, limits }: Inside, signal: AbortSign
   }
 }
 
-/** Removed mailboxes without files and without uploads in progress. */
+/** Deletes removed mailboxes whose files are all deleted. */
 export async function sweepMailboxes({ tables }: Inside, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   const rows = await tables.db

@@ -55,7 +55,7 @@ async function pass(
 ): Promise<void> {
   const failures: unknown[] = []
   const failed = (error: unknown): void => void failures.push(error)
-  const lookOn = async (): Promise<void> => look?.goOn(signal, (n) => count('orphan_blob', n), failed)
+  const lookOn = async (): Promise<void> => look?.resume(signal, (n) => count('orphan_blob', n), failed)
   if (isFull) await lookOn()
   await finishMarked(inside, signal, count, failed)
   for (const mark of MARKS)
@@ -73,7 +73,7 @@ async function pass(
   if (failures.length > 0)
     throw new AggregateError(
       failures,
-      `${failures.length} blobs could not be deleted: ${String(failures[0])}`,
+      `${failures.length} ${failures.length === 1 ? 'blob' : 'blobs'} could not be deleted: ${String(failures[0])}`,
     )
 }
 
@@ -109,7 +109,7 @@ async function finishMarked(
     last = end
     const gone: typeof rows = []
     await eachOf(rows, async (row) => {
-      // They are marked, so the next pass finishes them.
+      // The remaining files are marked, so the next pass deletes them.
       if (signal.aborted) return
       await fault('sweep:blob')
       try {
@@ -127,7 +127,7 @@ async function finishMarked(
   }
 }
 
-/** A few at a time. */
+/** Runs `act` on a few items at a time. */
 async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const left = items.values()
   await Promise.all(

@@ -24,7 +24,7 @@ export interface TakenIn {
 
 export interface Bounds {
   readonly limits: MailboxLimits
-  /** The usage of the mailbox when the request arrived. Null for a repeat, which adds nothing. */
+  /** The usage of the mailbox when the request arrived. Null for a retry, which adds nothing. */
   readonly used: Usage | null
 }
 

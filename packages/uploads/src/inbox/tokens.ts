@@ -161,7 +161,7 @@ export function givenHash(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]{32,200}$/.test(token)) return hashOf(token)
   throw new JobmillError('OPTION_INVALID', 'must be 32 to 200 visible ASCII characters', {
     field: 'token',
-    fix: 'Pass a random token, such as 32 bytes in base64url, or omit it for a new one',
+    fix: 'Pass a random token, such as 32 bytes in base64url, or omit it and let tokens.add() generate one',
   })
 }
 

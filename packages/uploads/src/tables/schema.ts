@@ -5,10 +5,9 @@ export interface Schema {
   uploads_mailbox: {
     id: string
     name: string
-    /** Null: unlimited. */
+    /** The limits of the mailbox. Null: the limit of the inbox. */
     quota_bytes: number | null
     quota_files: number | null
-    /** Null: the limit of the inbox. */
     max_file_bytes: number | null
     max_request_bytes: number | null
     uploads_at_once: number | null
@@ -73,7 +72,7 @@ export interface Schema {
   uploads_chunk: { blob: string; n: number; bytes: Uint8Array }
 }
 
-/** Integer columns beyond 32 bits, which some drivers return as text. */
+/** Integer columns beyond 32 bits, which some drivers return as strings. */
 export const WHOLE: ReadonlySet<string> = new Set([
   'quota_bytes',
   'quota_files',

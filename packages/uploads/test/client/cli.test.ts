@@ -123,7 +123,8 @@ describe('the command line of the client', () => {
     holdUpload = null
     released.resolve()
     const [, key = ''] =
-      /^stopped 1 of 3 files arrived; run it again with --key (\S+) to send the rest/m.exec(err) ?? []
+      /^stopped 1 of 3 files arrived; run the command again with --key (\S+) to send the rest/m.exec(err) ??
+      []
     expect(err.split('\n')).toHaveLength(3)
     expect(await type([...args, '--key', key], env)).toMatchObject({ code: 0, err: '' })
     expect((await pending(box)).files).toHaveLength(3)
@@ -151,7 +152,9 @@ describe('the command line of the client', () => {
     onTestFinished(() => void socket.destroy())
     child.kill('SIGINT')
     expect(await ended).toEqual([1, null])
-    expect(err).toMatch(/^stop {4}[^\n]*\nstopped before all files were pulled; run it again[^\n]*\n$/)
+    expect(err).toMatch(
+      /^stop {4}[^\n]*\nstopped before all files were pulled; run the command again[^\n]*\n$/,
+    )
   })
 
   test('a full mailbox is a refusal (3), not unreachable (4)', async () => {

@@ -46,6 +46,6 @@ export function CopiesFields({
 }
 
 function hintOf(vary: string, schema: Schema | null): string {
-  if (vary === 'written') return '{{n}} in strings and keys becomes 1, 2, 3 …'
+  if (vary === 'written') return '{{n}} in payload strings, tags and keys becomes 1, 2, 3 …'
   return `${schema === null ? 'Plain examples' : 'From the schema'}: ${printJson(exampleOf(schema, 1))} …`
 }

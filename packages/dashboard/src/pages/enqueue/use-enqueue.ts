@@ -14,7 +14,7 @@ export interface Enqueueing {
   /** Whether the user has tried to submit. */
   readonly isTried: boolean
   readonly refused: AtField<EnqueueField> | null
-  /** The form changed since the last submit. */
+  /** Clears the server's problem. Call it when the form changes. */
   readonly forget: () => void
 }
 

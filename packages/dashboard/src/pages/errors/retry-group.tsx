@@ -24,7 +24,7 @@ export function RetryGroup({ group, close }: { readonly group: ErrorGroup; reado
           method: 'POST',
           path: 'bulk',
           body: { act: 'retry', filter },
-          done: `Retrying ${plural(jobs, 'job')}`,
+          done: `Retry queued for ${plural(jobs, 'job')}`,
         })
         go(`/jobs/${id}`)
       }}
@@ -39,7 +39,7 @@ export function RetryGroup({ group, close }: { readonly group: ErrorGroup; reado
           ? 'Counting jobs…'
           : `${plural(jobs, `dead ${kind} job`)} will be ready again, with a full set of attempts.`}
       </p>
-      <p className="text-soft">This runs as a background job that shows its progress and can be cancelled.</p>
+      <p className="text-soft">This runs as a bulk action that shows its progress and can be cancelled.</p>
     </Confirm>
   )
 }

@@ -51,7 +51,7 @@ function HowFar({ job, report }: { readonly job: Job; readonly report: BulkRepor
     ) : (
       <ProgressBar progress={job.progress} />
     )
-  if (job.endedAt === null) return <p className="text-soft">Not started yet.</p>
+  if (job.endedAt === null) return <p className="text-soft">Waiting to run.</p>
   return <p className="text-soft">Ended early. Changes made so far remain.</p>
 }
 

@@ -46,7 +46,10 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
             </Fact>
           )}
           <Fact name="Started">
-            <When at={job.startedAt ?? last?.startedAt ?? null} />
+            <When
+              at={job.startedAt ?? last?.startedAt ?? null}
+              otherwise={job.endedAt === null ? 'not yet' : 'never'}
+            />
           </Fact>
           <Fact name="Ended">
             <When at={job.endedAt} />
@@ -93,8 +96,8 @@ function None() {
   return <span className="text-soft">none</span>
 }
 
-function When({ at }: { readonly at: number | null }) {
-  if (at === null) return <span className="text-soft">not yet</span>
+function When({ at, otherwise = 'not yet' }: { readonly at: number | null; readonly otherwise?: string }) {
+  if (at === null) return <span className="text-soft">{otherwise}</span>
   return (
     <>
       <Ago at={at} />{' '}

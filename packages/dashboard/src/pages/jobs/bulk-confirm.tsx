@@ -41,7 +41,7 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
         filter: bodyOf(meant),
         ...(act === 'cancel' && reason.trim() !== '' && { reason: reason.trim() }),
       },
-      done: `${name} started for ${plural(jobs, 'job')}`,
+      done: `${name} queued for ${plural(jobs, 'job')}`,
     })
     begun()
     go(`/jobs/${id}`)

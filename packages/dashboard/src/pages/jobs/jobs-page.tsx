@@ -69,7 +69,7 @@ export function JobsPage() {
   )
 }
 
-/** Remounted for each filter, so that relative times are resolved again. */
+/** Takes the key of the filter, so that relative times are resolved again for each filter. */
 const nowFor = (_key: string): number => serverNow()
 
 const isNothing = (page: JobPage | undefined): boolean => page?.jobs.length === 0 && page.next === null

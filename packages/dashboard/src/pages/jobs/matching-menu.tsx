@@ -23,7 +23,7 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
   const [asked, setAsked] = useState<ActInfo | null>(null)
   const isCounted = chipsOf({ ...filter, queue: null, state: null }).length === 0
 
-  /** The state of the jobs, where the filter fixes it. */
+  /** Whether the action is known to change no job, from the filter and the counts. */
   function isIdle({ states }: ActInfo): boolean {
     const meant = states.filter((state) => filter.state === null || filter.state === state)
     return (

@@ -18,7 +18,7 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
   const size = usePreference(chosenSize)
   const looked = (steps.at(-1)?.looked ?? 0) + page.scanned
   const cursor = page.next
-  const goOn = (): void => {
+  const showNext = (): void => {
     if (cursor !== null && !isComing) next(cursor, page.scanned)
   }
   return (
@@ -26,7 +26,7 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
       {!page.complete && cursor !== null && (
         <p className="flex w-full flex-wrap items-center gap-2 text-text">
           Searched {plural(looked, 'job')}.
-          <Button look="main" onClick={goOn}>
+          <Button look="main" onClick={showNext}>
             Keep searching
           </Button>
         </p>
@@ -51,7 +51,7 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
         Previous
       </Button>
       {page.complete && (
-        <Button disabled={cursor === null} onClick={goOn}>
+        <Button disabled={cursor === null} onClick={showNext}>
           Next
           <ChevronRight aria-hidden className="size-4" />
         </Button>

@@ -83,7 +83,7 @@ export function LimitDrawer({ limit, close }: Props) {
         <LimitSettingsFields draft={draft} wrong={wrong} set={set} name={limit?.name ?? null} />
         {refused !== null && refusedField === undefined && (
           <p role="alert" className="text-dead">
-            {refused.message} {refused.fix}
+            {refused.fix === undefined ? refused.message : `${refused.message}. ${refused.fix}.`}
           </p>
         )}
         <div className="flex justify-end gap-2 border-t border-line pt-4">

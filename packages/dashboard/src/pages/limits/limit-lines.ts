@@ -21,8 +21,8 @@ function levelOf({ bins, resolutionMs, points }: Source, key: 'available' | 'hel
 }
 
 /** Permits in use are a separate line; a rate has none. */
-export function limitLines(told: Source, isConcurrency: boolean): Line[] {
-  const available = { name: 'available', colour: 'series-1', values: levelOf(told, 'available') }
+export function limitLines(source: Source, isConcurrency: boolean): Line[] {
+  const available = { name: 'available', colour: 'series-1', values: levelOf(source, 'available') }
   if (!isConcurrency) return [available]
-  return [available, { name: 'held', colour: 'series-2', values: levelOf(told, 'held') }]
+  return [available, { name: 'held', colour: 'series-2', values: levelOf(source, 'held') }]
 }

@@ -51,7 +51,7 @@ export function LimitsPage() {
                   <Fragment key={limit.name}>
                     <LimitRow
                       limit={limit}
-                      // Older servers do not report it.
+                      // Older servers do not report the queues.
                       queues={limit.queues ?? []}
                       asOf={serverTime(read.dataUpdatedAt)}
                       isOpen={open === limit.name}

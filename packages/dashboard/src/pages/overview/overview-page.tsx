@@ -1,7 +1,7 @@
 /** Overview page: health at a glance, with links to the details. */
 import { PageHead } from '../../kit/card.tsx'
 import { Charts } from './charts/charts.tsx'
-import { Figures } from './metrics/metrics.tsx'
+import { HeadlineMetrics } from './metrics/metrics.tsx'
 import { InstancesCard } from './instances-card.tsx'
 import { NewestEvents } from './newest-events.tsx'
 import { Problems } from './problems/problems.tsx'
@@ -13,7 +13,7 @@ export function OverviewPage() {
     <>
       <PageHead title="Overview" note="Last 5 minutes, compared with an hour ago" />
       <div className="flex flex-col gap-5">
-        <Figures />
+        <HeadlineMetrics />
         <Problems />
         <Charts />
         <QueuesCard />

@@ -1,4 +1,4 @@
-/** The queues at a glance: those with problems first, then the busiest. */
+/** The queues at a glance: paused and throttled ones first. */
 import { serverTime } from '../../api/clock.ts'
 import { useOverview } from '../../api/reads.ts'
 import type { QueueAndCounts } from '../../api/types/mill.ts'
@@ -58,7 +58,7 @@ export function QueuesCard() {
               </Table>
               {queues.length > MOST && (
                 <p className="border-t border-line px-4 py-2 text-soft">
-                  {plural(queues.length - MOST, 'more queue')} with less activity.
+                  {plural(queues.length - MOST, 'more queue')}
                 </p>
               )}
             </>
@@ -72,7 +72,7 @@ export function QueuesCard() {
 const isHeld = ({ settings }: QueueAndCounts): boolean => settings.paused || settings.coolingMs > 0
 const isBusy = ({ counts }: QueueAndCounts): boolean => counts.ready + counts.running > 0
 
-/** Sorted by name, so that rows do not move; only idle queues are left out. */
+/** Sorted by name within each group, so that rows do not move. If not all fit, idle queues come last. */
 function inOrder(queues: readonly QueueAndCounts[]): QueueAndCounts[] {
   return queues.toSorted(
     (a, b) =>

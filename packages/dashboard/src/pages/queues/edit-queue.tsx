@@ -63,7 +63,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
             error={wrong.workers}
             hint={
               <Overridden override={overrides.get('workers')}>
-                Total across processes. Blank: no limit.
+                Total across processes. Blank: 10 in each process.
               </Overridden>
             }
           >
@@ -98,7 +98,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
         <RetentionFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
         {refused !== null && refusedField === undefined && (
           <p role="alert" className="text-dead">
-            {refused.message} {refused.fix}
+            {refused.fix === undefined ? refused.message : `${refused.message}. ${refused.fix}.`}
           </p>
         )}
         <div className="flex justify-end gap-2 border-t border-line pt-4">

@@ -13,7 +13,7 @@ export interface HourOf {
   readonly done: readonly number[]
 }
 
-/** The rate of a single bucket fluctuates; average this many, including the open one. */
+/** The rate of a single bucket fluctuates, so average over this time, including the open bucket. */
 const NOW_MS = 3 * 60_000
 const HOUR = rangeOf(new URLSearchParams(), '1h')
 

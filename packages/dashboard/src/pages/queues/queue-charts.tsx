@@ -5,7 +5,7 @@ import { Chart, type Line } from '../../kit/chart.tsx'
 import { span } from '../../kit/format.ts'
 import { RangeChoice } from '../../kit/range-choice.tsx'
 import { DataView } from '../../kit/data-view.tsx'
-import { endedLines, mostOf, percentileLines, standingLines } from '../../metrics/lines.ts'
+import { endedLines, mostOf, percentileLines, backlogLines } from '../../metrics/lines.ts'
 import { jobs, milliseconds, ratesLike } from '../../metrics/units.ts'
 import { useChartSeries } from '../../metrics/use-charted.ts'
 
@@ -37,7 +37,7 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
       {
         title: 'Backlog and running',
         note: `average ${each}`,
-        lines: standingLines(bins, own, series?.resolutionMs ?? bins.widthMs),
+        lines: backlogLines(bins, own, series?.resolutionMs ?? bins.widthMs),
         format: jobs,
       },
       {

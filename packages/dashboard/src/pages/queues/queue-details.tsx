@@ -36,7 +36,9 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
           )}
           <Fact name="Workers">
             <Overridden override={overrides.get('workers')}>
-              {settings.workers === null ? 'no limit' : `${number(settings.workers)} total`}
+              {settings.workers === null
+                ? 'automatic: 10 in each process'
+                : `${number(settings.workers)} total`}
             </Overridden>
           </Fact>
           <Fact name="Backoff">

@@ -1,4 +1,7 @@
-/** The processes that serve a queue, with their workers. None is highlighted as a problem. */
+/**
+ * The processes that serve a queue, with their workers. If there is no such process, that is highlighted as a
+ * problem.
+ */
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/format.ts'
 import { nameOf, type Server } from './serving.ts'

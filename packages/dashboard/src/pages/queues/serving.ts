@@ -9,7 +9,7 @@ export interface Server {
 
 export const nameOf = ({ label, id }: Pick<Instance, 'label' | 'id'>): string => label ?? `…${id.slice(-8)}`
 
-/** Live processes, by name. A process with a share of 0 does not serve the queue. */
+/** Live processes, by name. A process with a share of 0 currently runs no jobs of the queue. */
 export function serversOf(queue: string, isShared: boolean, workers: Workers | undefined): Server[] {
   const { instances = [], slots = [] } = workers ?? {}
   return instances

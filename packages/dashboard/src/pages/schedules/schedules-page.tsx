@@ -40,8 +40,8 @@ export function SchedulesPage() {
             schedules.length === 0 ? (
               <Empty title="No schedules">
                 <p className="mb-3">
-                  Declare schedules in the options (<code className="font-mono">schedules</code>), or create
-                  one here.
+                  Declare schedules in the options (<code className="font-mono">schedules</code>)
+                  {may('admin') ? ', or create one here.' : '.'}
                 </p>
                 {may('admin') && create}
               </Empty>

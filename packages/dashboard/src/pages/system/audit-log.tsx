@@ -69,9 +69,7 @@ function Entries({ entries, of }: { readonly entries: readonly AuditEntry[]; rea
   const [open, setOpen] = useState<string | null>(null)
   if (of === 0)
     return (
-      <Empty title="No manual changes">
-        Changes from the dashboard, the CLI and the API are recorded here.
-      </Empty>
+      <Empty title="No manual changes">Changes from the dashboard and the HTTP API are recorded here.</Empty>
     )
   if (entries.length === 0)
     return (

@@ -30,7 +30,7 @@ const EVENT_TYPES = [
   'rebalanced',
 ] as const
 
-/** Problems and recoveries. */
+/** Failures and warnings, without recoveries. */
 const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
 /** Schedules fire so often that they would hide other events. */
 const QUIET: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
@@ -39,6 +39,6 @@ const QUIET: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule
 export const CHOICES = [
   { key: '', name: 'all except schedule-fired', types: QUIET },
   { key: 'all', name: 'everything', types: [] },
-  { key: 'trouble', name: 'trouble', types: TROUBLE },
+  { key: 'trouble', name: 'failures and warnings', types: TROUBLE },
   ...EVENT_TYPES.map((type) => ({ key: type, name: type, types: [type] })),
 ] as const

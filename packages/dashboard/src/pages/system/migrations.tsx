@@ -13,7 +13,7 @@ export function Migrations({ migrations }: Pick<System, 'migrations'>) {
       {pending.length > 0 && (
         <p className="mb-2 text-ready">
           {plural(pending.length, 'pending migration')}. Run{' '}
-          <code className="font-mono">jobmill db migrate</code>, or start a process of this release.
+          <code className="font-mono">jobmill db migrate</code>, or start a process of the new release.
         </p>
       )}
       <ul className="flex max-h-64 flex-col gap-1 overflow-y-auto">

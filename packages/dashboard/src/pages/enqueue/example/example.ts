@@ -8,7 +8,7 @@ import { exampleText } from './example-text.ts'
 
 const DEEPEST = 6
 const MOST_ITEMS = 5
-/** A schema may contain itself, so limit the depth. */
+/** A schema may contain itself, so limit the number of parts. */
 const MOST_PARTS = 1_000
 
 export function exampleOf(schema: Schema | null, n: number): unknown {

@@ -53,7 +53,7 @@ function fieldProblems(
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
-/** Catches a different case and a missing letter. */
+/** Catches a different case, different punctuation and a missing ending. */
 function nearText(key: string, known: readonly string[]): string {
   const wanted = plain(key)
   const near = known.find(

@@ -49,7 +49,12 @@ function fixedProblems(
     return [{ path, says: `must be ${printJson(schema['const'])}` }]
   const { enum: allowed } = schema
   if (Array.isArray(allowed) && !allowed.some((one) => isEqual(one, value)))
-    return [{ path, says: `must be one of ${allowed.slice(0, 12).map(printJson).join(', ')}` }]
+    return [
+      {
+        path,
+        says: `must be one of ${allowed.slice(0, 12).map(printJson).join(', ')}${allowed.length > 12 ? ', …' : ''}`,
+      },
+    ]
   return []
 }
 

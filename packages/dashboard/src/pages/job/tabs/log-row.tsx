@@ -14,7 +14,7 @@ const COLOURS: Readonly<Record<Level, string>> = {
 interface Props {
   readonly n: number
   readonly line: LogLine
-  /** The number of its attempt. */
+  /** Whether this is the first line of its attempt. */
   readonly isFirst: boolean
 }
 

@@ -63,7 +63,7 @@ function Attempt({ one }: { readonly one: Try }) {
     <Row>
       <Cell className="whitespace-nowrap tabular-nums">
         #{n}
-        {attempt !== n && <span className="text-soft"> (attempt {attempt} after retry)</span>}
+        {attempt !== n && <span className="text-soft"> (counts as attempt {attempt})</span>}
       </Cell>
       <Cell>
         {outcome === 'running' ? (

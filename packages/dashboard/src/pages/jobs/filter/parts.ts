@@ -64,7 +64,7 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 
 const unquoted = (text: string): string => text.replaceAll(/\\(["\\])/g, '$1')
 
-/** Inside quotes a colon belongs to the path without a backslash. */
+/** Inside quotes, a colon needs no backslash to belong to the path. */
 const escaped = (path: string): string =>
   path.replaceAll(/\\[.:\\]|:/g, (found) => (found === ':' ? String.raw`\:` : found))
 

@@ -100,7 +100,7 @@ function times(key: 'after' | 'before', begun: string): readonly Suggestion[] {
     }))
 }
 
-/** Names that start with the text come first; a name that is already typed in full is not suggested. */
+/** Names that start with the text come first. */
 function matching(values: readonly string[] | undefined, begun: string): readonly string[] {
   const low = begun.toLowerCase()
   const found = (values ?? []).filter((value) => value.toLowerCase().includes(low))

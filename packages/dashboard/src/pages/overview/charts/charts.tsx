@@ -13,7 +13,7 @@ import {
   endedLines,
   mostOf,
   percentileLines,
-  standingLines,
+  backlogLines,
 } from '../../../metrics/lines.ts'
 import { Plot } from './plot.tsx'
 import { QueueChoice } from './queue-choice.tsx'
@@ -33,7 +33,7 @@ export function Charts() {
     return {
       ended: endedLines(bins, own),
       byQueue: doneByQueueLines(bins, all),
-      standing: standingLines(bins, own, series?.resolutionMs ?? bins.widthMs),
+      backlog: backlogLines(bins, own, series?.resolutionMs ?? bins.widthMs),
       waiting: percentileLines(bins, own, 'waiting'),
       running: percentileLines(bins, own, 'running'),
     }
@@ -97,7 +97,7 @@ export function Charts() {
             {rates('Completed jobs per second, by queue', drawn.byQueue)}
           </Plot>
           <Plot title={`Backlog and running${within}`} note={`Average per ${span(bins.widthMs)}`}>
-            {chart(`Backlog and running${within}`, drawn.standing, jobs, true)}
+            {chart(`Backlog and running${within}`, drawn.backlog, jobs, true)}
           </Plot>
           <Plot title={`Queue latency${within}`} note={each}>
             {chart(`Queue latency${within}, percentiles`, drawn.waiting, milliseconds)}

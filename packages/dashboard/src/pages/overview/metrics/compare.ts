@@ -44,7 +44,7 @@ export function successIn(queues: Queues, stretch: Stretch): number | null {
 export function levelsAt(queues: Queues, level: Level, { to }: Stretch): readonly number[] | null {
   const known = queues.flatMap(({ points }) => {
     const last = points.findLast(
-      // Servers before this release do not report it.
+      // Older servers do not report this gauge.
       ({ at, counts }) => at < to && ((counts as typeof counts | undefined)?.[level] ?? null) !== null,
     )
     const gauge = last?.counts[level]

@@ -19,7 +19,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const whole = (numbers: readonly number[] | null): number | null =>
   numbers === null ? null : Math.round(sum(numbers))
 
-export function Figures() {
+export function HeadlineMetrics() {
   const metrics = useMetrics()
   return (
     <section aria-label="Current metrics, compared with an hour ago">
