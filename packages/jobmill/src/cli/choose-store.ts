@@ -10,9 +10,9 @@ const DEFAULT_FILE = 'jobmill.db'
 
 /**
  * Accepts `sqlite:jobs.db`, `jobs.db` and `postgres://…`, with an optional `?schema=`. Drivers are loaded on
- * demand.
+ * demand. `field` names the source of the URL in errors.
  */
-export async function storeAt(url: string): Promise<ToolStore<never>> {
+export async function storeAt(url: string, field = '--db'): Promise<ToolStore<never>> {
   if (/^postgres(?:ql)?:/.test(url)) {
     const { postgres } = await import('../store-postgres/postgres-store.ts')
     return postgres(...addressOf(url))
@@ -20,8 +20,8 @@ export async function storeAt(url: string): Promise<ToolStore<never>> {
   if (/^[a-z][a-z+.-]+:\/\//i.test(url)) {
     // The message omits the URL, which may contain a password.
     throw new JobmillError('OPTION_INVALID', 'is not a supported database URL', {
-      field: '--db',
-      fix: 'Pass postgres://user@host/database or sqlite:jobs.db',
+      field,
+      fix: 'Use postgres://user@host/database or sqlite:jobs.db',
     })
   }
   const { sqlite } = await import('../store-sqlite/sqlite.ts')
@@ -40,7 +40,7 @@ function addressOf(url: string): [url: string, options: { readonly schema?: stri
 /** The store for a config that does not define one. */
 export async function usualStore(env: NodeJS.ProcessEnv): Promise<Store<never>> {
   const url = env['DATABASE_URL']?.trim() ?? ''
-  return storeAt(url === '' ? DEFAULT_FILE : url)
+  return storeAt(url === '' ? DEFAULT_FILE : url, 'DATABASE_URL')
 }
 
 /** Read-only commands must not create an empty database after a typo or in the wrong directory. */
@@ -49,7 +49,7 @@ export async function checkIsThere(url: string, field = '--db'): Promise<void> {
   if (/^[a-z][a-z+.-]+:\/\//i.test(path) || path === ':memory:' || (await isThere(path))) return
   throw new JobmillError('OPTION_INVALID', `file not found: ${path}`, {
     field,
-    fix: 'Pass an existing database, such as postgres://user@host/database or sqlite:jobs.db, or run jobmill db create',
+    fix: 'Use an existing database, such as postgres://user@host/database or sqlite:jobs.db, or run jobmill db create',
   })
 }
 

@@ -40,6 +40,12 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],
   ['Pass a Date, milliseconds since 1970, or text such as', 'Pass text such as'],
   ['Pass an object, such as { traceId }', `Pass an object, such as '{"traceId":"4bf9"}'`],
+  [
+    'Pass tokens or authenticate, or insecure: true on a network that you trust',
+    'Set JOBMILL_TOKENS or JOBMILL_TOKENS_FILE (one "name role token" per line), or pass --insecure',
+  ],
+  ['Use another port', 'Use another port with --port'],
+  ['Use another address', 'Use another address with --bind'],
 ]
 
 export function translateError(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {

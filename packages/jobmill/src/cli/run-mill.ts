@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly terminal: Terminal
 }
 
-/** The exit code: 0 after a clean stop. */
+/** Resolves with the exit code: 0 after a clean stop. */
 export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
   // A mill that works logs its warnings when it starts.
@@ -50,11 +50,11 @@ export async function runMill({ options, works, api, probes = null, terminal }: 
   return ended
 }
 
-/** Adds the job kind that runs bulk operations, and its queue, so that every worker can run them. */
+/** Adds the job kind that runs bulk actions, and its queue, so that every worker can run them. */
 function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
   const { jobs = [], serve, env = process.env } = options
   const named = env['JOBMILL_QUEUES']?.trim() ?? ''
-  // Without jobs the mill refuses to start, and bulk operations alone do not justify a worker.
+  // Without jobs the mill refuses to start, and bulk actions alone do not justify a worker.
   if (jobs.length === 0 && serve === undefined && named === '') return options
   return {
     ...options,

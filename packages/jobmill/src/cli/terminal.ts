@@ -8,14 +8,14 @@ export type Style = Parameters<typeof styleText>[0]
 export interface Terminal {
   out(line: string): void
   err(line: string): void
-  /** Replaces the status line. Does nothing without a terminal; an empty text removes the line. */
+  /** Replaces the status line. Does nothing without a terminal; an empty string removes the line. */
   status(line: string): void
   /** Applies a style only on a terminal, and not when NO_COLOR is set. */
   readonly paint: (style: Style, text: string) => string
   /** True when a person can read the output and answer prompts. */
   readonly isInteractive: boolean
   /**
-   * Resolves with the typed line, or an empty text when the prompt was aborted. Only for interactive
+   * Resolves with the typed line, or an empty string when the prompt was aborted. Only for interactive
    * terminals.
    */
   ask(question: string): Promise<string>

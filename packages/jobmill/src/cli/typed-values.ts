@@ -10,13 +10,13 @@ export function numberOf(parsed: ParsedArguments, option: string): number | unde
   throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
     field: `--${option}`,
     value: quote(text),
-    fix: 'Use digits only',
+    fix: 'Use digits only, at most 15',
   })
 }
 
 /**
- * Parses a duration. The library reads a number as milliseconds, but `--retain-dead 7` means days, so a unit
- * is required.
+ * Parses a duration. The library reads a number as milliseconds, but a user who types `--retain-dead 7` means
+ * days, so a unit is required.
  */
 export function lengthOf(parsed: ParsedArguments, option: string): Duration | undefined {
   const text = parsed.text(option)

@@ -18,8 +18,8 @@ import { waitingFor } from './waiting.ts'
 export const BY_CLI = { by: 'cli' }
 
 /**
- * `mayCreate` allows a command that writes to create the database, but not one named by `--db`: a name that
- * does not exist is probably a typo.
+ * `mayCreate` allows a command that writes to create the database. One named by `--db` also needs
+ * `mayCreateNamed`, because a name that does not exist is probably a typo.
  */
 export async function optionsFor(
   parsed: ParsedArguments,
@@ -70,7 +70,9 @@ async function checkSchema(store: Store<never>): Promise<void> {
   const names = pending.map(({ number, name }) => `${number} (${name})`).join(', ')
   throw new JobmillError(
     'SCHEMA_OUTDATED',
-    isThere ? `${store.name} is missing migration ${names}` : `${store.name} has no Jobmill tables`,
+    isThere
+      ? `${store.name} is missing ${pending.length === 1 ? 'migration' : 'migrations'} ${names}`
+      : `${store.name} has no Jobmill tables`,
     { fix: 'Run jobmill db migrate, or start a process of this release' },
   )
 }

@@ -1,4 +1,4 @@
-/** The port and the address to listen on. */
+/** Checks the port and the address to listen on. */
 import { isIP } from 'node:net'
 import { checkText, checkWhole } from '../job/numbers.ts'
 

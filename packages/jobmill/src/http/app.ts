@@ -16,7 +16,7 @@ export type Api = OpenAPIHono<Env>
 
 export interface RouteTools {
   readonly mill: Mill
-  /** Replaces values of secret keys: always in the audit log, and for viewers in every response. */
+  /** Hides secrets: always in the audit log, and from viewers in payloads, results, logs and overrides. */
   readonly redacted: <T>(value: T) => T
   readonly feed: Feed
   readonly streams: Streams
@@ -45,6 +45,7 @@ export function newApi(): Api {
 async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
   if (target === 'json') return c.req.json<unknown>().catch(() => undefined)
   if (target === 'param') return c.req.param()
+  if (target === 'header') return c.req.header()
   return Object.fromEntries(
     Object.entries(c.req.queries()).map(([name, given]) => [name, given.length === 1 ? given[0] : given]),
   )
@@ -138,7 +139,7 @@ export function note(c: Context<Env>, changed: Note): void {
   c.set('note', changed)
 }
 
-/** The author of an override: the name of the token. */
+/** The author of an override: the name of the caller. */
 export function byCaller(c: Context<Env>): { readonly by: string | undefined } {
   return { by: c.get('who')?.name }
 }

@@ -29,10 +29,10 @@ export function checkApps(apps: HttpApps): HttpApps {
     checkObjectKeys(app, field, ['title', 'fetch'])
     const { title, fetch } = app
     if (typeof title !== 'string' || title.trim() === '' || title.length > TITLE_CHARS)
-      throw new JobmillError('OPTION_INVALID', 'must be non-empty text', {
+      throw new JobmillError('OPTION_INVALID', `must be text of 1 to ${TITLE_CHARS} characters`, {
         field: `${field}.title`,
         value: quote(title),
-        fix: `Pass a title of at most ${TITLE_CHARS} characters`,
+        fix: 'Pass a title for the menu of Mission Control',
       })
     if (typeof fetch !== 'function')
       throw new JobmillError('HANDLER_INVALID', 'must be a function', {
@@ -64,7 +64,7 @@ export function isAnswer(given: unknown): given is Response {
   return typeof given === 'object' && given !== null && 'status' in given && 'headers' in given
 }
 
-/** Copies a response so that headers can be added: a fetched response is immutable. */
+/** Copies a response so that headers can be added: the headers of a fetched response are immutable. */
 export function ownAnswer(response: Response): Response {
   return new Response(response.body, response)
 }

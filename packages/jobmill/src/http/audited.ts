@@ -8,7 +8,7 @@ import { HIDDEN } from './redact-keys.ts'
 export interface AuditedOptions {
   readonly mill: Pick<Mill, 'audit'>
   readonly redacted: <T>(value: T) => T
-  /** Called when the change was made but the audit entry could not be written, or not with its values. */
+  /** Called when the change was made but its audit entry was not written, or lacks its values. */
   readonly failed: (error: unknown, row: object) => void
 }
 
@@ -18,7 +18,7 @@ export function auditChanges({ mill, redacted, failed }: AuditedOptions): Middle
     const who = c.get('who')
     if (isRead(c.req.method) || !c.res.ok || who === null) return
     const note = c.get('note')
-    // Fails in the first test of a route that sets no note, so never in production.
+    // A programming error: every route that changes something must call note(). Its first test fails here.
     if (note === undefined) throw new Error(`${c.req.method} ${c.req.path} did not record what it changed`)
     const { before = null, after = null, ...rest } = note
     const row = { who: who.name, role: who.role, what: c.get('what'), ...rest }

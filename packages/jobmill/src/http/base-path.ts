@@ -1,17 +1,17 @@
 /** The path prefix of the API and Mission Control, such as `/ops/mill`. */
 import { JobmillError, quote } from '../job/errors.ts'
 
-/** Browsers and proxies resolve the segments `.` and `..`, so that these never arrive. */
+/** Browsers and proxies resolve the segments `.` and `..`, so these never arrive. */
 const VALID = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/
 
-/** Returns an empty text for the root. */
+/** Returns an empty string for the root. */
 export function checkBasePath(given: unknown): string {
   const path = typeof given === 'string' ? given.replace(/\/$/, '') : null
   if (path !== null && VALID.test(path)) return path
-  throw new JobmillError('OPTION_INVALID', 'is not a path', {
+  throw new JobmillError('OPTION_INVALID', 'is not a valid path prefix', {
     field: 'basePath',
     value: quote(given),
-    fix: 'Start with a slash, and use letters, digits, dots, dashes and underscores, such as "/ops/mill"',
+    fix: 'Pass a path such as "/ops/mill": letters, digits and . _ ~ - after each slash, but no segment . or ..',
   })
 }
 

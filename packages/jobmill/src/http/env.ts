@@ -6,7 +6,7 @@ import type { Who } from './access/roles.ts'
 
 /** What a route changed, for the audit log. */
 export interface Note {
-  /** The id of a job or the name of a queue, limit or schedule. */
+  /** The id of a job, the name of a queue, limit, schedule or duty, or the request to an application. */
   readonly target: string
   readonly queue?: string
   readonly job?: string

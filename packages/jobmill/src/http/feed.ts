@@ -92,7 +92,7 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
       timer = null
       if (isStopped) return
       if (listeners.size > 0) timer = platform.timer(EVERY_MS, pollAndRepeat, { unref: true })
-      // The next reader starts with the events from then on.
+      // The next reader gets only entries that are written after it connects.
       else last = null
     }
     poll().then(again, again)

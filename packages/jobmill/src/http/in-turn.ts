@@ -10,7 +10,7 @@ export type RequestListener = (incoming: IncomingMessage, outgoing: ServerRespon
 /** How many requests of a connection may wait. A client that sends more is disconnected. */
 const MOST_WAITING = 100
 
-/** Starts a request when the response before it was handed to the system, or its connection has ended. */
+/** Starts a request when the response before it was handed to the operating system. */
 export function inTurn(answer: RequestListener): RequestListener {
   /** The waiting requests of each connection that has a request in progress. */
   const waiting = new WeakMap<Socket, (() => void)[]>()
@@ -26,7 +26,7 @@ export function inTurn(answer: RequestListener): RequestListener {
       if (after === undefined) waiting.delete(socket)
       else after()
     }
-    // Node also emits the rest of a chunk that it has read, after the connection was closed.
+    // After the connection was closed, Node still emits the remaining requests of the chunk that it has read.
     if (socket.destroyed) return
     const before = waiting.get(socket)
     if (before === undefined) {

@@ -26,7 +26,7 @@ function bare(one: Inside): readonly Inside[] {
     : one.options.flatMap((option) => (isShape(option) ? bare(option) : []))
 }
 
-/** The options of an enum are texts, not schemas. */
+/** The options of an enum are strings, not schemas. */
 function isShape(option: unknown): option is Inside {
   return typeof option === 'object' && option !== null
 }

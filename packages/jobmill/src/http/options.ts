@@ -26,7 +26,7 @@ export interface HttpOptions {
    * for Mission Control. A Response is sent as it is, such as a redirect to your login.
    */
   readonly authenticate?: Authenticate
-  /** Treats every caller as an admin. Only for networks that you trust. */
+  /** Without tokens and authenticate, treats every caller as an admin. Only for networks that you trust. */
   readonly insecure?: boolean
   /** The path prefix of all routes, such as `/ops/mill`. */
   readonly basePath?: string
@@ -48,8 +48,8 @@ export interface HttpOptions {
    */
   readonly passthrough?: Passthrough
   /**
-   * Keys whose values are hidden from viewers in payloads, results, metadata and logs (default
-   * `SECRET_KEYS`). An empty list hides nothing.
+   * Keys whose values are hidden in the audit log, and from viewers in payloads, results, metadata, progress
+   * and logs (default `SECRET_KEYS`). An empty list hides nothing.
    */
   readonly redact?: readonly RegExp[]
   /** The maximum size of a request body (default 8 MiB). */
@@ -93,7 +93,7 @@ const KEYS = [
 ] as const satisfies readonly (keyof HttpOptions)[]
 
 /**
- * Refuses unknown options and wrong types, so that neither a typo nor a text such as 'false' opens the API.
+ * Refuses unknown options and wrong types, so that neither a typo nor a string such as 'false' opens the API.
  * `handlerFor` checks frameAncestors and passthrough, and `identityOf` the content of tokens.
  */
 export function checkHttpOptions(options: HttpOptions, more: readonly string[] = []): void {

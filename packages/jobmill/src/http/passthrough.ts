@@ -15,7 +15,7 @@ export interface Caller {
   readonly address: string
 }
 
-/** Returns null for requests of other routes, whose body must not have been read then. */
+/** Returns null for a request of another route, and must not read the body of such a request. */
 export type Passthrough = (request: Request, caller: Caller) => Response | null | Promise<Response | null>
 
 export function checkPassthrough<B extends Passthrough | undefined>(passthrough: B, field: string): B {
@@ -39,7 +39,7 @@ export async function answerPassthrough(
   try {
     const response = await passthrough(request, { address: incoming?.socket.remoteAddress ?? '' })
     if (response === null || isAnswer(response)) return response
-    throw new Error('passthrough returned neither a Response nor null')
+    throw new Error('the passthrough routes returned neither a Response nor null')
   } catch (error) {
     failed(error, `${request.method} passthrough`)
     return problem('INTERNAL')

@@ -97,7 +97,8 @@ function answers(
         return json(readiness.ready ? 200 : 503, readiness)
       }
       case '/metrics':
-        if (!mayRead(request)) return problem(401, 'TOKEN_MISSING')
+        if (!mayRead(request))
+          return problem(401, request.headers.authorization === undefined ? 'TOKEN_MISSING' : 'TOKEN_UNKNOWN')
         return { status: 200, type: TEXT, body: await metrics() }
       default:
         return problem(404, 'NOT_FOUND')
@@ -112,7 +113,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    // The request body is not read.
+    // The body of such a request is not read, so the connection cannot be reused.
     ...(request.method !== 'GET' && { connection: 'close' }),
   })
   response.end(request.method === 'HEAD' ? undefined : body)

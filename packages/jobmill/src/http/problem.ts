@@ -5,7 +5,7 @@ import { asSent } from './as-sent.ts'
 /** The codes and titles that only the HTTP API uses. */
 export const HTTP_CODES = {
   BODY_NOT_JSON: 'Invalid JSON in the request body',
-  BULK_UNSERVED: 'No worker for bulk operations',
+  BULK_UNSERVED: 'No worker for bulk actions',
   BUSY: 'Server busy; try again in a moment',
   FORBIDDEN: 'Not allowed for your role',
   HOST_INVALID: 'Invalid Host header',
@@ -89,9 +89,9 @@ export function problem(code: ProblemCode, { retryAfter, ...details }: Details =
   return Response.json(body, { status, headers })
 }
 
-/** Refuses bulk jobs in the enqueue routes, where they would bypass the role check of /api/bulk. */
+/** Refuses bulk actions as new jobs or schedules, which would bypass the role check of /api/bulk. */
 export function onlyByBulk(field: string): Response {
-  const detail = 'bulk operations cannot be enqueued as jobs'
+  const detail = 'bulk actions cannot be enqueued or scheduled as jobs'
   return problem('FORBIDDEN', { detail, field, fix: 'Use POST /api/bulk' })
 }
 

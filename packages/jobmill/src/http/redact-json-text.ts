@@ -48,7 +48,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
     return first
   }
 
-  /** Returns the end of the hidden value; null when the value is harmless. */
+  /** Returns the end of the hidden value; null when there is no value here, or it is harmless. */
   function hide(name: string, start: number, quoting: Quoting, limit?: number): number | null {
     const value = jsonValueAt(text, start, quoting, limit)
     if (value === null || !isSecret(name, valueOf(text.slice(start, value.end)))) return null

@@ -15,7 +15,7 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /auth[-_. ]?header$/i,
   /bearer/i,
   /secret(?!ar)/i,
-  // The search text of a bulk operation.
+  // The search texts of bulk actions.
   /^payload(?:Text|At)$/,
   /tokens?(?:[-_. ]?(?:value|hash|v\d+))?$/i,
   /jwt/i,

@@ -19,9 +19,9 @@ export function hideInLists(text: string, isSecret: SecretTest): string {
     const isOption = name.startsWith('-')
     if ((bracket === undefined && !isOption) || !isSecret(name, '')) continue
     const start = firsts.lastIndex
-    // As in lists that can be parsed: an argument is a text, and a pair has two parts. Decide by the first
-    // character before reading the value, because brackets would be read again for each level. Nested values
-    // of pairs are always hidden for the same reason.
+    // The rules for parsed lists apply: the argument of an option is a string, and a pair has two elements.
+    // The first character decides before the value is read, because nested brackets would be read again for
+    // each level. For the same reason, nested values of pairs are always hidden.
     const isNested = /[[{]/.test(text[start] ?? '')
     if (isOption && (isNested || /[\d-]/.test(text[start] ?? ''))) continue
     const value = jsonValueAt(text, start, { escapes, quote })

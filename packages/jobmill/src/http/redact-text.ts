@@ -39,8 +39,8 @@ function hideUsers(text: string): string {
 }
 
 /**
- * A password with a `/`, `?` or `#` that should have been encoded. A number before these is a port, and its
- * `@` belongs to the path.
+ * A password with a `/`, `?` or `#` that should have been encoded. A number before these is a port, and the
+ * `@` after it belongs to the path.
  */
 const RAW_PASSWORD =
   /(:\/\/[^\s/?#@:"'<>]*:)(?!\d{1,5}(?:[/?#]|$))(?!\(hidden\))[^\s@"'<>]{1,256}@(?=[\w.[-])/g

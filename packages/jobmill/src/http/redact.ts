@@ -18,7 +18,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
   if (patterns.length === 0) return (value) => value
   const isSecret = secretTest(patterns)
 
-  /** `depth` counts texts inside texts, and `level` objects and lists. */
+  /** `depth` counts levels of JSON inside strings; `level` counts levels of objects and lists. */
   function walk(value: unknown, depth: number, level: number): unknown {
     if (typeof value === 'string') return hideInText(value, depth)
     if (typeof value !== 'object' || value === null) return value
@@ -50,7 +50,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
   function hideInList(list: readonly unknown[], depth: number, level: number): unknown[] {
     return list.map((one, at) => {
       if (isPair(one)) return hideInPair(one, depth, level + 1)
-      return isOptionName(list[at - 1], one) ? HIDDEN : walk(one, depth, level + 1)
+      return followsSecretOption(list[at - 1], one) ? HIDDEN : walk(one, depth, level + 1)
     })
   }
 
@@ -59,7 +59,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
   }
 
   /** True for a command argument after a secret option: `['--password', 'x']`. */
-  function isOptionName(name: unknown, value: unknown): boolean {
+  function followsSecretOption(name: unknown, value: unknown): boolean {
     return (
       typeof name === 'string' &&
       /^--?[a-z]/i.test(name) &&
@@ -84,8 +84,8 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
 }
 
 /**
- * Parses an object or a list that was written as JSON; undefined for any other text, and for JSON that is
- * nested too deeply to walk. The search in texts finds the secrets in that too.
+ * Parses an object or a list that was written as JSON. Returns undefined for any other text, and for JSON
+ * that is nested too deeply to walk; `hideCredentials` searches those.
  */
 function jsonIn(text: string): unknown {
   if (text.length > LONGEST_JSON_CHARS || !/^\s*[[{]/.test(text) || isDeep(text)) return undefined
@@ -116,8 +116,8 @@ function isList(value: object): value is readonly unknown[] {
 }
 
 /**
- * A pair in a list such as `[['authorization', 'Bearer …'], …]`. A single list of two texts may be anything,
- * so only pairs inside lists count.
+ * A pair in a list such as `[['authorization', 'Bearer …'], …]`. A single list of two strings may be
+ * anything, so only pairs inside lists count.
  */
 function isPair(value: unknown): value is readonly [string, unknown] {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === 'string'

@@ -70,7 +70,7 @@ function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
   return {
     api,
     warnings: [
-      'no authentication: every user of this machine is an admin. Set JOBMILL_TOKENS before you put a proxy in front',
+      'no authentication: every user of this machine is an admin. Set JOBMILL_TOKENS, or pass tokens or authenticate, before you put a proxy in front',
     ],
   }
 }
@@ -79,7 +79,7 @@ function noAuthentication(bind: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'refusing to listen on a public address without authentication', {
     field: 'bind',
     value: quote(bind),
-    fix: 'Set JOBMILL_TOKENS or JOBMILL_TOKENS_FILE (one "name role token" per line), or pass --insecure',
+    fix: 'Pass tokens or authenticate, or insecure: true on a network that you trust',
   })
 }
 

@@ -34,7 +34,7 @@ const LAST_MS = 2_000
 const IDLE_MS = 50
 /** How often Node checks for slow requests. Its default of 30 s would turn a timeout of 30 s into 60 s. */
 const CHECK_MS = 1_000
-/** The buffer of an unread body or response. With many slow callers this dominates memory. */
+/** The buffer of an unread body or response. With many slow callers, these buffers dominate memory. */
 const HOLD_BYTES = 16 * 1_024
 
 /** The adapter cannot parse some of these requests, so its error handler sends the same response. */
@@ -125,7 +125,7 @@ export function notListening(error: unknown, port: number, bind: string): unknow
   return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
     field,
     value: quote(field === 'port' ? port : bind),
-    fix: field === 'port' ? 'Use another port with --port' : 'Use another address with --bind',
+    fix: field === 'port' ? 'Use another port' : 'Use another address',
     cause: error,
   })
 }

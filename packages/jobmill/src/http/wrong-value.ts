@@ -80,12 +80,12 @@ function typeAsked(expected: string): Asked | null {
   return what === undefined ? null : { verb: 'be', what }
 }
 
-const COUNTED: Readonly<Record<string, string>> = { string: 'characters', array: 'items', set: 'items' }
+const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item', set: 'item' }
 
 function amount(origin: string, bound: string, most: number | bigint): Asked {
   const counted = COUNTED[origin]
   if (counted === undefined) return { verb: 'be', what: `${bound} ${most}` }
-  return { verb: 'have', what: `${bound} ${most} ${counted}` }
+  return { verb: 'have', what: `${bound} ${most} ${counted}${Number(most) === 1 ? '' : 's'}` }
 }
 
 /** Lists all types that a union accepts. */

@@ -112,8 +112,8 @@ export function aTick(schedule: string, overrides: Partial<Tick> = {}): Tick {
   return { schedule, revision: 1, from: null, nextAt: null, fires: [], missed: 0, ...overrides }
 }
 
-/** One token or permit, without a holder. */
+/** Requests one token or permit for a new holder outside of jobs. */
 export function anAcquire(limit: string, overrides: Partial<AcquireRequest> = {}): AcquireRequest {
-  const nobody = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
-  return { limit, amount: 1, waitUpToMs: 0, ...nobody, ...overrides }
+  const outside = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
+  return { limit, amount: 1, waitUpToMs: 0, ...outside, ...overrides }
 }

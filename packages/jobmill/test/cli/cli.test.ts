@@ -61,7 +61,7 @@ describe('jobmill on sqlite', () => {
     const mistyped = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: 'localhost:5432/app' })
     expect(await mistyped.ended).toBe(2)
     expect(mistyped.output.err).toContain(
-      'DATABASE_URL: file not found: localhost:5432/app. Pass an existing database, such as postgres://',
+      'DATABASE_URL: file not found: localhost:5432/app. Use an existing database, such as postgres://',
     )
   })
 

@@ -155,7 +155,7 @@ describe('jobmill db on sqlite', () => {
       const { folder, file, store } = await migratedConfig()
       const answer = async (line: string): Promise<{ code: number; out: string }> => {
         const reset = runOnTerminal(folder, ['db', 'reset', '--remove'])
-        await reset.says('Type its name to continue: ')
+        await reset.says('Type that name to continue: ')
         reset.child.stdin.write(`${line}\n`)
         return { code: await reset.ended, out: reset.output.out }
       }

@@ -183,7 +183,7 @@ describe('jobs on sqlite', () => {
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled', error: 'no' })
   })
 
-  test('a bulk operation counts the jobs first, and changes them only after confirmation', async () => {
+  test('a bulk action counts the jobs first, and changes them only after confirmation', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(3, 'later', LATER))
     const cancel = ['jobs', 'cancel', '--kind', 'b']

@@ -196,6 +196,9 @@ describe('jobmill start on sqlite', () => {
       expect(await child.ended).toBe(2)
       expect(child.output.err).toContain(cases[at]?.[1])
     }
+    const byEnv = run(folder, ['start'], { JOBMILL_TOKENS_FILE: 'nowhere' })
+    expect(await byEnv.ended).toBe(2)
+    expect(byEnv.output.err).toContain('JOBMILL_TOKENS_FILE: cannot be read (got "nowhere")')
   })
 
   test('N17 work serves only probes and metrics, for the given queues', async () => {
@@ -210,7 +213,9 @@ describe('jobmill start on sqlite', () => {
       (await fetch(`${url}${place}`, init)).status
     expect(await read(`${url}/healthz`)).toEqual({ status: 200, body: { alive: true } })
     expect(await read(`${url}/readyz`)).toMatchObject({ status: 200, body: { ready: true } })
-    expect(await status('/metrics')).toBe(401)
+    const unknown = { headers: { authorization: 'Bearer fedcba9876543210fedc' } }
+    expect(await read(`${url}/metrics`)).toEqual({ status: 401, body: { code: 'TOKEN_MISSING' } })
+    expect(await read(`${url}/metrics`, unknown)).toEqual({ status: 401, body: { code: 'TOKEN_UNKNOWN' } })
     expect(await (await fetch(`${url}/metrics`, { headers })).text()).toMatch(/^jobmill_/m)
     for (const place of ['/', '/api/overview', '/api/jobs', '/api/openapi.json', '/metrics/x', '//healthz'])
       expect([place, await status(place, { headers })]).toEqual([place, 404])
@@ -234,6 +239,7 @@ describe('jobmill start on sqlite', () => {
     const second = run(folder, ['start', '--port', port])
     expect(await second.ended).toBe(2)
     expect(second.output.err).toContain('is already in use')
+    expect(second.output.err).toContain('Use another port with --port.')
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
   })

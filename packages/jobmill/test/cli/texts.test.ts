@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
+import { enqueueLines } from '../../src/cli/enqueue/from-lines.ts'
 import { linesOf } from '../../src/cli/enqueue/lines.ts'
 import { jobText } from '../../src/cli/jobs/job-text.ts'
 import { indentedLines, oneLine, plain } from '../../src/cli/plain.ts'
@@ -220,6 +221,21 @@ async function lines(chunks: string[], longest?: number): Promise<string[]> {
     numbered.push(`${number} ${bytes.toString()}`)
   return numbered
 }
+
+test('a line that is too long is the first one that is not enqueued', async () => {
+  const written: unknown[] = []
+  const input = Readable.from([Buffer.from('1\n2\n'), Buffer.from('"too long"')])
+  const { failure } = await enqueueLines({
+    lines: linesOf(input, new AbortController().signal, 5),
+    async write(payloads) {
+      written.push(...payloads)
+      return []
+    },
+    onProgress: () => {},
+  })
+  expect(written).toEqual([1, 2])
+  expect(failure).toMatchObject({ line: 3, error: { code: 'PAYLOAD_TOO_LARGE', field: 'line 3' } })
+})
 
 describe('waiting', () => {
   test('is shown from the first second, and removed at the end', async () => {

@@ -77,6 +77,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     top.press('p')
     await top.shows(/^>=mail-of-a-/m)
     expect((await mill.queues()).map(({ paused }) => paused)).toEqual([false, true])
+    expect(await mill.overrides()).toMatchObject([{ option: 'paused', by: 'cli' }])
     top.press('p')
     await top.shows(/^>!mail-of-a-/m)
     expect((await mill.queues()).map(({ paused }) => paused)).toEqual([false, false])
@@ -135,7 +136,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     expect(broken.rows().join('\n')).toContain('nobody catches this')
   })
 
-  test('a bulk operation asks for confirmation', async () => {
+  test('a bulk action asks for confirmation', async () => {
     const { path: at, mill } = file()
     await mill.enqueue('b', 1, { delay: '1h' })
     const cancel = ['jobs', 'cancel', '--kind', 'b', '--db', at]

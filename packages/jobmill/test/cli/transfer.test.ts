@@ -161,7 +161,7 @@ describe('jobmill transfer between sqlite and postgres', () => {
   test('SIGINT stops it between two pages, and it prints how to continue', async () => {
     const { target, stopped } = await halfWay('SIGINT', await filled(await aFile()), aFile)
     expect(await stopped.ended).toBe(1)
-    expect(stopped.output.err).toContain('run the same command to continue')
+    expect(stopped.output.err).toContain('is incomplete. Run the same command to continue')
     expect((await jobsOn(target)) % 10).toBe(0)
     expect(await jobsOn(target)).toBeLessThan(JOBS)
   })

@@ -61,7 +61,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     const failing = await retain()
     expect(platform.now() - (failing?.lastSuccessAt ?? 0)).toBeGreaterThanOrEqual(45_000)
     expect(failing?.failures).toBeGreaterThanOrEqual(4)
-    expect(failing?.here?.error).toContain('planned to fail')
+    expect(failing?.here?.error).toContain('injected fault')
     expect(worker.events.filter(({ type }) => type === 'duty-failing')).toHaveLength(1)
     faults.clear()
     await platform.advance('30s')

@@ -135,7 +135,7 @@ describe('roles by route', () => {
     expect(changing.filter(({ role }) => !['operator', 'admin'].includes(role))).toEqual([])
   })
 
-  test('a bulk operation cannot be enqueued as a job', async () => {
+  test('a bulk action cannot be enqueued as a job', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS })
     const payload = { act: 'delete', filter: {} }
     const one = { body: { kind: 'jobmill.bulk', queue: 'jobmill', payload }, headers: bearer('admin') }
@@ -144,7 +144,7 @@ describe('roles by route', () => {
     expect((await request(url, 'POST', '/api/jobs/many', many)).status).toBe(403)
   })
 
-  test('only an admin can retry a bulk operation', async () => {
+  test('only an admin can retry a bulk action', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
     const body = { act: 'delete', filter: { kind: 'nothing' } }
     const bulk = await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })
@@ -155,14 +155,20 @@ describe('roles by route', () => {
     expect([(await again('operator')).status, (await again('admin')).status]).toEqual([403, 409])
     const many = { act: 'retry', filter: { kind: 'jobmill.bulk' } }
     expect(
-      (await request(url, 'POST', '/api/bulk', { body: many, headers: bearer('operator') })).status,
-    ).toBe(403)
+      await request(url, 'POST', '/api/bulk', { body: many, headers: bearer('operator') }),
+    ).toMatchObject({
+      status: 403,
+      body: { field: 'filter', detail: expect.stringContaining('bulk actions') as string },
+    })
   })
 
   test('a bulk delete needs an admin, and payload searches need an operator', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS })
     const body = { act: 'delete', filter: {} }
-    expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).status).toBe(403)
+    expect(await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).toMatchObject({
+      status: 403,
+      body: { field: 'act', detail: 'delete requires the role admin' },
+    })
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })).status).toBe(202)
     for (const field of ['payloadText', 'payloadAt']) {
       const search = `/api/jobs?${field}=password:hunter2`
@@ -270,7 +276,7 @@ describe('the listening address', () => {
     const port = Number(new URL(url).port)
     expect(await rejection(async () => serve(mill, { port }))).toMatchObject({
       field: 'port',
-      message: expect.stringContaining('--port') as string,
+      message: expect.stringContaining('Use another port') as string,
     })
   })
 })
@@ -341,6 +347,14 @@ const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefi
   ['POST', '/api/jobs', { kind: 7 }, 'kind', 'must be text (got 7)', 'Pass text'],
   ['POST', '/api/jobs', {}, 'kind', 'is missing', 'Pass kind'],
   ['POST', '/api/jobs', { kind: 'echo', tags: 'a' }, 'tags', 'must be a list (got "a")', 'Pass a list'],
+  [
+    'POST',
+    '/api/jobs/many',
+    { kind: 'echo', jobs: [] },
+    'jobs',
+    'must have at least 1 item (got an array of 0)',
+    'Pass at least 1 item',
+  ],
   ['POST', '/api/jobs', ['a'], undefined, 'must be an object (got an array of 1)', 'Pass an object'],
   [
     'POST',
@@ -378,6 +392,15 @@ describe('limits on size and rate', () => {
     expect((await stream(JSON.stringify(body))).status).toBe(413)
     expect((await stream('{"kind":"echo"}')).status).toBe(201)
     expect(await mill.counts()).toMatchObject([{ ready: 1 }])
+  })
+
+  test('a header of the wrong shape is shown, not called missing', async () => {
+    const { url } = await bench(memory(), { work: false })
+    const headers = { 'last-event-id': 'abc' }
+    expect(await request(url, 'GET', '/api/events', { headers })).toMatchObject({
+      status: 400,
+      body: { field: 'last-event-id', detail: expect.stringContaining('(got "abc")') as string },
+    })
   })
 
   test('undeclared parameters are refused, and a required body is asked for', async () => {

@@ -249,6 +249,14 @@ describe('S2 local mode', () => {
     expect((await bench(memory(), { work: false, tokens: TOKENS })).warnings).toEqual([])
   })
 
+  test('S2 a public address without authentication is refused, with the options of the library', async () => {
+    const mill = jobmill({ store: memory(), log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    const error = await rejection(async () => serve(mill, { port: 0, bind: '0.0.0.0' }))
+    expect(error).toMatchObject({ code: 'OPTION_INVALID', field: 'bind' })
+    expect(String(error)).toContain('Pass tokens or authenticate')
+  })
+
   test('S2 public routes do not share a port with a dashboard without authentication', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))

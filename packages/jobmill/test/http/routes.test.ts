@@ -160,7 +160,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
   })
 
-  test('jobs and errors can be searched, and bulk operations use the same filters', async () => {
+  test('jobs and errors can be searched, and bulk actions use the same filters', async () => {
     const { call, mill } = await scene()
     const ada = await mill.enqueue('echo', { user: { 'a.b': 'x:y', id: 42 }, text: 'é'.repeat(50) })
     const eve = await mill.enqueue('echo', { user: { id: 43 } })

@@ -155,7 +155,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     clock.advance(125_000)
     for (const hub of [late, other]) hub.emit('finished', finished('q', 10, 20))
     store.fail('record')
-    await expect(lateOne?.pass()).rejects.toThrow('planned to fail')
+    await expect(lateOne?.pass()).rejects.toThrow('injected fault')
     await otherOne?.pass()
     while ((await store.rollUp(10)) > 0);
     // The first bucket is rolled up, and an hour passes.
@@ -226,7 +226,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     clock.advance(1_000)
     hub.emit('store-failing', { part: 'claim', error: new Error('away') })
     store.loseReply('record')
-    await expect(watcher.pass()).rejects.toThrow('planned to get lost')
+    await expect(watcher.pass()).rejects.toThrow('injected fault: the reply')
     clock.advance(1_000)
     hub.emit('lease-lost', lost)
     hub.emit('queue-changed', { queue: 'b' })

@@ -177,7 +177,7 @@ describe('an observer', () => {
     const { platform, store, hub, watcher } = await scene()
     store.fail('record', { times: Number.POSITIVE_INFINITY })
     hub.emit('started', started('q'))
-    await expect(watcher.stop()).rejects.toThrow('planned to fail')
+    await expect(watcher.stop()).rejects.toThrow('injected fault')
     expect(platform.pendingTimers).toBe(0)
   })
 

@@ -1,5 +1,5 @@
 /**
- * Bulk operations on all jobs that match a filter: counted first, then applied page by page, once per job.
+ * Bulk actions on all jobs that match a filter: counted first, then applied page by page, once per job.
  * Runs on both stores.
  */
 import { describe, expect } from 'vitest'
@@ -22,7 +22,7 @@ const job = defineJob({
 const many = (n: number, payload: string, more: object = {}): { payload: string }[] =>
   Array.from({ length: n }, () => ({ payload, ...more }))
 
-describe.each(subjects)('bulk operations on $name', ({ name, mill: create }) => {
+describe.each(subjects)('bulk actions on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
   test('retry changes dead jobs, more than a page of them, and skips those that die again', async () => {
     const mill = await create({ jobs: [job] })

@@ -1,5 +1,5 @@
 /**
- * Errors grouped by fingerprint, and bulk operations on the jobs of one group or on jobs given by id. Runs on
+ * Errors grouped by fingerprint, and bulk actions on the jobs of one group or on jobs given by id. Runs on
  * both stores.
  */
 import { describe, expect } from 'vitest'
@@ -116,7 +116,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     expect(await mill.errors({ kind: 'a' })).toMatchObject({ looked: 5, complete: true })
   })
 
-  test('a bulk operation by fingerprint changes the jobs of that error and no others', async () => {
+  test('a bulk action by fingerprint changes the jobs of that error and no others', async () => {
     const mill = await create({ jobs: [job, other] })
     const { fails } = await scene(mill)
     const [dead, failing] = (await mill.errors()).groups.map((group) => group.fingerprint)
@@ -144,7 +144,7 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     })
   })
 
-  test('a bulk operation by ids changes those jobs once each, and never a bulk job', async () => {
+  test('a bulk action by ids changes those jobs once each, and never a bulk job', async () => {
     const acts = bulkJob(() => mill)
     const mill: TestMill = await create({ jobs: [job, acts] })
     const jobs = await mill.enqueueMany(

@@ -101,7 +101,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     })
   })
 
-  test('A filters accept several queues, kinds and states, and retrying, in lists, counts and bulk operations', async () => {
+  test('A filters accept several queues, kinds and states, and retrying, in lists, counts and bulk actions', async () => {
     const flaky = defineJob({
       kind: 'flaky',
       maxAttempts: 3,

@@ -1,5 +1,6 @@
 // No process may work on a database that is transferred; jobs of dead processes are recovered first.
 import { expect, test } from 'vitest'
+import { storeAt } from '../../src/cli/choose-store.ts'
 import { checkSchema } from '../../src/cli/transfer/places.ts'
 import {
   checkNoneStarted,
@@ -62,4 +63,13 @@ test('a source with pending migrations is refused', () => {
   expect(() => checkSchema('sqlite jobs.db', { ...status, pending: [{ number: 6, name: 'next' }] })).toThrow(
     'sqlite jobs.db has pending migrations',
   )
+})
+
+test('a source without tables is called that, because migrating it would only create empty ones', () => {
+  const status = { isThere: false, applied: [], pending: [{ number: 1, name: 'first' }], refused: null }
+  expect(() => checkSchema('sqlite jobs.db', status)).toThrow('sqlite jobs.db has no Jobmill tables')
+})
+
+test('an unsupported URL is reported with the option that it was passed to', async () => {
+  await expect(storeAt('mysql://db/app', '--to')).rejects.toMatchObject({ field: '--to' })
 })

@@ -189,7 +189,7 @@ describe('a schedule that cannot be served', () => {
     store.loseReply('tick', { times: 2 })
     expect(await serve()).toMatchObject({ failed: 1 })
     expect(await read('minutes')).toMatchObject({
-      error: expect.stringContaining('planned to get lost') as string,
+      error: expect.stringContaining('injected fault: the reply') as string,
     })
     await serve()
     expect(await served('minutes')).toHaveLength(240)

@@ -55,7 +55,7 @@ function checkWhich(parsed: ParsedArguments, act: BulkAct): void {
     const [one = 'dry-run'] = filters
     throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with job ids', {
       field: `--${one}`,
-      fix: 'Pass ids or filters, not both',
+      fix: 'Omit it, or pass filters instead of ids',
     })
   }
   if (named || filters.length > 0) return

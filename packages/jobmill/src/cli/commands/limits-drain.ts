@@ -1,4 +1,4 @@
-/** `jobmill limits drain`: empties a limit, and keeps it empty for a while. */
+/** `jobmill limits drain`: empties a limit, and with `--for` keeps it empty for a while. */
 import { type Command, EXIT } from '../command.ts'
 import { withMill } from '../with-mill.ts'
 import { lengthOf, omitUndefined } from '../typed-values.ts'
@@ -8,7 +8,7 @@ export const limitsDrain: Command = {
   words: 'limits drain',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'empty a limit, so that it grants nothing for a while, for example after HTTP 429',
+  says: 'empty a limit; with --for, it grants nothing for that long, for example after HTTP 429',
   options: {
     for: {
       type: 'string',

@@ -15,7 +15,7 @@ function command(verb: 'pause' | 'resume', says: string, message: string): Comma
     examples: [`jobmill queues ${verb} mail`, `jobmill queues ${verb} mail reports --json`],
     run: (parsed, terminal) =>
       withMill(parsed, async (mill) => {
-        // Check all names first, so that either all queues change or none.
+        // Check all names first, so that a typo in one of them changes nothing.
         const known = await mill.queues()
         for (const name of parsed.words) checkFound(known, name)
         const queues = []

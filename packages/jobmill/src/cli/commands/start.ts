@@ -19,7 +19,7 @@ export const start: Command = {
     queues: {
       type: 'string',
       takes: 'A,B',
-      says: 'queues to serve (default: JOBMILL_QUEUES, else the queues of its kinds)',
+      says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
     },
     port: { type: 'string', takes: 'N', says: 'port of the API (default 8787)' },
     bind: { type: 'string', takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
@@ -31,7 +31,7 @@ export const start: Command = {
     'requests-per-second': {
       type: 'string',
       takes: 'N',
-      says: 'request limit per token name (default 1000)',
+      says: 'requests per second for each token name (default 1000)',
     },
     'base-path': {
       type: 'string',
@@ -132,15 +132,16 @@ export async function tokensFrom(
   parsed: ParsedArguments,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const file = parsed.text('tokens-file') ?? set(env['JOBMILL_TOKENS_FILE'])
+  const typed = parsed.text('tokens-file')
+  const file = typed ?? set(env['JOBMILL_TOKENS_FILE'])
   if (file === undefined) return set(env['JOBMILL_TOKENS'])
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
     throw new JobmillError('OPTION_INVALID', 'cannot be read', {
-      field: '--tokens-file',
+      field: typed === undefined ? 'JOBMILL_TOKENS_FILE' : '--tokens-file',
       value: quote(file),
-      fix: 'Pass a file with one "name role token" per line',
+      fix: 'Use a readable file with one "name role token" per line',
       cause: error,
     })
   }

@@ -1,6 +1,6 @@
 /**
- * `jobmill transfer`: copies one database to another, between SQLite and PostgreSQL. The source is not
- * changed.
+ * `jobmill transfer`: copies one database to another, between SQLite and PostgreSQL. The source keeps its
+ * jobs; only those of crashed processes are returned to their queues.
  */
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkWhole } from '../../job/numbers.ts'
@@ -49,10 +49,10 @@ export const transferCommand: Command = {
     checkSchema(places.source.name, await places.source.tools.schema())
     const stop = new AbortController()
     const onSignal = (): void => stop.abort()
-    // Only the first signal: the second one ends the process at once, which is also safe.
+    // Handles only the first signal: the second one ends the process at once, which is also safe.
     for (const signal of SIGNALS) process.once(signal, onSignal)
+    const isLook = parsed.has('verify-only')
     try {
-      const isLook = parsed.has('verify-only')
       await places.source.open()
       // Check the source first, so that a refused transfer creates nothing.
       await checkIdle(places.source)
@@ -68,7 +68,11 @@ export const transferCommand: Command = {
     } catch (error) {
       if (!stop.signal.aborted) throw error
       terminal.status('')
-      terminal.err(`stopped ${places.target.name} is incomplete: run the same command to continue`)
+      terminal.err(
+        isLook
+          ? 'stopped: the comparison is incomplete. Run the same command again'
+          : `stopped: ${places.target.name} is incomplete. Run the same command to continue`,
+      )
       return EXIT.failed
     } finally {
       for (const signal of SIGNALS) process.off(signal, onSignal)

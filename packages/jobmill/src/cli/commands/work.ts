@@ -18,7 +18,7 @@ export const work: Command = {
     queues: {
       type: 'string',
       takes: 'A,B',
-      says: 'queues to serve (default: JOBMILL_QUEUES, else the queues of its kinds)',
+      says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
     },
     port: {
       type: 'string',

@@ -1,4 +1,4 @@
-/** `jobmill db doctor`: reports problems of the database and of the work on it, with a fix for each. */
+/** `jobmill db doctor`: reports problems of the database and of its queues, with a fix for each. */
 import { durationMs } from '../../job/duration.ts'
 import { diagnoseMill, periodsOf } from '../../runtime/diagnose.ts'
 import { resolveOptions } from '../../runtime/options.ts'

@@ -24,7 +24,7 @@ export const dbReset: Command = {
     const { alive } = await waitingFor('the database', toolsOf(store).drop(), terminal)
     if (alive.length > 0) {
       terminal.err(
-        `error   nothing was deleted: ${alive.join(', ')} ${alive.length === 1 ? 'is' : 'are'} running on ${store.name}.  ` +
+        `error   nothing was deleted: ${alive.join(', ')} ${alive.length === 1 ? 'is' : 'are'} running on ${store.name}. ` +
           'Stop all instances first. A killed instance counts until its lease expires (10 s).',
       )
       return EXIT.refused
@@ -43,14 +43,14 @@ async function isConfirmed(parsed: ParsedArguments, name: string, terminal: Term
   if (!terminal.isInteractive) {
     throw new JobmillError(
       'OPTION_INVALID',
-      `is required without an interactive terminal: this deletes everything in ${name}`,
+      `is required without an interactive terminal: this deletes all Jobmill data in ${name}`,
       {
         field: '--force',
         fix: 'Pass --force to confirm',
       },
     )
   }
-  const typed = await terminal.ask(`This deletes everything in ${name}. Type its name to continue: `)
+  const typed = await terminal.ask(`This deletes all Jobmill data in ${name}. Type that name to continue: `)
   if (typed.trim() === name) return true
   terminal.err('error   the name does not match; nothing was deleted.')
   return false

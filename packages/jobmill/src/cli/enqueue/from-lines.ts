@@ -34,7 +34,8 @@ export async function enqueueLines({ lines, write, onProgress }: FromLines): Pro
   let items: Item[] = []
   let waiting = 0
   let bytes = 0
-  let last = 0
+  /** The line that is read next. The reader may fail before it returns that line. */
+  let next = 1
 
   /** Resolves with the failure, or null. */
   async function flush(): Promise<LinesReport['failure']> {
@@ -58,9 +59,10 @@ export async function enqueueLines({ lines, write, onProgress }: FromLines): Pro
 
   try {
     for await (const line of lines) {
-      last = line.number
+      next = line.number
       bytes += line.bytes.length + 1
       const payload = payloadOf(line)
+      next += 1
       if (payload === undefined) continue
       items.push({ line: line.number, payload })
       waiting += line.bytes.length
@@ -69,7 +71,7 @@ export async function enqueueLines({ lines, write, onProgress }: FromLines): Pro
       if (failure !== null) return { counts, failure }
     }
   } catch (error) {
-    return { counts, failure: (await flush()) ?? { line: last, error } }
+    return { counts, failure: (await flush()) ?? { line: next, error } }
   }
   return { counts, failure: await flush() }
 }

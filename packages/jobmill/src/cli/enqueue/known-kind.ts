@@ -1,4 +1,4 @@
-/** Refuses a kind that the config does not define: after a typo, no process would ever run the job. */
+/** Refuses a kind that the config does not define: if it is a typo, no process would ever run the job. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { MillOptions } from '../../runtime/options.ts'

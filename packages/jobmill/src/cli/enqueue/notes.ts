@@ -1,4 +1,4 @@
-/** Warns about an enqueued kind when its defaults in code were not applied, or when no worker runs it. */
+/** Warns when the defaults of an enqueued kind are unknown here, or when no worker runs the kind. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'

@@ -33,7 +33,7 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   'on-conflict': {
     type: 'string',
     takes: 'HOW',
-    says: 'keep the existing job (default) or replace it',
+    says: 'keep the existing job (default), or replace its payload and due time',
   },
   'order-key': {
     type: 'string',
@@ -97,6 +97,6 @@ function dedupeOf(parsed: ParsedArguments): DedupeRequest | undefined {
   if (Object.keys(how).length === 0) return undefined
   throw new JobmillError('OPTION_INVALID', 'is missing', {
     field: '--dedupe-key',
-    fix: 'Pass the key that the other --dedupe options apply to',
+    fix: 'Pass the key that --on-conflict and the other --dedupe options apply to',
   })
 }

@@ -1,4 +1,4 @@
-/** Applies an operation to jobs by id, one after the other, and reports the outcome of each. */
+/** Applies an action to jobs by id, one after the other, and reports the outcome of each. */
 import type { BulkAct } from '../../runtime/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { CancelAnswer, OperateAnswer } from '../../runtime/operate.ts'

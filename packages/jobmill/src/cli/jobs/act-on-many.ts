@@ -1,5 +1,5 @@
 /**
- * Applies an operation to every job that matches a filter: counts them, asks for confirmation, then runs
+ * Applies an action to every job that matches a filter: counts them, asks for confirmation, then runs
  * until done or interrupted.
  */
 import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'

@@ -1,4 +1,4 @@
-/** Renders the rows of the screen from the data and the current place. Pure. */
+/** Renders the rows of the screen from the data and the navigation state, without side effects. */
 import type { Terminal } from '../terminal.ts'
 import { helpFrame, jobFrame, jobLinesOf, jobRows, jobsIn, queueFrame } from './inner-frames.ts'
 import { overviewFrame } from './overview-frame.ts'

@@ -73,7 +73,7 @@ export function jobRows({ rows }: Size): number {
 
 const HELP = `arrows, j, k      select a queue or a job; scroll the text of a job
 page keys, space  scroll by a page
-g, G              jump to the first, to the last
+g, G              jump to the first or the last item
 enter             open the queue or the job
 escape, left      back
 p                 pause or resume the queue; running jobs continue

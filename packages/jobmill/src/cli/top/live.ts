@@ -4,6 +4,7 @@ import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { errorText } from '../../job/error-text.ts'
 import type { Terminal } from '../terminal.ts'
+import { BY_CLI } from '../with-mill.ts'
 import { frame, isOf, itemsOf, pageOf } from './frame.ts'
 import { type Key, keysIn } from './keys.ts'
 import { overview, type View, viewOf } from './read.ts'
@@ -37,14 +38,16 @@ export async function runLive(
     leaving.signal.addEventListener('abort', () => resolve(null), { once: true }),
   )
   const draw = (): void => screen.draw(frame(view, state, trouble, screen.size(), terminal))
-  const failed = (error: unknown): void => void (trouble = `retrying: ${errorText(error)}`)
+  const showFailure = (what: string, error: unknown): void => {
+    trouble = `${what}: ${errorText(error)}`
+  }
 
   async function toggle(): Promise<void> {
     const place = placeOf(state)
     if (view.kind !== 'queues' || place.kind !== 'queues') return
     const queue = view.queues[chosenOf(place.chosen, itemsOf(view))]
     if (queue === undefined) return
-    await (queue.paused ? mill.resume(queue.name) : mill.pause(queue.name))
+    await (queue.paused ? mill.resume(queue.name, BY_CLI) : mill.pause(queue.name, BY_CLI))
     again.abort()
   }
 
@@ -54,7 +57,10 @@ export async function runLive(
     const { state: next, act } = pressKey(state, key, items, pageOf(screen.size()))
     state = next
     if (act === 'leave') return leave()
-    if (act === 'toggle') toggle().catch(failed).finally(draw)
+    if (act === 'toggle')
+      toggle()
+        .catch((error: unknown) => showFailure('pause or resume failed', error))
+        .finally(draw)
     // Another screen needs other data.
     if (!isOf(view, placeOf(state))) again.abort()
     draw()
@@ -77,7 +83,7 @@ export async function runLive(
         // The user may have moved to another screen during the read; it is read again at once.
         if (isOf(read, placeOf(state))) view = read
       } catch (error) {
-        failed(error)
+        showFailure('retrying', error)
       }
       draw()
       await sleep(systemPlatform, everyMs, again.signal)

@@ -58,9 +58,9 @@ function widthOf(text: string): number {
 /** Divides free rows among the parts: equally first, then the rest to parts that need more, in order. */
 export function shares(free: number, wants: readonly number[]): number[] {
   const alike = Math.max(0, Math.floor(free / wants.length))
-  const parsed = wants.map((want) => Math.min(want, alike))
-  let rest = Math.max(0, free) - parsed.reduce((sum, n) => sum + n, 0)
-  return parsed.map((has, at) => {
+  const first = wants.map((want) => Math.min(want, alike))
+  let rest = Math.max(0, free) - first.reduce((sum, n) => sum + n, 0)
+  return first.map((has, at) => {
     const more = Math.min(rest, (wants[at] ?? 0) - has)
     rest -= more
     return has + more

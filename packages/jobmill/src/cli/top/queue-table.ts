@@ -95,7 +95,7 @@ export function queueLine(queue: TopQueue, isChosen: boolean, { columns, name: w
   return [state === null ? text : { text, style: 'yellow' }]
 }
 
-/** Why the queue's jobs are held back, as a mark and in words. */
+/** Why jobs of the queue are not claimed, as a mark and in words. */
 function stateOf(queue: TopQueue): { readonly mark: string; readonly text: string } | null {
   const { paused, coolingMs, counts, isServed } = queue
   if (paused) return { mark: '=', text: 'paused' }

@@ -1,4 +1,4 @@
-/** The navigation state of `top`, and how keys change it. Pure. */
+/** The navigation state of `top`, and how keys change it. Nothing here has side effects. */
 import type { Key } from './keys.ts'
 
 /** The selection is stored by name, so that it survives changes of the list. */

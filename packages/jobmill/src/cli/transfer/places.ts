@@ -21,7 +21,7 @@ export async function placesOf(parsed: ParsedArguments): Promise<Places> {
     })
   }
   const source = await sourceOf(parsed)
-  const target = await storeAt(to)
+  const target = await storeAt(to, '--to')
   if (source.name === target.name) throw sameDatabase()
   if (parsed.has('verify-only') && !/^[a-z]+:\/\//i.test(to))
     await checkFile(to.replace(/^sqlite:/, ''), '--to')
@@ -52,7 +52,7 @@ async function sourceOf(parsed: ParsedArguments): Promise<ToolStore<never>> {
     })
   }
   if (!/^[a-z]+:\/\//i.test(from)) await checkFile(from.replace(/^sqlite:/, ''), '--from')
-  return storeAt(from)
+  return storeAt(from, '--from')
 }
 
 /** Opening a missing file would create an empty database. */
@@ -72,8 +72,12 @@ function withTools(store: Store<never>): ToolStore<never> {
   })
 }
 
-/** Opening the source would migrate it, and its current release could no longer use it. */
-export function checkSchema(name: string, { pending }: SchemaStatus): void {
+/** Opening the source would migrate it, and the release that uses it now might no longer work with it. */
+export function checkSchema(name: string, { isThere, pending }: SchemaStatus): void {
+  if (!isThere)
+    throw new JobmillError('TRANSFER_REFUSED', `${name} has no Jobmill tables`, {
+      fix: 'Check that this is the right database',
+    })
   if (pending.length === 0) return
   throw new JobmillError('TRANSFER_REFUSED', `${name} has pending migrations`, {
     fix: 'Run jobmill db migrate on it',

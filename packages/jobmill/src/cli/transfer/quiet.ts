@@ -17,16 +17,20 @@ export async function checkQuiet({ source, target }: Places): Promise<void> {
 export async function checkIdle(store: Store<never>): Promise<void> {
   const alive = (await store.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
-  throw new JobmillError('TRANSFER_REFUSED', `${alive.map(nameOf).join(', ')} is running on ${store.name}`, {
-    fix: `Stop all instances first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
-  })
+  throw new JobmillError(
+    'TRANSFER_REFUSED',
+    `${alive.map(nameOf).join(', ')} ${alive.length === 1 ? 'is' : 'are'} running on ${store.name}`,
+    {
+      fix: `Stop all instances first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
+    },
+  )
 }
 
 function nameOf({ label, id }: InstanceRecord): string {
   return label === null ? `instance ${id}` : `instance ${label} (${id})`
 }
 
-/** All instances ever registered on the source, to detect one that ran during the transfer. */
+/** All instances that the source lists, to detect one that ran during the transfer. */
 export async function knownInstances({ source }: Places): Promise<ReadonlySet<string>> {
   return new Set((await source.instances()).map(({ id }) => id))
 }
@@ -36,7 +40,7 @@ export async function checkNoneStarted({ source }: Places, known: ReadonlySet<st
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
   throw new JobmillError('TRANSFER_REFUSED', `${names} ran on ${source.name} during the transfer`, {
-    fix: 'Stop all instances, then run the same command again. It reports jobs that changed after the transfer',
+    fix: 'Stop all instances, then run the same command again. If jobs have changed, drop the target and transfer again',
   })
 }
 
@@ -60,7 +64,7 @@ export async function returnAbandonedJobs(source: Store<never>): Promise<number>
     'TRANSFER_REFUSED',
     `${countText(left, 'job')} ${left === 1 ? 'is' : 'are'} still running on ${source.name}`,
     {
-      fix: 'Check for an open transaction that completes one of them',
+      fix: 'End the open transactions that complete jobs, then run the same command again',
     },
   )
 }

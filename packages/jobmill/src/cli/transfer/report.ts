@@ -75,7 +75,7 @@ function printTransferred({ takenBack, there, transferred }: TransferSummary, te
 function printNext({ source, target }: Places, next: NextLines, terminal: Terminal): void {
   const password = next.needsPassword ? ' (add its password)' : ''
   terminal.out(
-    `next: set DATABASE_URL, or the store of your config, to ${target.name}. ${source.name} is unchanged: do not start anything on it, ` +
+    `next: set DATABASE_URL, or the store of your config, to ${target.name}. ${source.name} keeps its jobs: do not start anything on it, ` +
       `and remove it when you no longer need it. Start your processes on the new database${password}:`,
   )
   terminal.out(next.start)

@@ -8,13 +8,13 @@ const PREFIXES = /^(?:accept|content|if|sec|access-control-request|x-b3|x-datado
 
 const NAMES = new Set(
   [
-    // Of HTTP and the Fetch standard. Not Via, Forwarded, Max-Forwards, Early-Data and Proxy-*.
+    // Defined by HTTP and the Fetch standard, without Via, Forwarded, Max-Forwards, Early-Data and Proxy-*.
     `accept authorization cache-control connection cookie date digest expect from host keep-alive last-event-id origin
      pragma priority range referer te trailer transfer-encoding upgrade user-agent want-content-digest want-digest`,
-    // Of browsers only.
+    // Sent only by browsers.
     `alt-used available-dictionary device-memory dictionary-id dnt downlink dpr ect http2-settings intervention ping-from
      ping-to purpose rtt save-data service-worker service-worker-navigation-preload upgrade-insecure-requests viewport-width width x-moz x-purpose`,
-    // Of HTTP clients, and of scripts that their users write.
+    // Sent by HTTP clients, and by scripts that their users write.
     `idempotency-key postman-token x-csrf-token x-http-method-override x-prometheus-scrape-timeout-seconds
      x-requested-with x-xsrf-token`,
     // Tracers add these to requests of their own process. Proxies add them too, so they prove nothing.
@@ -23,7 +23,7 @@ const NAMES = new Set(
   ].flatMap((names) => names.split(/\s+/)),
 )
 
-/** `name` is in lower case. Names with underscores are of proxies and application servers. */
+/** `name` is in lower case. Only proxies and application servers use names with underscores. */
 export function isSentByClients(name: string): boolean {
   return NAMES.has(name) || PREFIXES.test(name)
 }

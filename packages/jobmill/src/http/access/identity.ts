@@ -55,7 +55,7 @@ async function askHost(
   } catch (thrown) {
     failed(asError(thrown, 'authenticate'), 'authenticate')
     return problem('INTERNAL', {
-      detail: 'authenticate of the host application threw, or returned an invalid caller',
+      detail: 'authenticate of the host application threw, or returned an invalid value',
       fix: 'Check the log of this process',
     })
   }
@@ -108,8 +108,8 @@ export function anonymous({ by }: Identity, authorization: string | undefined): 
 }
 
 /**
- * Resolves with null if the caller may load the files of Mission Control. With tokens everyone may, because
- * the token is typed into the dashboard. With a host application only authenticated callers may.
+ * Resolves with null if the caller may load the files of Mission Control. With a host application,
+ * only authenticated callers may. With tokens everyone may, because the token is typed into the dashboard.
  */
 export async function refusePage(identity: Identity, request: Request): Promise<Response | null> {
   if (identity.by !== 'host') return null

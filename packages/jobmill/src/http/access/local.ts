@@ -23,7 +23,8 @@ const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i
 export function refuseOutsiders(callers: Callers, request: Request, incoming: Incoming): Response | null {
   if (callers === 'any') return null
   const { name, port } = hostOf(request)
-  if (!LOOPBACK_NAME.test(name)) return refuse('only loopback names are answered', 'host')
+  if (!LOOPBACK_NAME.test(name))
+    return refuse('the Host header is neither localhost nor a loopback address', 'host')
   if (!isTargetOf(request)) return refuse('the request target and the Host header name different hosts')
   return callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)
 }
@@ -38,11 +39,12 @@ function refuseProxies(request: Request, { name, port }: Host, incoming: Incomin
   if (added !== undefined) return refuseHeader(added)
   const { remoteAddress = '', localAddress = '', localPort } = incoming?.socket ?? {}
   if (!LOOPBACK_ADDRESS.test(remoteAddress)) return refuse('the caller is not on this machine')
-  // Proxies use HTTP/1.0 by default; browsers and curl have not for decades.
-  if (incoming?.httpVersion === '1.0') return refuse('the request came through a proxy (it is HTTP/1.0)')
+  // Some proxies use HTTP/1.0 by default, which browsers and curl no longer do.
+  if (incoming?.httpVersion === '1.0')
+    return refuse('the request may have come through a proxy (it is HTTP/1.0)')
   const isOurName = name.toLowerCase() === 'localhost' || bare(name) === bare(localAddress)
   if (isOurName && port === localPort) return null
-  return refuse(`the Host header does not name the address that this server is bound to`, 'host', localPort)
+  return refuse('the Host header does not name the address and port of this server', 'host', localPort)
 }
 
 /**

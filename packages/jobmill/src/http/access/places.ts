@@ -6,7 +6,7 @@ export interface PlaceBounds {
 
 export interface Places {
   /**
-   * Returns a function that closes the place (calling it again has no effect), or the bound that was reached.
+   * Returns a function that frees the place (calling it again has no effect), or the bound that was reached.
    */
   readonly open: (caller: string) => (() => void) | 'caller' | 'total'
 }

@@ -8,7 +8,7 @@ export function isRole(value: unknown): value is Role {
 
 /** An authenticated caller. */
 export interface Who {
-  /** Shown in the audit log: the name of the token. */
+  /** The name of the token, or the one that `authenticate` returned. Shown in the audit log. */
   readonly name: string
   readonly role: Role
 }

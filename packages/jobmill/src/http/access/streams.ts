@@ -5,7 +5,7 @@ import { type PlaceBounds, places } from './places.ts'
 export type StreamBounds = PlaceBounds
 
 export interface Streams {
-  /** Returns a function that closes the stream's place, or the response that refuses it. */
+  /** Returns a function to call when the stream ends, or the response that refuses the stream. */
   readonly open: (caller: string) => (() => void) | Response
 }
 

@@ -1,5 +1,6 @@
 /**
- * Bearer tokens, one `name role token` per line. Several can be valid at once, for rotation without downtime.
+ * Bearer tokens, one `name role token` per line; a semicolon also ends a line. Several can be valid at once,
+ * for rotation without downtime.
  * All digests are compared in constant time, so that timing reveals nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -60,7 +61,7 @@ export function holderOf(tokens: readonly Token[], given: string): Who | null {
   return found
 }
 
-/** Returns an empty text when there is no token. */
+/** Returns an empty string when there is no token. */
 export function bearerOf(request: Request): string {
   return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? ''
 }

@@ -1,6 +1,6 @@
 /**
- * Bulk operations on all jobs that match a filter. A built-in job runs them, reports its progress, and can be
- * cancelled.
+ * Bulk actions on all jobs that match a filter. A built-in job runs each one, reports its progress, and can
+ * be cancelled.
  */
 import { z } from '@hono/zod-openapi'
 import { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf as checkAct } from '../../runtime/bulk.ts'
@@ -16,7 +16,7 @@ const actShape = z.enum(BULK_ACTS)
 const preview = route('operator', 'bulk.preview', {
   method: 'get',
   path: '/bulk',
-  summary: 'Preview how many jobs a bulk operation would change',
+  summary: 'Preview how many jobs a bulk action would change',
   request: { query: z.strictObject({ act: actShape, ...bulkQuery }) },
   responses: {
     200: json(
@@ -31,12 +31,13 @@ const preview = route('operator', 'bulk.preview', {
 const run = route('operator', 'bulk.run', {
   method: 'post',
   path: '/bulk',
-  summary: 'Run a bulk operation on all jobs that match a filter; delete requires admin',
+  summary:
+    'Run a bulk action on all jobs that match a filter; delete, and any change to bulk actions, requires admin',
   request: body(
     z
       .strictObject({ act: actShape, filter: filterShape, reason: z.string().min(1).max(1_000).optional() })
       .openapi('BulkAct'),
-    'The operation and the filter',
+    'The action and the filter',
   ),
   responses: {
     202: json(
@@ -56,9 +57,14 @@ export const bulkRoutes: Routes = (api, { mill }) => {
     const { act, filter: given, reason } = c.req.valid('json')
     const filter = filterOfBody(given)
     const who = c.get('who')
-    // Retrying a bulk operation repeats it, and it may have been a delete.
+    // Retrying a bulk action runs it again, and it may delete jobs.
     if ((act === 'delete' || isAboutActs(filter)) && (who === null || !mayDo(who, 'admin')))
-      return problem('FORBIDDEN', { detail: 'requires the role admin', field: 'act' }) as never
+      return problem(
+        'FORBIDDEN',
+        act === 'delete'
+          ? { detail: 'delete requires the role admin', field: 'act' }
+          : { detail: 'changing bulk actions requires the role admin', field: 'filter' },
+      ) as never
     const instances = await mill.instances()
     if (!instances.some(({ state, kinds }) => state === 'alive' && kinds.includes(BULK_KIND)))
       return problem('BULK_UNSERVED', {

@@ -1,9 +1,9 @@
 /**
- * Operations on one job: retry, run now, cancel, delete. An operation that its state does not allow is a
+ * Actions on one job: retry, run now, cancel, delete. An action that the state of the job does not allow is a
  * conflict.
  */
 import { z } from '@hono/zod-openapi'
-import { JobmillError } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { OperateAnswer } from '../../runtime/operate.ts'
 import { json, note, optionalBody, route, type Routes } from '../app.ts'
 import { problem } from '../problem.ts'
@@ -65,9 +65,11 @@ export const jobActRoutes: Routes = (api, { mill }) => {
     api.openapi(declared, async (c) => {
       const { id } = c.req.valid('param')
       const job = await mill.get(id)
-      // Retrying a bulk operation repeats it, and it may have been a delete.
+      // Retrying a bulk action runs it again, and it may delete jobs.
       if (job?.kind === BULK_KIND && c.get('who')?.role !== 'admin')
-        return problem('FORBIDDEN', { detail: 'bulk operations require the role admin' }) as never
+        return problem('FORBIDDEN', {
+          detail: 'retrying, running or deleting a bulk action requires the role admin',
+        }) as never
       const before = job?.state ?? null
       const answer = await act(id)
       if (answer.verdict === 'unknown') throw jobUnknown(id)
@@ -110,7 +112,7 @@ function conflict({ state, hint }: OperateAnswer): Response {
 export function jobUnknown(id: string): JobmillError {
   return new JobmillError('JOB_UNKNOWN', 'job not found', {
     field: 'id',
-    value: id,
+    value: quote(id),
     fix: 'Check the id; the job may have been deleted by an operator or by retention',
   })
 }

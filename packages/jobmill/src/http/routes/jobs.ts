@@ -1,4 +1,4 @@
-/** Routes that list, inspect and enqueue jobs. Operations on existing jobs are in job-acts.ts. */
+/** Routes that list, inspect and enqueue jobs. Actions on existing jobs are in job-acts.ts. */
 import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
 import type { JobView } from '../../runtime/job-view.ts'

@@ -1,6 +1,6 @@
 /** Routes that list and change limits. */
 import { z } from '@hono/zod-openapi'
-import { JobmillError } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit.ts'
 import type { LimitChange } from '../../runtime/limits.ts'
 import type { LimitRecord } from '../../store/limit.ts'
@@ -105,7 +105,7 @@ export const limitRoutes: Routes = (api, { mill }) => {
     if (!(await mill.limits.delete(name)))
       throw new JobmillError('LIMIT_UNKNOWN', 'limit not found', {
         field: 'name',
-        value: name,
+        value: quote(name),
         fix: 'Use a name from GET /api/limits',
       })
     note(c, { target: name, before: was?.settings })

@@ -1,6 +1,6 @@
 /** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
-import { JobmillError } from '../../job/errors.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
 import type { ScheduleChange } from '../../job/schedule-options.ts'
 import type { ByOption } from '../../runtime/overrides.ts'
 import type { ScheduleView } from '../../runtime/schedule-view.ts'
@@ -172,7 +172,7 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
 function scheduleUnknown(name: string): JobmillError {
   return new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
     field: 'name',
-    value: name,
+    value: quote(name),
     fix: 'Use a name from GET /api/schedules',
   })
 }

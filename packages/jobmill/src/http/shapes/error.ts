@@ -6,7 +6,7 @@ const instant = z.int().openapi({ description: 'milliseconds since 1970' })
 
 const errorGroupShape = z
   .object({
-    fingerprint: z.string().openapi({ description: 'fingerprint of kind and shape, for bulk operations' }),
+    fingerprint: z.string().openapi({ description: 'fingerprint of kind and shape, for bulk actions' }),
     kind: z.string(),
     shape: z.string().openapi({ description: 'first line of the error, with variable parts replaced' }),
     text: z

@@ -1,4 +1,4 @@
-/** The schemas of job filters, shared by lists, previews and bulk operations. */
+/** The schemas of job filters, shared by lists, previews and bulk actions. */
 import { z } from '@hono/zod-openapi'
 import type { BulkFilter } from '../../runtime/bulk.ts'
 import type { JobFilter } from '../../store/job-list.ts'
@@ -42,7 +42,7 @@ export const filterQuery = {
   }),
 }
 
-/** The filter of a bulk operation, as URL parameters. */
+/** The filter of a bulk action, as URL parameters. */
 export const bulkQuery = {
   ...filterQuery,
   fingerprint: z

@@ -33,7 +33,7 @@ export const deletedScheduleCases: readonly Case[] = [
       clock.advance(5)
       const at = clock.now()
       assert.equal(await store.deleteSchedule('daily', 'ops'), true)
-      // Its other overrides ended with it.
+      // The deletion removed its other overrides.
       assert.deepEqual(await store.overrides(), [{ ...DELETED, by: 'ops', at }])
       clock.advance(5)
       const other = await another()

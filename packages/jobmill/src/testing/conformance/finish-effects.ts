@@ -103,7 +103,7 @@ export const finishEffectCases: readonly Case[] = [
     name: 'forMs cools down the queue of the job for that long, and never shortens a longer cool-down',
     async run(t) {
       await t.enqueue({ queue: 'other' })
-      // Claimed before the cool-down starts, because claims are blocked after that.
+      // These are claimed before the cool-down starts, because it blocks claims.
       const leases = [await t.running(), await t.running(), await t.running()]
       const expected = [5_000, 5_000, 9_000]
       for (const [n, forMs] of [5_000, 1_000, 9_000].entries()) {
@@ -170,7 +170,7 @@ export const finishEffectCases: readonly Case[] = [
       await throttled(t, curve)
       t.clock.advance(1_000)
       await throttled(t, curve)
-      // Long enough whether the quiet period counts from the event or from the end of its cool-down.
+      // This is long enough whether the quiet period counts from the event or from the end of its cool-down.
       t.clock.advance(2_000 + 60_000)
       await throttled(t, curve)
       assert.deepEqual(await cooling(t), [1_000, 1])

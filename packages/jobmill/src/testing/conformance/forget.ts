@@ -153,7 +153,7 @@ export const forgetCases: readonly Case[] = [
         followUps: [],
       })
       for (const lease of [released, reaped]) assert.deepEqual(await forgets(lease), refused(lease))
-      // The same while it is running under another lease, which is still valid.
+      // The finish is also refused while the job is running under another lease, which stays valid.
       const kinds = [released.kind, reaped.kind]
       const again = await t.claim(await t.worker(), { kinds })
       for (const lease of [released, reaped]) assert.deepEqual(await forgets(lease), refused(lease))

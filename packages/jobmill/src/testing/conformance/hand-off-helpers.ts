@@ -7,7 +7,7 @@ import type { Bench } from './bench.ts'
 import { countsAreExact } from './looks.ts'
 
 export interface HandedOff {
-  /** Of all jobs of the call, in order. */
+  /** The ids of all jobs of the call, in order. */
   readonly ids: readonly string[]
   /** The indexes of the leased jobs in the call. */
   readonly places: readonly number[]

@@ -16,7 +16,7 @@ async function quarantined(t: Bench, kind: string): Promise<void> {
   }
 }
 
-/** Claims all ready jobs, so that they do not block direct dispatch. */
+/** Cancels all ready jobs, so that they do not block direct dispatch. */
 async function clear({ store }: Bench): Promise<void> {
   const { jobs } = await store.list({ state: 'ready' }, { limit: 500 })
   await store.cancel(

@@ -50,7 +50,7 @@ export const handOffCases: readonly Case[] = [
     name: 'P4 P9 an instance that is unknown, expired, lost or stopped is dispatched nothing',
     async run(t) {
       const [expires, stops] = [await t.worker({ leaseMs: 1_000 }), await t.worker({ leaseMs: HOUR })]
-      // Each in its own queue: a leftover ready job would block the next case.
+      // Each call uses its own queue, because a leftover ready job would block the next one.
       let n = 0
       const many = async (instance: string): Promise<number> => {
         n += 1

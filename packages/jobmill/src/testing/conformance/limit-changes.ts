@@ -118,7 +118,7 @@ export const limitChangeCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       assert.equal((await apiLimit(store)).available, 1)
       await store.acquire([patientRequest(), patientRequest()])
-      // It has lost its place.
+      // The late request has lost its place.
       assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },

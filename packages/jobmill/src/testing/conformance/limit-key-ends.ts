@@ -71,7 +71,7 @@ export const limitKeyEndCases: readonly Case[] = [
       assert.equal((await store.limits())[0]?.keys, 0)
       assert.deepEqual(await outcomes(store, ['a']), ['granted'])
       await store.acquire([{ ...patientRequest(), key: 'a' }])
-      // It has lost its place.
+      // The late request has lost its place.
       assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
       assert.equal(only(await store.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
     },
@@ -131,7 +131,7 @@ export const limitKeyEndCases: readonly Case[] = [
       for (const round of [0, 1]) {
         const replies = await Promise.all(
           stores.map((each, n) => {
-            // Each in another order and on two limits: requests that lock one by one would deadlock.
+            // Orders and limits differ between handles, so a store that locks rows one by one would deadlock.
             const mine = n === 1 ? keys.toReversed() : keys
             return each.acquire(
               mine.flatMap((key) => [

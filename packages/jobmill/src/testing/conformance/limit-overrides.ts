@@ -60,7 +60,7 @@ export const limitOverrideCases: readonly Case[] = [
         const first = await settings()
         await store.changeLimit(name, override, 'ci')
         assert.deepEqual(await settings(), counts)
-        // A release that changes an option that is not overridden, if there is one.
+        // A new release changes an option that is not overridden, if there is one.
         await store.declareLimits([{ name, settings: declared }])
         assert.deepEqual(await settings(), counts)
         const { type: _, ...named } = override
@@ -98,7 +98,7 @@ export const limitOverrideCases: readonly Case[] = [
       assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
       await declare(store, rate)
       assert.deepEqual([await settings(), await listed()], [rate, [['most', 5, false]]])
-      // With the earlier type, also after a rollback, it applies.
+      // The override applies again when code returns to the earlier type, for example after a rollback.
       await declare(store, few)
       assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
       await declare(store, rate)
@@ -132,7 +132,7 @@ export const limitOverrideCases: readonly Case[] = [
         (await store.overrides()).map(({ option, isApplied }) => [option, isApplied]),
         [['amount', true]],
       )
-      // A release with the same type keeps the choice of the operator, one with the chosen type too.
+      // Neither a release with the same type nor one with the chosen type changes the choice of the operator.
       await declare(store, { ...few, most: 4 })
       assert.equal((await apiLimit(store)).settings.type, 'rate')
       await declare(store, { type: 'rate', amount: 10 })
@@ -193,7 +193,7 @@ export const limitOverrideCases: readonly Case[] = [
         (await store.overrides()).map(({ option, by }) => [option, by]),
         [['amount', 'ops']],
       )
-      // Not over a limit of another type.
+      // The overrides do not apply to a limit of another type.
       await declare(store, { type: 'concurrency', most: 2 })
       assert.deepEqual((await apiLimit(store)).settings, { type: 'concurrency', most: 2 })
       await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })

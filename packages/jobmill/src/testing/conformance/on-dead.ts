@@ -31,7 +31,7 @@ export const onDeadCases: readonly Case[] = [
       assert.deepEqual(JSON.parse(payload), { id, kind: 'mail', queue: 'post', error: ERROR })
       assert.deepEqual([priority, maxAttempts], [followUp.priority, followUp.maxAttempts])
       assert.equal((await t.job(id)).error, ERROR)
-      // In its own queue, so that it does not wait for the limit or the pause of the failed job's queue.
+      // The onDead job has its own queue, so it does not wait for the limit or the pause of the failed job's.
       assert.deepEqual(await countsOf(t.store, 'post'), { dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
       await countsAreExact(t.store)

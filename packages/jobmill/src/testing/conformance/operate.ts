@@ -227,7 +227,7 @@ export const operateCases: readonly Case[] = [
       ] as const) {
         const ids = await Promise.all([jobIn(state), jobIn(state), jobIn(state)])
         const replies = await Promise.all(
-          // Each handle in another order, so that two that lock one by one would deadlock.
+          // Each handle uses another order, so that a store that locks rows one by one would deadlock.
           stores.map(async (each, n) => VERBS[verb]?.(each, [...ids.slice(n), ...ids.slice(0, n)])),
         )
         const changed = replies.flatMap((reply) => reply ?? []).filter(({ verdict }) => verdict === 'changed')

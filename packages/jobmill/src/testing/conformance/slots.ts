@@ -18,7 +18,7 @@ async function slotsOf(store: Store, instance: string): Promise<[string, number]
 }
 
 async function membersVersion(store: Store): Promise<number> {
-  // Under an unknown instance: such a heartbeat writes nothing.
+  // The heartbeat of an unknown instance writes nothing.
   return (await store.renew(aHeartbeat(anInstance().id))).membersVersion
 }
 

@@ -91,7 +91,7 @@ export const tickOnceCases: readonly Case[] = [
           (await other.ticks(NAME, 100)).some((one) => one.job === job.id)
         const isThere = async (): Promise<boolean> => (await other.get([job.id]))[0] !== null
         const served = tick(store, { from: at, nextAt: at + 1, fires: [{ at, job }] })
-        // In both orders: what was seen first must still exist with the other.
+        // Checks both orders: a reader that sees one of the two must also see the other.
         if (await isNoted()) assert.ok(await isThere(), 'a note without its job')
         if (await isThere()) assert.ok(await isNoted(), 'a job without its note')
         await served

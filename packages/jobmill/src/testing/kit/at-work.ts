@@ -44,7 +44,7 @@ function create(): AtWork {
   }
 
   /** The same limit, which also records that the handler is waiting. */
-  function counted({ limit }: JobContext): Pick<JobContext, 'limit'> {
+  function countWaits({ limit }: JobContext): Pick<JobContext, 'limit'> {
     const acquire: JobContext['limit']['acquire'] = async (...args) => {
       waiting += 1
       moves()
@@ -69,7 +69,7 @@ function create(): AtWork {
       const { kind } = context.job
       started.set(kind, (started.get(kind) ?? 0) + 1)
       for (const listener of listeners) listener()
-      Object.assign(context, counted(context))
+      Object.assign(context, countWaits(context))
       const work = next()
       const ended = work
         .then(

@@ -21,7 +21,7 @@ export interface DrainTools {
   readonly platform: TestPlatform
   readonly atWork: AtWork
   /** False while outcomes of this mill are not written yet. */
-  readonly isTold: () => boolean
+  readonly areOutcomesWritten: () => boolean
   /** The queues that this mill would claim from. */
   readonly queues: () => readonly string[]
   readonly kinds: readonly string[]
@@ -38,9 +38,9 @@ export class DrainError extends Error {
 
   constructor(rounds: number, kinds: Readonly<Record<string, number>>) {
     const names = Object.entries(kinds).toSorted(([, a], [, b]) => b - a)
-    const list = names.slice(0, 5).map(([kind, times]) => `${kind} (started ${times} times)`)
+    const list = names.slice(0, 5).map(([kind, times]) => `${kind} (${times} times)`)
     const who =
-      list.length === 0 ? 'nothing was started' : `these kinds keep being enqueued: ${list.join(', ')}`
+      list.length === 0 ? 'nothing was started' : `jobs of these kinds keep being started: ${list.join(', ')}`
     const fix = 'Make the jobs end, drain without { scheduled: true }, or pass more rounds'
     super(`drain: work is left after ${rounds} rounds; ${who}. ${fix}.`)
     this.name = 'DrainError'
@@ -61,7 +61,7 @@ interface Outlook {
 async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<Outlook> {
   const [counts, known] = await Promise.all([store.counts(), store.queues()])
   const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
-  // Under an unknown instance, so that the heartbeat reports the state and writes nothing.
+  // The instance is unknown, so that the heartbeat reports the state and writes nothing.
   const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs, duties: [] }
   const heartbeat = await store.renew({ ...never, instance: platform.id(), queues: served, kinds })
   const waiting = new Map(counts.map(({ queue, ready }) => [queue, ready]))
@@ -114,14 +114,14 @@ async function oneRound(tools: DrainTools, scheduled: boolean, limit: Budget): P
   if (atWork.size > 0) {
     if (atWork.waiting < atWork.size) await limit.race(atWork.oneMoves())
     else {
-      // Nothing real to wait for: all running handlers wait for a limit.
+      // All running handlers wait for a limit, which only the clock can end.
       limit.spend()
       await limit.race(platform.advanceToNextTimer())
     }
     return true
   }
   const { idle, nextMs } = await outlook(tools)
-  if (!idle || !tools.isTold()) {
+  if (!idle || !tools.areOutcomesWritten()) {
     await limit.race(nudge(tools, limit))
     return true
   }

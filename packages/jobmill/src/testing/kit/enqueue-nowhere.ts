@@ -57,7 +57,7 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
 /** The recorded jobs never run, so there is no result to wait for. */
 const noResults: Results = {
   add(_id, waiter) {
-    // In a later turn, because the caller is not yet registered when this is called.
+    // Fails in a later turn, because the caller is not yet registered when this is called.
     systemPlatform.nextTurn(() => waiter.fail(noStore()))
     return () => {}
   },

@@ -30,7 +30,7 @@ export interface Faults {
   hold(verb: Verb): HeldCall
   /** The call is made, and its reply waits. */
   holdReply(verb: Verb): HeldCall
-  /** How often a verb was called, made or not. */
+  /** How often a verb was called, including calls that failed before they reached the store. */
   calls(verb: Verb): number
   calls(): Readonly<Record<Verb, number>>
   /** Removes all plans and releases everything that waits. */
@@ -57,7 +57,7 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
     const call = callVerb(beneath, verb, args)
     const then = after.next(verb)
     if (then === undefined) return call
-    // A lost or late reply goes through the plan first, even if the call failed.
+    // The plan applies before the reply is delivered, even if the call failed.
     return call.then(
       async (value) => (await then(), value),
       async (error: unknown) => {
@@ -67,7 +67,7 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
     )
   }
 
-  function held(queue: Plans, verb: Verb): HeldCall {
+  function holdNext(queue: Plans, verb: Verb): HeldCall {
     const reached = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()
     open.add(released.resolve)
@@ -92,8 +92,8 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
       checkObjectKeys(options, 'options', ['times'])
       after.add(verb, options.times, () => Promise.reject(replyLost(verb)))
     },
-    hold: (verb) => held(before, verb),
-    holdReply: (verb) => held(after, verb),
+    hold: (verb) => holdNext(before, verb),
+    holdReply: (verb) => holdNext(after, verb),
     calls: ((verb?: Verb) => (verb === undefined ? { ...counts } : counts[verb])) as Faults['calls'],
     clear() {
       before.clear()
@@ -135,9 +135,9 @@ function plans(): Plans {
 }
 
 function unavailable(verb: Verb): JobmillError {
-  return new JobmillError('STORE_UNAVAILABLE', `${verb} was planned to fail`)
+  return new JobmillError('STORE_UNAVAILABLE', `injected fault: ${verb} failed`)
 }
 
 function replyLost(verb: Verb): JobmillError {
-  return new JobmillError('OUTCOME_UNKNOWN', `the reply of ${verb} was planned to get lost`)
+  return new JobmillError('OUTCOME_UNKNOWN', `injected fault: the reply of ${verb} was lost`)
 }

@@ -50,7 +50,7 @@ export function inFlight(): InFlight {
   function wrapped<S extends Store<never>>(store: S): S {
     return aroundVerbs(store, (verb, args) => {
       const call = callVerb(store, verb, args)
-      // A wait for notifications is not work: it ends when there is some.
+      // A wait for notifications does not count: it may last until the next job or its timeout.
       if (verb === 'wait') return call
       touched += 1
       const watched = call

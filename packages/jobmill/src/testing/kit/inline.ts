@@ -16,18 +16,18 @@ export interface InlineTools {
 
 export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): InlineTools['enqueues'] {
   /**
-   * Resolves when all of them have ended, or when this mill cannot run the rest: due later, a paused queue,
-   * another kind.
+   * Resolves when all of these jobs have ended, or when this mill cannot run the rest, because they are due
+   * later, in a paused queue, or of another kind.
    */
-  async function ended(jobs: readonly EnqueuedJob[], from: number): Promise<void> {
+  async function untilEnded(jobs: readonly EnqueuedJob[], from: number): Promise<void> {
     const left = new Set(jobs.flatMap(({ id, outcome }) => (outcome === 'duplicate' ? [] : [id])))
     const all = Promise.withResolvers<void>()
-    const hear = (event: MillEvent): void => {
+    const onEvent = (event: MillEvent): void => {
       if (isEnd(event)) left.delete(event.id)
       if (left.size === 0) all.resolve()
     }
-    const stop = mill.on('*', hear)
-    events.slice(from).forEach(hear)
+    const stop = mill.on('*', onEvent)
+    events.slice(from).forEach(onEvent)
     if (left.size > 0) await Promise.race([all.promise, drain(() => left.size === 0)])
     stop()
   }
@@ -42,7 +42,7 @@ export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): I
       const from = events.length
       const job = await enqueues.enqueue(target as string, payload, options)
       // Inside a transaction the job does not exist yet.
-      if (options.tx === undefined) await ended([job], from)
+      if (options.tx === undefined) await untilEnded([job], from)
       return job as EnqueuedJob<never>
     },
     async enqueueMany(
@@ -52,7 +52,7 @@ export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): I
     ) {
       const from = events.length
       const jobs = await enqueues.enqueueMany(target as string, items, options)
-      if (options.tx === undefined) await ended(jobs, from)
+      if (options.tx === undefined) await untilEnded(jobs, from)
       return jobs as EnqueuedJob<never>[]
     },
   }

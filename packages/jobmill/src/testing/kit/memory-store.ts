@@ -17,8 +17,8 @@ export async function memoryStore(platform: Platform): Promise<Store<SqliteTx>> 
 }
 
 /**
- * The only store timer that does not keep a process alive checks for writes of other processes. An in-memory
- * store has none, and the checks would be 180,000 timers in an hour.
+ * The only store timer that does not keep a process alive checks for writes of other processes. No other
+ * process writes to an in-memory store, and the checks would be 180,000 timers in an hour.
  */
 function withoutProbes(platform: Platform): Platform {
   return {

@@ -38,7 +38,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
     store,
     platform,
     atWork,
-    isTold: () => open.size === 0,
+    areOutcomesWritten: () => open.size === 0,
     queues: () => [...served],
     kinds: jobs.flatMap(({ kind, onDead }) => (onDead === undefined ? [kind] : [kind, onDeadKind(kind)])),
     wake: () => mill.wake(),
@@ -46,7 +46,8 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   }
 
   /**
-   * Without a grace period, moving the clock as far as necessary: a test must end whatever its handlers do.
+   * Stops without a grace period and moves the clock as far as necessary, because a test must end whatever
+   * its handlers do.
    */
   async function dispose(): Promise<void> {
     isWorking = false

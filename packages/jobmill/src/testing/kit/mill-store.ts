@@ -30,7 +30,7 @@ export interface MillStoreOptions {
    * write is known.
    */
   readonly onEnqueued: (record: EnqueuedRecord) => void
-  /** Some jobs may have ended. */
+  /** Called when some jobs may have ended. */
   readonly changed: () => void
 }
 
@@ -65,7 +65,7 @@ export function millStore<S extends Store<never>>(store: S, { onEnqueued, change
   return aroundVerbs(store, async (verb, args) => {
     if (verb === 'close') return close()
     if (verb === 'open' && !isUsed) {
-      // A failed start had closed it.
+      // A failed start has closed the store.
       isUsed = true
       use(store, 1)
     }

@@ -18,7 +18,7 @@ export function isEnd(event: MillEvent): event is MillEvent<(typeof ENDS)[number
   return (ENDS as readonly EventType[]).includes(event.type)
 }
 
-/** The ids of their jobs. */
+/** Returns the ids of the jobs of these attempts, which change as events arrive. */
 export function openAttempts(mill: Pick<Mill, 'on'>): ReadonlySet<AttemptRef['id']> {
   const open = new Set<string>()
   mill.on('*', (event) => {

@@ -31,7 +31,7 @@ function listenersOn(platform: Platform): Set<() => void> {
   return known
 }
 
-/** Some jobs may have just ended. */
+/** Call this when jobs may have just ended. */
 export function mayHaveEnded(platform: Platform): void {
   for (const listener of listenersOn(platform)) listener()
 }
@@ -48,7 +48,7 @@ function promptHandle<Handle extends JobHandle>(
     const signals = options.signal === undefined ? [answered.signal] : [options.signal, answered.signal]
     // The regular wait handles everything except the poll: timeout, signal, and the stop of the mill.
     const usual = handle.result({ ...options, signal: AbortSignal.any(signals) })
-    const asked = ended(handle.id, tools, { mayAppear, signal: answered.signal })
+    const asked = untilEnded(handle.id, tools, { mayAppear, signal: answered.signal })
     try {
       return await Promise.race([usual, asked.then((answer) => valueOf(handle.id, answer, tools))])
     } finally {
@@ -59,8 +59,8 @@ function promptHandle<Handle extends JobHandle>(
   return { ...handle, result }
 }
 
-/** Queries at once, and whenever a job ended. */
-async function ended(
+/** Resolves when the job has ended. Queries at once, and again whenever a job may have ended. */
+async function untilEnded(
   id: string,
   { store, platform }: PromptTools,
   { mayAppear, signal }: { readonly mayAppear: boolean; readonly signal: AbortSignal },
@@ -83,7 +83,7 @@ async function ended(
 function valueOf(id: string, answer: JobResult | null, { platform }: PromptTools): Promise<unknown> {
   const results: Results = {
     add(_id, waiter) {
-      // In a later turn, because the caller is not yet registered when this is called.
+      // Settles in a later turn, because the caller is not yet registered when this is called.
       platform.nextTurn(() => waiter.settle(answer))
       return () => {}
     },
@@ -109,7 +109,7 @@ function promptly<Enqueue>(enqueue: Enqueue, tools: PromptTools): Enqueue {
   return prompt as Enqueue
 }
 
-/** The same for handlers. */
+/** Gives handlers prompt handles of the jobs that they enqueue. */
 export function promptInside(tools: PromptTools): Middleware {
   return (context, next) => {
     const { enqueue, enqueueMany } = context
@@ -122,7 +122,7 @@ export function promptInside(tools: PromptTools): Middleware {
   }
 }
 
-/** The same for a mill and its `job` function. */
+/** Wraps the functions of a mill that return handles. */
 export function promptEnqueues(
   mill: Mill,
   tools: PromptTools,

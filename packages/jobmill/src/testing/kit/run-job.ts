@@ -92,7 +92,7 @@ export async function runJob<Input, Result>(
   await definition.service?.stop()
   const ended = ran.how === 'returned' ? (completed ?? ran) : ran
   return {
-    ...toldOf<Result>(ended, attempt.lease),
+    ...reportOf<Result>(ended, attempt.lease),
     progress,
     log: readLog(attempt.log.text() ?? null),
     enqueued: nowhere.enqueued(ended.how === 'returned'),
@@ -154,7 +154,7 @@ function obey(signal: AbortSignal | undefined, attempt: Attempt): () => void {
   return () => signal?.removeEventListener('abort', fire)
 }
 
-function toldOf<Result>(
+function reportOf<Result>(
   ended: Ended,
   { attempt, maxAttempts }: Lease,
 ): Pick<JobRun<Result>, 'outcome' | 'result' | 'error'> {

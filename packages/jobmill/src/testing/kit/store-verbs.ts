@@ -96,8 +96,6 @@ export function aroundVerbs<S extends Store<never>>(
   define('notify', (queues: readonly string[]) => store.notify(queues))
   define('forward', (wakeUp: WakeUp) => store.forward(wakeUp))
   define('standBy', (offer: StandBy) => store.standBy(offer))
-  define('receive', (instance: string, acquire: (handed: HandedOver) => void) =>
-    store.receive(instance, acquire),
-  )
+  define('receive', (instance: string, take: (handed: HandedOver) => void) => store.receive(instance, take))
   return own
 }

@@ -112,9 +112,9 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
   return test
 }
 
-/** Outermost, so that waits in user middleware are tracked too. */
+/** Puts our middleware outermost, so that waits in user middleware are tracked too. */
 function around(own: readonly Middleware[], options: readonly Middleware[] = []): readonly Middleware[] {
-  // Invalid entries are rejected by their own index.
+  // An invalid entry is passed on unchanged, so that the error of the mill names its index in the options.
   return options.every((one) => typeof one === 'function') ? [...own, ...options] : options
 }
 

@@ -45,7 +45,7 @@ export interface TestPlatform extends Platform {
 
 const START_AT = 1_000_000_000_000
 
-/** The same at each reading. */
+/** Every reading returns these values. */
 const GAUGES: GaugeReading = {
   cpu: 0.25,
   rssBytes: 100_000_000,

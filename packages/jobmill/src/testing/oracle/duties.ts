@@ -46,7 +46,7 @@ function readDuty(state: OracleState, now: number, name: string): DutyRecord {
   return isLed ? { ...duty } : { ...duty, leader: null, expiresAt: null }
 }
 
-export function letGo(state: OracleState, instance: string): void {
+export function releaseDuties(state: OracleState, instance: string): void {
   for (const duty of state.duties.values())
     if (duty.leader === instance) Object.assign(duty, { leader: null, expiresAt: null })
 }

@@ -3,7 +3,7 @@
  */
 import type { NewInstance, Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
 import { budgetInMs, claimable } from './claim.ts'
-import { leadDuties, letGo } from './duties.ts'
+import { leadDuties, releaseDuties } from './duties.ts'
 import { runningUnder, instanceState } from './liveness.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { end, putBack, record, refund } from './moves.ts'
@@ -72,7 +72,7 @@ export function endInstance(
 ): void {
   instance.ended = ended
   instance.endedAt = now
-  letGo(state, instance.id)
+  releaseDuties(state, instance.id)
   dropSlots(state, instance.id)
   dropPermits(state, (_, permit) => permit.instance === instance.id)
   state.membersVersion += 1

@@ -34,7 +34,7 @@ import { grantPermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'
 
 export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
-  // Checked before anything is written.
+  // All limits are checked before anything is written.
   for (const { name, settings: code } of limits) {
     const known = state.limits.get(name)
     const isKeyed = known !== undefined && isPerKey(effectiveLimit({ ...known.sources, code }))
@@ -136,7 +136,7 @@ export function deleteLimit(state: OracleState, name: string): boolean {
   return true
 }
 
-export function take(state: OracleState, now: number, items: readonly AcquireRequest[]): Acquired[] {
+export function acquire(state: OracleState, now: number, items: readonly AcquireRequest[]): Acquired[] {
   return items.map((item) => acquireOne(state, now, item))
 }
 

@@ -6,7 +6,7 @@ import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from './permits.ts'
 import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
 
-/** Behind the other jobs of its priority. */
+/** Makes a job ready, behind the other jobs of its priority. */
 export function makeReady(state: OracleState, now: number, job: OracleJob): void {
   state.lastSeq += 1
   job.state = 'ready'
@@ -15,7 +15,7 @@ export function makeReady(state: OracleState, now: number, job: OracleJob): void
   stopRunning(state, job)
 }
 
-/** At its position before the claim. */
+/** Makes a job ready again, at its position before the claim. */
 export function putBack(state: OracleState, job: OracleJob): void {
   job.state = 'ready'
   stopRunning(state, job)
@@ -65,7 +65,7 @@ export interface Ending {
   readonly outcome: Outcome
   readonly error: string | null
   readonly ranMs?: number | undefined
-  /** If omitted: the log written while it ran. */
+  /** Default: the log that was written while the attempt was running. */
   readonly log?: string | undefined
   readonly wentTo: OracleAttempt['wentTo']
 }

@@ -9,7 +9,7 @@ export interface Notification {
   /** The waiters of one handle. */
   join(): Waiters
   leave(room: Waiters): void
-  /** The order of instances for each queue is the same for all receivers. */
+  /** All receivers get the same seed, so that they agree on the order of instances for each queue. */
   notify(wakeUps: readonly Omit<WakeUp, 'seed'>[]): void
   /** Forwards a notification to waiters at other handles. */
   pass(wakeUp: WakeUp, from: Waiters): void

@@ -16,7 +16,7 @@ import { metrics, record, rollUp, timeline } from './metrics.ts'
 import { finish, progress } from './finish.ts'
 import { enqueueWithHandOff } from './hand-off.ts'
 import { deregister, register, renew } from './instances.ts'
-import { changeLimit, createLimit, declareLimits, deleteLimit, drain, release, take } from './limits.ts'
+import { acquire, changeLimit, createLimit, declareLimits, deleteLimit, drain, release } from './limits.ts'
 import { list } from './list.ts'
 import { cancel, remove, retry, runNow } from './operate.ts'
 import { readOverrides, resetOverrides } from './overrides.ts'
@@ -75,8 +75,8 @@ export function oracle(
     return tx?.state ?? database.state
   }
   /**
-   * Runs a verb that may make jobs ready or free permits, and notifies. Not in a user transaction, whose
-   * commit is not observed.
+   * Runs a verb that may make jobs ready or free permits, and notifies. A user transaction does not notify,
+   * because its commit is not observed.
    */
   const wakeUps = <T>(act: (state: OracleState, now: number) => T, tx?: OracleTx): T => {
     const before = lookBefore(state(tx))
@@ -138,7 +138,7 @@ export function oracle(
     changeLimit: async (name, parts, by) => changeLimit(state(), clock(), name, parts, by),
     resetOverrides: async (what, name, options) => resetOverrides(state(), clock(), what, name, options),
     deleteLimit: async (name) => deleteLimit(state(), name),
-    acquire: async (items) => take(state(), clock(), items),
+    acquire: async (items) => acquire(state(), clock(), items),
     release: async (items) => wakeUps((state) => release(state, items)),
     drain: async (name, forMs, key) => drain(state(), clock(), name, forMs, key),
 

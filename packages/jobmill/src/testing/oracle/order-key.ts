@@ -1,7 +1,7 @@
 /** Order keys: the order queue of each key, and which job holds the order lock. */
 import type { OracleJob, OracleState } from './state.ts'
 
-// Queue names have no spaces, so that two pairs never give the same string.
+// Queue names have no spaces, so two pairs of queue and order key never give the same string.
 function orderQueueOf(job: OracleJob): string {
   return `${job.queue} ${job.orderKey}`
 }
@@ -23,7 +23,7 @@ export function joinOrderQueue(state: OracleState, job: OracleJob): void {
   state.orderQueue.push(job.id)
 }
 
-/** Behind the front jobs that came before it. */
+/** Moves a job to the front, behind the jobs that were moved there before it. */
 export function goFirst(state: OracleState, job: OracleJob): void {
   leaveOrderQueue(state, job)
   state.orderQueue.splice(state.firsts.size, 0, job.id)

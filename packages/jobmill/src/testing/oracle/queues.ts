@@ -17,7 +17,7 @@ import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'
 
 export function declareQueues(state: OracleState, queues: readonly DeclaredQueue[]): void {
-  // Checked before anything is written.
+  // All queues are checked before anything is written.
   for (const { settings } of queues) checkLimitOf(state, settings ?? {})
   for (const { name, settings: code } of queues) {
     ensureQueue(state, name)
@@ -26,7 +26,7 @@ export function declareQueues(state: OracleState, queues: readonly DeclaredQueue
   }
 }
 
-/** A declaration that does not change the live settings is not reported. */
+/** A declaration that does not change the live settings does not raise the version of the settings. */
 function write(state: OracleState, queue: OracleQueue, sources: QueueSources): void {
   const settings = effectiveQueue(sources)
   if (!isSameQueue(queue.settings, settings)) state.settingsVersion += 1

@@ -54,7 +54,10 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
 const PLACE_MS = 600_000
 const RECORDING_MS = 86_400_000
 
-/** Deletes expired places at limits, and recording numbers after a day, when no resend can come. */
+/**
+ * Deletes expired places in the wait lists of limits. Deletes the sequence numbers of recordings after a day,
+ * when no recording is resent any more.
+ */
 function forget(state: OracleState, now: number): void {
   for (const limit of state.limits.values()) {
     for (const { places } of [limit, ...limit.keys.values()])
@@ -66,7 +69,7 @@ function forget(state: OracleState, now: number): void {
   for (const [source, { at }] of state.recorded) if (now - at >= RECORDING_MS) state.recorded.delete(source)
 }
 
-/** The items without those that are too old, at most `limit` of which are removed. */
+/** Removes the items that are too old, at most `limit` of them. */
 function without<T>(
   items: readonly T[],
   limit: number,
@@ -76,7 +79,7 @@ function without<T>(
   return { kept: items.filter((item) => !gone.has(item)), gone: gone.size }
 }
 
-/** Oldest first. */
+/** The jobs beyond the age or the number that their queue keeps, oldest first. */
 function tooManyOrOld(state: OracleState, now: number): OracleJob[] {
   const ended = [...state.jobs.values()].filter((job) => job.endedAt !== null).toSorted(byAge)
   return ended.filter((job) => {

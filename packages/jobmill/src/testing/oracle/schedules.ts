@@ -113,7 +113,7 @@ export function scheduleFailed(state: OracleState, name: string, error: string |
   if (schedule !== undefined) schedule.error = error
 }
 
-/** Unless it was deleted. */
+/** Returns undefined for a deleted schedule. */
 export function scheduleOf(state: OracleState, name: string): OracleSchedule | undefined {
   const schedule = state.schedules.get(name)
   return schedule?.deleted === true ? undefined : schedule

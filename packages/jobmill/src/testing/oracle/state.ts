@@ -20,7 +20,7 @@ export interface OracleState {
   readonly holds: Map<string, Hold>
   /** Jobs that wait for the order lock of their key, in the order of joining, all keys together. */
   orderQueue: string[]
-  /** Jobs in it that come before all others. */
+  /** Jobs in `orderQueue` that come before all others. */
   firsts: Set<string>
   /** The job that holds the order lock, by queue and order key. */
   readonly orderLocks: Map<string, string>
@@ -58,7 +58,7 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'>
   crashes: number
   /** Valid while it is scheduled. */
   dueAt: number
-  /** These two are valid while it is ready or running. */
+  /** `seq` and `readyAt` are valid while the job is ready or running. */
   seq: number
   readyAt: number
   /** Null unless it is running. */
@@ -79,8 +79,8 @@ export interface Run {
 
 export interface OracleAttempt extends AttemptRecord {
   /**
-   * The state that a finish gave the job, for a repeated finish. Null when no finish wrote it: then it stays
-   * stale.
+   * The state that a finish gave the job, for a repeated finish. Null when no finish ended the attempt: its
+   * lease then stays stale.
    */
   readonly wentTo: JobState | null
 }
