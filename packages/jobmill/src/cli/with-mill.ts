@@ -73,7 +73,7 @@ async function checkSchema(store: Store<never>): Promise<void> {
     isThere
       ? `${store.name} is missing ${pending.length === 1 ? 'migration' : 'migrations'} ${names}`
       : `${store.name} has no Jobmill tables`,
-    { fix: 'Run jobmill db migrate, or start a process of this release' },
+    { fix: 'Run jobmill db migrate, or start a process of the installed release' },
   )
 }
 

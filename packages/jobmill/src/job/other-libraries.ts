@@ -179,7 +179,7 @@ function backoffText({ type, delay }: Given, of: 'kind' | 'queue'): string {
  */
 function retainText(options: Given, state: 'done' | 'dead'): string {
   const kept = options[state === 'done' ? 'removeOnComplete' : 'removeOnFail']
-  if (kept === true) return `retain: { ${state}: 0 }`
+  if (kept === true || kept === 0) return `retain: { ${state}: 0 }`
   if (kept === false) return `retain: { ${state}: 'forever' }`
   const { age, count = kept } = asGiven(kept)
   const most = positive(count)

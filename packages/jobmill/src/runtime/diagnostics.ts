@@ -105,7 +105,7 @@ function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
   }
   if (pending.length === 0) return []
   const names = pending.map(({ number, name }) => `${number} (${name})`).join(', ')
-  const fix = 'Run jobmill db migrate, or start a process of this release'
+  const fix = 'Run jobmill db migrate, or start a process of the installed release'
   return [warning('schema', `pending migrations: ${names}`, fix)]
 }
 

@@ -133,7 +133,7 @@ function* limited({ limit, now }: Scene): Generator<Reason> {
 }
 
 function* quarantined({ job }: Scene): Generator<Reason> {
-  if (job.state === 'ready' && job.crashes >= 2)
+  if (job.state === 'ready' && job.crashes >= DEFAULTS.crashesUntilAlone)
     yield reason(
       'quarantined',
       `Quarantined after ${countText(job.crashes, 'crash', 'crashes')}: it runs when a process has no other job to run`,
