@@ -52,8 +52,9 @@ export function overriddenValues(overrides: Overrides): Record<string, unknown> 
 }
 
 /**
- * Sets the options of the patch. `paused` is special: setting it to the value in code removes the override,
- * because an operator who resumes wants the queue or schedule as it was. Any other value stays an override.
+ * Sets the options of the patch. `paused: false` is special: if code does not pause, it removes the override,
+ * because an operator who resumes wants the queue or schedule as it was. Any other value is an override, also
+ * one that code has today: a pause by an operator must outlast the next deploy.
  */
 export function setOverrides(
   overrides: Overrides,
@@ -66,7 +67,7 @@ export function setOverrides(
   const named = Object.entries(patch).filter(([, value]) => value !== undefined)
   const next = new Map(Object.entries(overrides))
   for (const [option, value] of named) {
-    if (option === 'paused' && base?.paused === value) next.delete(option)
+    if (option === 'paused' && value === false && base?.paused === false) next.delete(option)
     else if (option in overrides && isSameValue(overrides[option]?.value, value)) continue
     else next.set(option, { value: value as unknown, ...stamp })
   }

@@ -39,6 +39,8 @@ export interface Connection {
   /** The number of open and busy connections. */
   readonly usage: () => PoolUsage
   readonly close: () => Promise<void>
+  /** Ends the statements in flight, for a database that does not respond. */
+  readonly cut: () => void
 }
 
 export interface ConnectionOptions {
@@ -180,6 +182,7 @@ export function connect(options: ConnectionOptions): Connection {
     transaction: (work) => withRetries(() => inTransaction((client) => work(queryOf(client, options)))),
     usage: () => clients.usage(),
     close: () => clients.end(),
+    cut: () => clients.cut(),
   }
 }
 

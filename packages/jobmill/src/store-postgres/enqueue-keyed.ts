@@ -60,8 +60,8 @@ DELETE FROM jobmill.dedupe AS d USING given, json_to_recordset(p -> 'keys') AS v
 
 const HOLDERS = `
 WITH ${GIVEN_CTE}
-SELECT d.key, d.job_id, d.expires_at IS NULL AS live
-  FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d
+SELECT d.key, d.job_id, d.expires_at IS NULL AS live, j.kind_id
+  FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d LEFT JOIN jobmill.job AS j ON j.id = d.job_id
  WHERE d.key = v.key AND (d.expires_at IS NULL OR d.expires_at > given.now)`
 
 const KNOWN = `
@@ -200,15 +200,21 @@ async function settleLost(
     `"keys":${JSON.stringify(lost.map((job) => job.dedupe?.key))}`,
   )
   const holders = new Map(
-    rows.map((row) => [String(row['key']), { id: String(row['job_id']), live: row['live'] === true }]),
+    rows.map((row) => [
+      String(row['key']),
+      { id: String(row['job_id']), live: row['live'] === true, kindId: Number(row['kind_id']) },
+    ]),
   )
+  // A payload must not reach the handler of another kind.
+  const mayReplace = (job: NewJob, { live, kindId }: { live: boolean; kindId: number }): boolean =>
+    live && job.dedupe?.onConflict === 'replace' && kindId === context.names.kindId(job.kind)
   const toReplace: { job: NewJob; holder: string }[] = []
   const open: NewJob[] = []
   for (const job of lost) {
     const holder = holders.get(job.dedupe?.key ?? '')
     if (holder === undefined) open.push(job)
     else if (holder.id === job.id) replies.set(job.id, { id: job.id, outcome: 'enqueued' })
-    else if (holder.live && job.dedupe?.onConflict === 'replace') toReplace.push({ job, holder: holder.id })
+    else if (mayReplace(job, holder)) toReplace.push({ job, holder: holder.id })
     else replies.set(job.id, { id: holder.id, outcome: 'duplicate' })
   }
   const replaced = await replaceHolders(context, query, toReplace, counts)

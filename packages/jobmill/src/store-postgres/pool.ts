@@ -17,6 +17,8 @@ export interface Pool {
   usage(): PoolUsage
   /** Resolves when all connections have ended, including those in use. */
   end(): Promise<void>
+  /** Closes the connections in use too. Their statements fail. */
+  cut(): void
 }
 
 export interface PoolOptions {
@@ -167,21 +169,27 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     })
   }
 
+  async function end(): Promise<void> {
+    isEnding = true
+    sweep?.cancel()
+    ended.reject(new Error('the connection pool is closed'))
+    for (const one of waiting.splice(0)) one.reject(new Error('the connection pool is closed'))
+    // A connection that just arrived may already be in use.
+    for (const client of coming.values()) if (client !== null && !open.has(client)) closeSocket(client)
+    while (free[0] !== undefined) drop(free[0].client, true)
+    if (open.size > 0) await new Promise<void>((resolve) => (whenEmpty = resolve))
+    await Promise.all([...coming.keys(), ...going])
+  }
+
   return {
     take: () =>
       isEnding ? Promise.reject(new Error('the connection pool is closed')) : (free.pop()?.client ?? wait()),
     give,
     usage: () => ({ open: open.size, busy: open.size - free.length, waiting: waiting.length }),
-    async end() {
-      isEnding = true
-      sweep?.cancel()
-      ended.reject(new Error('the connection pool is closed'))
-      for (const one of waiting.splice(0)) one.reject(new Error('the connection pool is closed'))
-      // A connection that just arrived may already be in use.
-      for (const client of coming.values()) if (client !== null && !open.has(client)) closeSocket(client)
-      while (free[0] !== undefined) drop(free[0].client, true)
-      if (open.size > 0) await new Promise<void>((resolve) => (whenEmpty = resolve))
-      await Promise.all([...coming.keys(), ...going])
+    end,
+    cut() {
+      void end()
+      for (const client of open) closeSocket(client)
     },
   }
 }

@@ -66,6 +66,9 @@ import { timeline } from './timeline.ts'
 import type { Tx } from './tx.ts'
 import { unservedKinds } from './unserved-kinds.ts'
 
+/** How long `close` waits for statements in flight. */
+const CLOSE_MS = 5_000
+
 /** The parts of an open store. */
 interface Opened {
   readonly context: Context
@@ -92,10 +95,17 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
     )
 
+  /** A statement that the database never answers would keep the process alive until its deadline. */
+  async function close(): Promise<void> {
+    const parts = lifecycle.opened
+    const timer = settings.platform.timer(CLOSE_MS, () => parts?.context.connection.cut())
+    await lifecycle.close().finally(() => timer.cancel())
+  }
+
   const store = withChecks<Tx>({
     name: settings.name,
     open: () => lifecycle.open(),
-    close: () => lifecycle.close(),
+    close,
     enqueue: (jobs, how) => run((context) => enqueue(context, jobs, how), how?.tx),
     stage: (limit) => run((context) => stage(context, limit)),
     claim: (request) => run((context) => claim(context, request)),

@@ -12,10 +12,14 @@ import type { Work } from './work.ts'
 const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ? WHERE pk = ?`
 const LATER = `UPDATE jobmill_job SET state = 0, in_order_queue = 0 WHERE pk = ?`
 
-/** `place` is the sequence number of the new job. False when the holder is running, has ended, or is gone. */
+/**
+ * `place` is the sequence number of the new job. False when the holder is running, has ended, is gone, or has
+ * another kind: the payload must not reach the handler of another kind.
+ */
 export function replaceWaiting(work: Work, holderId: string, job: NewJob, place: number): boolean {
   const holder = findJob(work.sql, holderId)
   if (holder === undefined || (holder.state !== SCHEDULED && holder.state !== READY)) return false
+  if (work.names.kindName(holder.kind_id) !== job.kind) return false
   const dueAt = dueTime(job, work.now)
   work.sql(PAYLOAD).run(job.payload, dueAt, holder.pk)
   if (dueAt <= work.now) bringForward(work, holder, dueAt, place)

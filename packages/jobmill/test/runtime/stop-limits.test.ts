@@ -144,6 +144,26 @@ describe('a stop while the database does not answer', () => {
     expect(await tookMs(store, platform, goSilent)).toBe(5_000)
   })
 
+  test('P6 D9 leaves no statement on a silent PostgreSQL server that would keep the process alive', async () => {
+    const platform = testPlatform()
+    const url = new URL(inject('keptPostgresUrl'))
+    const schema = recycledSchema(String(url), 'runtime')
+    const { port, goSilent } = await proxy(Number(url.port))
+    url.port = String(port)
+    const store = postgres(String(url), { schema, platform, notifier: false })
+    await store.open()
+    goSilent()
+    const code = store.counts().then(
+      () => 'answered',
+      (error: unknown) => (error as { readonly code: string }).code,
+    )
+    const closing = store.close()
+    // Less than the deadline of the statement.
+    await platform.advance('10s')
+    await closing
+    expect(await code).toBe('OUTCOME_UNKNOWN')
+  })
+
   test('P6 D9 takes at most 5 s on a SQLite file that another process locks', async () => {
     const platform = testPlatform()
     const path = freshFile()

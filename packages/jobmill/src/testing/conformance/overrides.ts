@@ -119,6 +119,21 @@ export const overrideCases: readonly Case[] = [
     },
   },
   {
+    name: 'N1 a pause by an operator is an override even if code pauses too, and survives a release that does not',
+    async run({ store }) {
+      await release(store, { paused: true })
+      await store.changeQueue('mail', { settings: { paused: true }, coolMs: null }, 'ops')
+      await release(store, { paused: false })
+      assert.equal((await mail(store)).paused, true)
+      assert.deepEqual(
+        (await store.overrides()).map(({ option, value, by }) => [option, value, by]),
+        [['paused', true, 'ops']],
+      )
+      await store.changeQueue('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      assert.deepEqual([(await mail(store)).paused, await store.overrides()], [false, []])
+    },
+  },
+  {
     name: 'N1 options of a queue are overridden and reset one by one, or all at once, despite concurrent changes',
     async run({ store, another }) {
       await release(store, { workers: 4, retainDoneMs: 5 })

@@ -1,6 +1,6 @@
 /** Dedupe with `replace`: a waiting holder gets the new payload and due time, and keeps everything else. */
 import assert from 'node:assert/strict'
-import { aJob } from '../factories.ts'
+import { aJob, KIND } from '../factories.ts'
 import { type Bench, HOUR, later, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing } from './looks.ts'
@@ -22,6 +22,7 @@ export const replaceCases: readonly Case[] = [
     async run(t) {
       const lease = await t.running({
         dedupe,
+        kind: KIND,
         priority: 4,
         maxAttempts: 9,
         tags: ['old'],
@@ -31,7 +32,6 @@ export const replaceCases: readonly Case[] = [
       const before = await t.job(lease.id)
       const request = {
         queue: 'elsewhere',
-        kind: 'else',
         priority: 1,
         tags: ['x'],
         delay: 5_000,
@@ -40,6 +40,15 @@ export const replaceCases: readonly Case[] = [
       assert.deepEqual(await replace(t, request), ['replaced', lease.id])
       assert.deepEqual(await t.job(lease.id), { ...before, payload: '"new"', dueAt: t.clock.now() + 5_000 })
       assert.equal((await t.store.history(lease.id)).length, 1)
+    },
+  },
+  {
+    name: 'D2 P1 replace of a job of another kind is a duplicate: no payload reaches the handler of another kind',
+    async run(t) {
+      const holder = await t.enqueue({ dedupe, delay: HOUR })
+      const before = await t.job(holder)
+      assert.deepEqual(await replace(t, { kind: 'else' }), ['duplicate', holder])
+      assert.deepEqual(await t.job(holder), before)
     },
   },
   {
@@ -160,7 +169,7 @@ export const replaceCases: readonly Case[] = [
     name: 'replace of a holder that has its order lock keeps the lock',
     async run(t) {
       const orderKey = 'o'
-      const holder = await t.running({ orderKey, dedupe })
+      const holder = await t.running({ orderKey, dedupe, kind: KIND })
       const second = await t.enqueue({ orderKey })
       await t.finish(holder, later(HOUR))
       await replace(t, { delay: 50 })

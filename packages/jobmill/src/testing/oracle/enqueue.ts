@@ -47,7 +47,7 @@ export function holdOf(state: OracleState, now: number, key: string): Hold | und
 function collide(state: OracleState, now: number, job: NewJob, { holder: id }: Hold): Enqueued {
   const holder = state.jobs.get(id)
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
-  if (holder === undefined || !waits || job.dedupe?.onConflict !== 'replace')
+  if (holder === undefined || !waits || job.dedupe?.onConflict !== 'replace' || holder.kind !== job.kind)
     return { id, outcome: 'duplicate' }
   holder.payload = job.payload
   const dueAt = dueAtOf(now, job)
