@@ -17,6 +17,8 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   expireInSeconds: ['timeout'],
   group: ['orderKey'],
   handler: ['run'],
+  host: ['bind'],
+  hostname: ['bind'],
   idempotencyKey: ['dedupeKey'],
   jobId: ['id'],
   jobKey: ['dedupeKey'],
