@@ -1,4 +1,4 @@
-/** Asks before an irreversible change; without a terminal, requires `--yes` instead. */
+/** Asks before an irreversible change. With `--json`, or without a terminal, requires `--yes` instead. */
 import { JobmillError } from '../job/errors.ts'
 import type { ParsedArguments, Option } from './command.ts'
 import type { Terminal } from './terminal.ts'
@@ -14,7 +14,7 @@ export async function confirm(
   if (parsed.has('yes')) return true
   if (terminal.isInteractive && !parsed.has('json'))
     return /^y(?:es)?$/i.test(await terminal.ask(`${question} [y/N] `))
-  throw new JobmillError('OPTION_INVALID', 'is required without an interactive terminal', {
+  throw new JobmillError('OPTION_INVALID', 'is required with --json, or without an interactive terminal', {
     field: '--yes',
     fix,
   })

@@ -48,8 +48,8 @@ export interface HttpOptions {
    */
   readonly passthrough?: Passthrough
   /**
-   * Keys whose values are hidden in the audit log, and from viewers in payloads, results, metadata, progress
-   * and logs (default `SECRET_KEYS`). An empty list hides nothing.
+   * Keys whose values are hidden in the audit log, and from viewers in payloads, results, metadata, progress,
+   * logs and the timeline (default `SECRET_KEYS`). An empty list hides nothing.
    */
   readonly redact?: readonly RegExp[]
   /** The maximum size of a request body (default 8 MiB). */

@@ -263,7 +263,7 @@ export function pathOf(parent: string, key: string): string {
 export function quote(value: unknown): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'function') return 'a function'
-  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (Array.isArray(value)) return `an array of ${value.length} ${value.length === 1 ? 'item' : 'items'}`
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
   if (typeof value === 'object' && value !== null) return `an object with ${named(Object.keys(value))}`
   return short(typeof value === 'bigint' ? `${value}n` : String(value))

@@ -18,7 +18,7 @@ export interface OverrideView {
   readonly code: unknown
   /** False when code does not set the option, so that `code` is the default. */
   readonly isInCode: boolean
-  /** False when code has changed the limit from a rate to a concurrency or back, so that `code` applies. */
+  /** False when code has changed a concurrency limit to a rate limit or back, so that `code` applies. */
   readonly isApplied: boolean
   /** Null when an earlier release wrote it. */
   readonly by: string | null

@@ -1,7 +1,7 @@
 /**
- * Reverts the crash counts of an instance that was reaped although its process is alive. The reaper records
- * the jobs it took in `lost_job`. When the instance registers again, it finds its jobs there, whatever state
- * they are in by then.
+ * Reverts the crash count of jobs whose instance was reaped although its process is alive. The reaper records
+ * the jobs in `lost_job`, and the instance finds them there when it registers again, in any state. If the
+ * process was blocked, the crash still counts, and only the error is extended.
  */
 import { NO_CRASH, STOOD_STILL } from '../job/crash.ts'
 import { outcomeCode } from '../job/outcome.ts'

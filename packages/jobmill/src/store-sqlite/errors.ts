@@ -65,7 +65,7 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   },
   SQLITE_NOMEM: {
     code: 'STORE_UNAVAILABLE',
-    what: 'memory ran out',
+    what: 'SQLite is out of memory',
     fix: 'Give the process more memory',
   },
   SQLITE_NOTADB: {

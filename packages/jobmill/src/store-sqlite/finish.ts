@@ -36,7 +36,7 @@ interface Call {
   readonly curved: Set<number>
   /** Primary key → id of instances: nearly always one for the whole call. */
   readonly instances: Map<number | null, string | null>
-  /** Rows to write at the end of the call, after the last read. */
+  /** Rows to write at the end of the call, or before a job of the call is read again. */
   readonly attempts: RecordedAttempt[]
   readonly done: DoneJob[]
 }

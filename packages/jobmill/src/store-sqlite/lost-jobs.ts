@@ -1,7 +1,7 @@
 /**
  * Reverts the crash count of jobs whose instance was reaped although its process is alive. The reaper records
- * the jobs in `jobmill_lost_job`; the instance finds them there when it registers again, whatever happened to
- * them since.
+ * the jobs in `jobmill_lost_job`, and the instance finds them there when it registers again, in any state. If
+ * the process was blocked, the crash still counts, and only the error is extended.
  */
 import { NO_CRASH, STOOD_STILL } from '../job/crash.ts'
 import { outcomeCode } from '../job/outcome.ts'

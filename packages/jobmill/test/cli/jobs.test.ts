@@ -189,7 +189,9 @@ describe('jobs on sqlite', () => {
     const cancel = ['jobs', 'cancel', '--kind', 'b']
     const alone = await call(at, cancel)
     expect(alone).toMatchObject({ code: 2, out: '3 jobs to cancel: 3 scheduled\n' })
-    expect(alone.err).toContain('--yes: is required without an interactive terminal. Check with --dry-run')
+    expect(alone.err).toContain(
+      '--yes: is required with --json, or without an interactive terminal. Check with --dry-run',
+    )
     const no = await call(at, cancel, false)
     expect(no).toEqual({
       code: 1,

@@ -53,7 +53,9 @@ test('a command that reads creates no tables, and prints how to create them', as
   writeFileSync(file, '')
   const { code, err } = await call(file, ['queues', 'list'])
   expect(code).toBe(2)
-  expect(err).toContain('has no Jobmill tables. Run jobmill db migrate, or start a process of the installed release')
+  expect(err).toContain(
+    'has no Jobmill tables. Run jobmill db migrate, or start a process of the installed release',
+  )
   expect(await sqlite(file).tools.schema()).toMatchObject({ isThere: false })
 })
 

@@ -352,10 +352,10 @@ const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefi
     '/api/jobs/many',
     { kind: 'echo', jobs: [] },
     'jobs',
-    'must have at least 1 item (got an array of 0)',
+    'must have at least 1 item (got an array of 0 items)',
     'Pass at least 1 item',
   ],
-  ['POST', '/api/jobs', ['a'], undefined, 'must be an object (got an array of 1)', 'Pass an object'],
+  ['POST', '/api/jobs', ['a'], undefined, 'must be an object (got an array of 1 item)', 'Pass an object'],
   [
     'POST',
     '/api/jobs/many',

@@ -22,7 +22,7 @@ describe('options for a cluster', () => {
   test.each([
     [
       { queues: ['mail'] },
-      'queues: must be an object with an entry for each name (got an array of 1). Pass { mail:',
+      'queues: must be an object with an entry for each name (got an array of 1 item). Pass { mail:',
     ],
     [{ limits: [{ rate: 1 }] }, 'limits: must be an object with an entry for each name'],
     [{ limits: { a: {} } }, 'limits.a: must have a rate or a concurrency. Pass { rate: 50'],

@@ -220,7 +220,7 @@ test('one job above the maximum of a call is refused, and the maximum is not', (
   const jobs = Array.from({ length: BOUNDS.jobsPerCall }, () => REQUEST)
   expect(prepare(jobs)).toHaveLength(10_000)
   expect(refusal(() => prepare([...jobs, REQUEST])).message).toBe(
-    'jobs: has more than 10000 jobs (got an array of 10001). Enqueue them in several calls.',
+    'jobs: has more than 10000 jobs (got an array of 10001 items). Enqueue them in several calls.',
   )
 })
 

@@ -127,8 +127,8 @@ export function webhook(tools: WebhookTools) {
 }
 
 /**
- * Longer than the gateway takes for any update, and shorter than Telegram waits, so that Telegram always gets
- * a response.
+ * Longer than the default `handlerMs`, and shorter than Telegram waits, so that Telegram always gets a
+ * response.
  */
 const ANSWER_MS = 45_000
 

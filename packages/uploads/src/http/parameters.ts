@@ -15,7 +15,7 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
   for (const name of searchParams.keys()) {
     if (!known.includes(name))
       throw new Refusal('OPTION_UNKNOWN', {
-        detail: `unknown parameter ${JSON.stringify(name.slice(0, 40).toWellFormed())}`,
+        detail: `unknown parameter ${quote(name)}`,
         field: name.slice(0, 100).toWellFormed(),
         fix: known.length === 0 ? 'Omit it' : `Use one of ${known.join(', ')}`,
       })
@@ -29,7 +29,11 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
       if (given === null) return fallback
       const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
       if (value >= least && value <= most) return value
-      throw wrong(name, 'must be a whole number', `Pass ${least} to ${most}`)
+      throw wrong(
+        name,
+        `must be a whole number from ${least} to ${most} (got ${quote(given)})`,
+        `Pass ${least} to ${most}`,
+      )
     },
     oneOf(name, all, fallback) {
       const given = text(name)
@@ -44,9 +48,14 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
       const [, amount, unit] = /^(\d{1,6})(ms|s|m)?$/.exec(given) ?? []
       const ms = Number(amount) * (UNIT_MS[unit ?? 'ms'] ?? Number.NaN)
       if (ms <= mostMs) return ms
-      throw wrong(name, 'must be a duration', `Pass at most ${mostMs / 1_000}s, such as 30s`)
+      const most = `at most ${mostMs / 1_000}s`
+      throw wrong(name, `must be a duration of ${most} (got ${quote(given)})`, `Pass ${most}`)
     },
   }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 40).toWellFormed())
 }
 
 function wrong(field: string, detail: string, fix: string): Refusal {

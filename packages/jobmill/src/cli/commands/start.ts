@@ -1,4 +1,4 @@
-/** `jobmill start`: runs workers, duties and the API in one process until SIGINT or SIGTERM. */
+/** `jobmill start`: runs workers, duties and the API in one process until SIGINT, SIGTERM or SIGHUP. */
 import { readFile } from 'node:fs/promises'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { ServeOptions } from '../../http/serve.ts'
@@ -14,7 +14,7 @@ export const start: Command = {
   words: 'start',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'run the jobs of a config, the duties and the API until SIGINT or SIGTERM',
+  says: 'run the jobs of a config, the duties and the API until SIGINT, SIGTERM or SIGHUP',
   options: {
     queues: {
       type: 'string',

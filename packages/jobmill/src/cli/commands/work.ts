@@ -1,6 +1,6 @@
 /**
- * `jobmill work`: runs workers and duties until SIGINT or SIGTERM. Serves no API, but probes and metrics with
- * `--port`.
+ * `jobmill work`: runs workers and duties until SIGINT, SIGTERM or SIGHUP. Serves no API, but probes and
+ * metrics with `--port`.
  */
 import type { ProbeOptions } from '../../http/probes.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
@@ -13,7 +13,7 @@ export const work: Command = {
   words: 'work',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'run the jobs of a config until SIGINT or SIGTERM; a second signal skips the grace period',
+  says: 'run the jobs of a config until SIGINT, SIGTERM or SIGHUP; a second signal skips the grace period',
   options: {
     queues: {
       type: 'string',

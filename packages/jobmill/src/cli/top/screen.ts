@@ -44,7 +44,7 @@ export function openScreen(input: ReadStream, output: WriteStream, events: Scree
     output.off('resize', resized)
     process.off('exit', close)
   }
-  // Also runs after an uncaught error or a call of exit.
+  // Also runs after an uncaught error or a call to exit.
   process.on('exit', close)
   input.setRawMode(true)
   input.on('data', typed).on('end', events.gone).resume()

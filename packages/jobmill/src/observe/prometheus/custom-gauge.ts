@@ -6,7 +6,10 @@ import { labelsOf, MOST_SERIES } from './custom-labels.ts'
 import type { GaugeOptions, GaugeReading } from './custom-options.ts'
 import type { Sample } from './text.ts'
 
-/** Rejects when the read fails, takes too long, or returns an invalid value. */
+/**
+ * Returns a function that reads the gauge. It rejects when the read fails, takes too long, or returns an
+ * invalid value.
+ */
 export function readGauge(
   platform: Platform,
   { name, labels: rules = {}, read }: GaugeOptions,

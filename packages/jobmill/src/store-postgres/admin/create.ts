@@ -10,7 +10,7 @@ import { type Address, inMaintenanceDatabase, newClient } from '../server-addres
 import { ENCODING } from '../server-version.ts'
 import { withConnection, withConnectionIfThere, type Site } from './reach.ts'
 
-/** Error codes for a schema that already exists, checked before or after the insert. */
+/** duplicate_schema, or unique_violation if two processes create the schema at the same time. */
 const ALREADY_EXISTS = ['42P06', '23505']
 
 export async function create({ settings, schema, sql }: Site): Promise<boolean> {

@@ -17,7 +17,7 @@ export interface HeldCall {
 }
 
 /**
- * Each plan applies to the next call of its verb; plans for one verb are used in order. Plans before a call
+ * Each plan applies to the next call to its verb; plans for one verb are used in order. Plans before a call
  * (fail, hold) and after it (loseReply, holdReply) are separate, so that a call can be held and its reply
  * lost. `times: Infinity` applies until `clear`.
  */

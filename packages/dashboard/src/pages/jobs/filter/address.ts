@@ -49,7 +49,7 @@ export function fromSearch(search: URLSearchParams): Parsed {
       wrong.push({
         part: `payloadAt=${at}`,
         says: split === null ? 'is not a path and a value' : 'exceeds the maximum number of paths',
-        fix: `Use user.id:42, at most ${MOST_PAYLOAD} times`,
+        fix: `Use a path and a value, such as user.id:42, and at most ${MOST_PAYLOAD} paths`,
       })
   }
   const filter: Filter = {
