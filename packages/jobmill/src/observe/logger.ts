@@ -1,6 +1,7 @@
 /** The logger interface, and adapters for other loggers. */
+import { inspect } from 'node:util'
 import type { LogLevel } from '../job/context.ts'
-import { safeLine } from '../job/safe-text.ts'
+import { safeLine, safeLines } from '../job/safe-text.ts'
 import { whenRejected } from './rejections.ts'
 
 export interface Logger {
@@ -46,9 +47,23 @@ export function fieldsFirst(logger: FieldsFirstLogger): Logger {
   }
 }
 
-/** Node's console writes a message verbatim, and it may contain untrusted text. */
+/**
+ * Node's console escapes nothing, and messages and fields may contain untrusted text. It gets one argument,
+ * because a second one would turn the message into a format.
+ */
 export function fromConsole(console: Console): Logger {
-  return byLevel((level) => (message, fields) => console[level](safeLine(message), fields))
+  return byLevel(
+    (level) => (message, fields) => console[level](`${safeLine(message)} ${safeLines(inspected(fields))}`),
+  )
+}
+
+/** A custom inspect function may throw. It must not prevent the message from being written. */
+function inspected(fields: object): string {
+  try {
+    return inspect(fields)
+  } catch {
+    return '(fields could not be inspected)'
+  }
 }
 
 /** A logger that takes the message first. */

@@ -256,7 +256,7 @@ test('N2 a logger with the message first, console and a function get their own a
   const info = vi.spyOn(console, 'info').mockReturnValue()
   onTestFinished(() => info.mockRestore())
   loggerFor(console)?.info('a\u001B[2Jb', { n: 1 })
-  expect(info.mock.calls).toEqual([['a\\u001b[2Jb', { n: 1 }]])
+  expect(info.mock.calls).toEqual([['a\\u001b[2Jb { n: 1 }']])
   const throwing = {
     ...levels,
     info: () => {
@@ -264,6 +264,43 @@ test('N2 a logger with the message first, console and a function get their own a
     },
   }
   await logOfJob(throwing)
+})
+
+test('S3 console gets one escaped text: no format, and no raw characters of errors, symbols and inspect functions', () => {
+  const written: unknown[][] = []
+  const warn = vi.spyOn(console, 'warn').mockImplementation((...args) => void written.push(args))
+  onTestFinished(() => warn.mockRestore())
+  const evil = '\u001B]0;title\u0007\u009B31m\u202Ertl\u2028\rcr\nFORGED line'
+  const named = Object.assign(new Error('x'), { name: `N${evil}` })
+  const stack = Object.assign(new Error('x'), { stack: `Error: x\n    at ${evil}` })
+  const inspects = { [Symbol.for('nodejs.util.inspect.custom')]: () => evil }
+  const throws = {
+    [Symbol.for('nodejs.util.inspect.custom')]: () => {
+      throw new Error('cannot be shown')
+    },
+  }
+  const values = [
+    evil,
+    new Error(evil),
+    new Error('x', { cause: new Error(evil) }),
+    named,
+    stack,
+    Symbol(evil),
+    new Map([[evil, evil]]),
+    Object.defineProperty(() => 1, 'name', { value: evil }),
+    inspects,
+  ]
+  const logger = loggerFor(console)
+  for (const value of values) logger?.warn(`%s %j %o %% ${evil}`, { value, [`k${evil}`]: 1 })
+  logger?.warn('100 %d', throws)
+  expect(written).toHaveLength(values.length + 1)
+  for (const args of written) {
+    expect(args).toHaveLength(1)
+    // Line feeds remain, and the lines after them are indented.
+    expect(args[0]).not.toMatch(/[^\P{Cc}\n]|[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]|\n(?! {8})/u)
+  }
+  expect(written[0]?.[0]).toMatch(/^%s %j %o %% \\u001b\]0;title/)
+  expect(written.at(-1)).toEqual(['100 %d (fields could not be inspected)'])
 })
 
 const rejects = async (): Promise<void> => {
