@@ -2,9 +2,17 @@
 import { JobmillError, pathOf, quote } from './errors.ts'
 import { hintFor, SAME_OPTIONS } from './other-libraries.ts'
 
+/** Objects without keys of their own would pass as empty options, and what the caller meant would be lost. */
+function isOptions(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return !NO_OPTIONS.some((type) => value instanceof type)
+}
+
+const NO_OPTIONS = [Date, Error, Map, Promise, RegExp, Set]
+
 /** For options whose keys are checked later; `example` completes the fix. */
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  if (isOptions(value)) return
   throw new JobmillError('OPTION_INVALID', 'must be an object', {
     // An empty field means the options as a whole.
     field: field === '' ? 'options' : field,
@@ -20,8 +28,7 @@ export function checkObjectKeys(
   known: readonly string[],
   listed: readonly string[] = known,
 ): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    checkObject(value, field, `an object with some of ${listed.join(', ')}`)
+  checkObject(value, field, `an object with some of ${listed.join(', ')}`)
   for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, value, field, listed)
 }
 

@@ -37,8 +37,8 @@ export interface Operate {
   holder(dedupeKey: string): Promise<string | null>
   /** Its attempts, oldest first. */
   history(id: string): Promise<AttemptView[]>
-  /** A string is short for `{ reason }`. */
-  cancel(id: string, options?: CancelOptions | string): Promise<CancelAnswer>
+  /** A string is short for `{ reason }`, and so is an error, whose message is the reason. */
+  cancel(id: string, options?: CancelOptions | string | Error): Promise<CancelAnswer>
   /** Queues a dead or cancelled job again with a full set of attempts. Its history is kept. */
   retry(id: string): Promise<OperateAnswer>
   /** Makes a scheduled job ready now. */
@@ -150,8 +150,9 @@ function asOptionOfQueue(error: unknown): unknown {
   return rephrase(error, { field: () => 'queue.limit' })
 }
 
-function cancelReason(options: CancelOptions | string): string {
+function cancelReason(options: CancelOptions | string | Error): string {
   if (typeof options === 'string') return options
+  if (options instanceof Error) return checkString(options.message || CANCELLED, 'options.message')
   checkObjectKeys(options, 'options', ['reason'])
   return checkString(options.reason ?? CANCELLED, 'options.reason', 'Pass a string, or omit it')
 }

@@ -159,6 +159,24 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     expect(await mill.count({ state: ['done', 'dead'] })).toMatchObject({ jobs: 1 })
   })
 
+  test('N20 cancel takes the message of an error as the reason, and refuses objects that are not options', async () => {
+    const mill = await create({ jobs: [job] })
+    const cancelled = async (options: unknown): Promise<string | null | undefined> => {
+      const { id } = await mill.enqueue(job, 'done', { delay: '1h' })
+      await mill.cancel(id, options as never)
+      return (await mill.get(id))?.error
+    }
+    expect(await cancelled(new TypeError('customer left'))).toBe('customer left')
+    expect(await cancelled(AbortSignal.abort().reason)).toBe('This operation was aborted')
+    expect(await cancelled(new Error())).toBe('cancelled by the application')
+    for (const options of [new Date(0), new Map([['reason', 'x']]), new Set(['x']), /x/, Promise.resolve()]) {
+      expect(await rejection(() => cancelled(options))).toMatchObject({
+        code: 'OPTION_INVALID',
+        field: 'options',
+      })
+    }
+  })
+
   test('invalid input is refused by name', async () => {
     const mill = await create({ jobs: [job] })
     expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'id' })
