@@ -1,7 +1,7 @@
 /** Server address and login: a URL, the settings of a pg.Pool, or fields. All clients are created here. */
 import pg from 'pg'
 import { JobmillError, quote } from '../job/errors.ts'
-import { unknownKeys } from '../job/known-keys.ts'
+import { nearest, unknownKeys } from '../job/known-keys.ts'
 
 /** A function is called for every new connection, for example for expiring tokens. */
 export type Password = string | (() => string | Promise<string>)
@@ -67,7 +67,12 @@ export function addressOf(given: AddressOptions): Address {
 /** The secrets in a pool's options are not enumerable, so each property is read by name. */
 function fieldsOf(options: object | undefined, field: string): ConnectionSettings {
   if (typeof options !== 'object' || options === null)
-    throw invalid(field, 'must be an object', 'Pass { host, port, user, database, password }', options)
+    throw invalid(
+      field,
+      'must be an object',
+      'Pass { host, port, user, database, password }, or pass a URL as url',
+      options,
+    )
   const found = options as Record<string, unknown>
   const isRead = (key: string): boolean =>
     found[key] !== undefined && !(key === 'password' && hasPassword(found['connectionString']))
@@ -146,12 +151,13 @@ function checkSsl(ssl: unknown, field: string): void {
   )
 }
 
+/** Does not show a value that may be a URL with a password, a connection string or a key. */
 export function invalid(field: string, what: string, fix: string, value?: unknown): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, {
-    field,
-    fix,
-    ...(value !== undefined && { value: quote(value) }),
-  })
+  const shown = value === undefined ? '' : quote(value)
+  // A quoted text may be shortened.
+  const text = typeof value === 'string' ? value : shown
+  const isShown = shown !== '' && !/@|:\/|password|-----BEGIN/i.test(text)
+  return new JobmillError('OPTION_INVALID', what, { field, fix, ...(isShown && { value: shown }) })
 }
 
 /** Reads certificates, and throws if it cannot. */
@@ -182,25 +188,49 @@ export function nameOfServer(address: Address): string {
 
 /** Throws unless it is the URL of a PostgreSQL server. It may contain a password, so no error quotes it. */
 export function checkUrl(url: string, field: string): void {
-  if (
-    typeof (url as unknown) !== 'string' ||
-    !isReadable(url) ||
-    !/^postgres(?:ql)?:$/.test(new URL(url).protocol)
-  ) {
+  if (typeof (url as unknown) !== 'string' || !/^postgres(?:ql)?:\/\//i.test(url) || !isReadable(url)) {
     throw invalid(
       field,
       'is not the URL of a PostgreSQL server',
-      'Pass postgres://user:password@host:5432/database. Write #, @ and % in a password as %23, %40 and %25',
+      'Pass postgres://user:password@host:5432/database. Write #, @, / and % in a password as %23, %40, %2F and %25',
     )
   }
+  for (const key of new URL(url).searchParams.keys()) checkTlsParameter(key, field)
 }
 
-/** A % that is not followed by two hexadecimal digits would make the driver throw. */
+/** The parameters that the driver reads, and those of libpq and Prisma that it ignores. */
+const TLS_READ = ['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation']
+const TLS_IGNORED = [
+  'sslpassword',
+  'sslcompression',
+  'sslcrl',
+  'sslcrldir',
+  'sslsni',
+  'sslcertmode',
+  'sslkeylogfile',
+  'ssl_min_protocol_version',
+  'ssl_max_protocol_version',
+  'sslaccept',
+  'sslidentity',
+]
+
+/** The driver ignores names that it does not know, so a misspelled sslmode would connect without TLS. */
+function checkTlsParameter(key: string, field: string): void {
+  if (!/^ss?l/i.test(key) || TLS_READ.includes(key) || TLS_IGNORED.includes(key)) return
+  const meant = nearest(key, TLS_READ)
+  const fix = meant === undefined ? `Use one of: ${TLS_READ.join(', ')}` : `Write ${quote(key)} as "${meant}"`
+  throw invalid(field, 'has an unknown TLS parameter', fix)
+}
+
+/**
+ * A % that is not followed by two hexadecimal digits would make the driver throw. An @ in the path follows a
+ * password with a slash, of which a part would be used as the name of the database.
+ */
 function isReadable(url: string): boolean {
   try {
-    const { username, password } = new URL(url)
+    const { username, password, pathname } = new URL(url)
     decodeURIComponent(`${username}${password}`)
-    return true
+    return !pathname.includes('@')
   } catch {
     return false
   }

@@ -165,4 +165,55 @@ describe('postgres: connection settings', () => {
       expect(call).toThrow(message)
     }
   })
+  test('N7 no error quotes a password', () => {
+    const secret = 'Zk9xQ2pLm'
+    const full = `postgres://u:${secret}@h/db`
+    const refused: [unknown[], string][] = [
+      [[{ connection: full }], 'connection'],
+      [[{ connection: `host=h password=${secret}` }], 'connection'],
+      [[{ connection: { host: [full] } }], 'connection.host'],
+      [[{ connection: { port: full } }], 'connection.port'],
+      [[{ connection: `${'u'.repeat(300)}:${secret}${'x'.repeat(300)}@h/db` }], 'connection'],
+      [[{ connection: `u:${secret}${'x'.repeat(300)}@h/db` }], 'connection'],
+      [[{ pool: full }], 'pool'],
+      [[full, full], 'options'],
+      [[full, { ssl: full }], 'ssl'],
+      [[full, { notifier: [full] }], 'notifier'],
+      [[full, { notifier: ` ${full}` }], 'notifier'],
+      [[` ${full}`], 'url'],
+      [[`\n${full}`], 'url'],
+      [[{ connection: { connectionString: ` ${full}` } }], 'url'],
+      [[`postgres:/u:${secret}@h/db`], 'url'],
+      [[`postgres:u:${secret}@h/db`], 'url'],
+      [[`postgres://u:1/${secret}@h/db`], 'url'],
+      [[`"${full}"`], 'url'],
+    ]
+    for (const [args, field] of refused) {
+      const call = (): unknown => (postgres as (...options: unknown[]) => unknown)(...args)
+      expect(call).toThrow(expect.objectContaining({ code: 'OPTION_INVALID', field }))
+      expect(call).not.toThrow(secret)
+    }
+  })
+
+  test('N7 a misspelled TLS parameter of the URL is refused, with the right name', () => {
+    const there = 'postgres://app:Zk9xQ2pLm@127.0.0.1/x'
+    for (const wrong of ['sslMode', 'sslmod', 'SSLMODE', 'ssl-mode', 'ssl_mode', 'slmode']) {
+      const message = `Write "${wrong}" as "sslmode"`
+      expect(() => postgres(`${there}?application_name=a&${wrong}=require`)).toThrow(message)
+      expect(() => postgres(there, { notifier: `${there}?${wrong}=require` })).toThrow(message)
+      expect(() => postgres({ connection: { connectionString: `${there}?${wrong}=require` } })).toThrow(
+        message,
+      )
+    }
+    expect(() => postgres(`${there}?SSL=true`)).toThrow('Write "SSL" as "ssl"')
+    expect(() => postgres(`${there}?sslsomethingelse=1`)).toThrow('Use one of: ssl, sslmode')
+    for (const right of [
+      'sslmode=require',
+      'ssl=true',
+      'sslnegotiation=direct',
+      'sslaccept=strict',
+      'schema=x',
+    ])
+      expect(postgres(`${there}?${right}`).name).toBe('postgres app@127.0.0.1/x')
+  })
 })
