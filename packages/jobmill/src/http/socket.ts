@@ -65,6 +65,9 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
   const server = createServer(serverOptions, listener)
   server.requestTimeout = slowBodies ? 0 : ARRIVES_WITHIN_MS
   server.headersTimeout = headersMs
+  // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
+  // the headers that a proxy appends. Their total size is still limited.
+  server.maxHeadersCount = 0
   server.listen(port, bind)
   try {
     await once(server, 'listening')
