@@ -106,7 +106,7 @@ const ADDED_HEADERS = `
   X-Sucuri-ClientIP Incap-Client-IP X-Webobjects-Remote-Addr X-BlueCoat-Via X-Some-Edge-Proxy My_Load_Balancer_Addr X-Clientip
   X-Peer-Address X-New-Cdn-Id Acme-Forwarded-Proto X-Upstream-Name X-Original-URL X-Authenticated-User Client-Cert
   X-SSL X-SSL-Cipher X-SSLClient SSL_CLIENT_VERIFY X-TLSVersion Early-Data X-Unique-ID CloudFront-Viewer-Country
-  CloudFront-Forwarded-Proto X-Timer X-Amzn-Trace-Id X-Azure-Ref X-Proto X-Https X-Port X-Server-Name X-Script-Name X-Request-Start X-Accel-Mapping X-Sendfile-Type
+  CloudFront-Forwarded-Proto X-Timer X-Amzn-Trace-Id X-Cloud-Trace-Context X-Azure-Ref X-Proto X-Https X-Port X-Server-Name X-Script-Name X-Request-Start X-Accel-Mapping X-Sendfile-Type
   l5d-dst-canonical l5d-client-id dapr-app-id dapr-caller-app-id Teleport-Jwt-Assertion X-Teleport-Login Sozu-Id SM_USER SM-User SM_AUTHTYPE
   iv-user iv-groups OAM_REMOTE_USER OAM-Identity-Domain Shib-Session-ID Impersonate-User Impersonate-Group MS-ASPNETCORE-TOKEN
   WAS-DEFAULT-HOSTNAME WAS-Client X-Description User Content_Type X-Never-Heard-Of`
@@ -121,6 +121,10 @@ const SENT_BY_CLIENTS: Readonly<Record<string, string>> = {
     Upgrade-Insecure-Requests User-Agent Viewport-Width Width Available-Dictionary Intervention`,
   Firefox:
     'Accept Accept-Encoding Accept-Language Alt-Used Connection Cookie DNT Priority Sec-GPC TE User-Agent X-Moz',
+  'tracers and their agents': `Request-Id Request-Context Correlation-Context Request-Start-Time sw8 X-Dynatrace X-Instana-T
+    X-Instana-S X-Instana-L uberctx-user ot-tracer-traceid ot-tracer-spanid ot-tracer-sampled X-NewRelic-ID
+    X-NewRelic-Transaction X-Honeycomb-Trace`,
+  Django: 'X-CSRFToken',
   caches: 'If-Match If-Modified-Since If-None-Match If-Range If-Unmodified-Since',
   'event streams': 'Accept Cache-Control Last-Event-ID',
   preflights:

@@ -4,7 +4,8 @@
  */
 
 /** Families of names. */
-const PREFIXES = /^(?:accept|content|if|sec|access-control-request|x-b3|x-datadog)-./
+const PREFIXES =
+  /^(?:accept|content|if|sec|access-control-request|ot-tracer|uberctx|x-b3|x-datadog|x-instana|x-newrelic)-./
 
 const NAMES = new Set(
   [
@@ -15,10 +16,12 @@ const NAMES = new Set(
     `alt-used available-dictionary device-memory dictionary-id dnt downlink dpr ect http2-settings intervention ping-from
      ping-to purpose rtt save-data service-worker service-worker-navigation-preload upgrade-insecure-requests viewport-width width x-moz x-purpose`,
     // Sent by HTTP clients, and by scripts that their users write.
-    `idempotency-key postman-token x-csrf-token x-http-method-override x-prometheus-scrape-timeout-seconds
+    `idempotency-key postman-token x-csrf-token x-csrftoken x-http-method-override x-prometheus-scrape-timeout-seconds
      x-requested-with x-xsrf-token`,
-    // Tracers add these to requests of their own process. Proxies add them too, so they prove nothing.
-    `b3 baggage elastic-apm-traceparent newrelic sentry-trace traceparent tracestate uber-trace-id x-correlation-id
+    // Tracers add these to requests of their own process. Proxies add them too, so they prove nothing. The
+    // headers x-amzn-trace-id and x-cloud-trace-context are absent: load balancers add those.
+    `b3 baggage correlation-context elastic-apm-traceparent newrelic request-context request-id request-start-time
+     sentry-trace sw8 traceparent tracestate uber-trace-id x-correlation-id x-dynatrace x-honeycomb-trace
      x-request-id`,
   ].flatMap((names) => names.split(/\s+/)),
 )
