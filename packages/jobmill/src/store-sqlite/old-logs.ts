@@ -21,6 +21,14 @@ export function listsLocks({ database }: FilePaths): boolean {
   return lockers(inodeOf(database) ?? -1n).includes(process.pid)
 }
 
+/** Whether this process has these files open. True where the system does not list descriptors. */
+export function hasOpen(paths: readonly string[]): boolean {
+  const open = descriptorsOf(process.pid)
+  if (open === null) return true
+  const ids = new Set(open.map((descriptor) => idOf(descriptor)))
+  return paths.every((path) => ids.has(idOf(path) ?? ''))
+}
+
 /** SQLite locks the database file as long as a connection is open. */
 function lockers(inode: bigint): number[] {
   // For example "3: POSIX  ADVISORY  READ 4711 fe:00:131087 1073741826 1073742335".

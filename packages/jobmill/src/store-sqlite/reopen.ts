@@ -26,7 +26,7 @@ export interface OpenStore {
 
 export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const { path } = settings
-  let live = liveOn(settings, await openMigrated(settings))
+  let live = current(path, liveOn(settings, await openMigrated(settings)))
   let retiredFor: FileChange | null = null
 
   /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
@@ -48,7 +48,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 
   function reopen(): Live {
     if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
-    live = liveOn(settings, openAgain(settings))
+    live = current(path, liveOn(settings, openAgain(settings)))
     retiredFor = null
     return live
   }
@@ -85,6 +85,13 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
       }
     },
   }
+}
+
+/** Throws, so that the next call opens the files again. */
+function current(path: string, live: Live): Live {
+  if (live.files.isCurrent) return live
+  live.close()
+  throw fileChanged(path, 'log')
 }
 
 /** Closing copies the log into the database file. It must not overwrite newer writes of other programs. */

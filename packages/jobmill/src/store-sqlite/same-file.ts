@@ -9,6 +9,7 @@ import { lstatSync, statSync } from 'node:fs'
 import { JobmillError } from '../job/errors.ts'
 import { filePaths } from './file-paths.ts'
 import { logCheck } from './log-check.ts'
+import { hasOpen } from './old-logs.ts'
 
 /**
  * What happened to the files:
@@ -22,6 +23,8 @@ import { logCheck } from './log-check.ts'
 export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'overtaken' | 'held' | 'unsafe' | 'cut'
 
 export interface OpenFiles {
+  /** False if the logs were replaced while SQLite opened them, so that `change` compares the wrong files. */
+  readonly isCurrent: boolean
   /** Null while the path leads to the open files. */
   readonly change: () => FileChange | null
   /** The last result of `change`. */
@@ -40,6 +43,7 @@ interface Seen {
 
 /** For an in-memory database. */
 const NO_FILES: OpenFiles = {
+  isCurrent: true,
   change: () => null,
   noticed: null,
   logsInPlace: () => [],
@@ -83,6 +87,7 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
   }
 
   return {
+    isCurrent: hasOpen([paths.log, paths.index]),
     change: () => (noticed = compare()),
     get noticed() {
       return noticed
