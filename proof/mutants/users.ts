@@ -75,6 +75,20 @@ export const USERS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a payload that the previous release' },
   },
   {
+    name: 'sqlite: a replaced job keeps its enqueue time',
+    file: 'store-sqlite/replace.ts',
+    find: 'enqueued_at = ? WHERE',
+    replace: 'enqueued_at = enqueued_at + 0 * ? WHERE',
+    test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a replaced job' },
+  },
+  {
+    name: 'postgres: a replaced job keeps its enqueue time',
+    file: 'store-postgres/replace.ts',
+    find: ', enqueued_at = m.now',
+    replace: '',
+    test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'D5 replace gives' },
+  },
+  {
     name: 'postgres: the settings of a pool are not read',
     file: 'store-postgres/server-address.ts',
     find: "fieldsOf(poolOptions(pool), 'pool')",

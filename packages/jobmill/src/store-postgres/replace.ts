@@ -1,7 +1,7 @@
 /**
- * Replaces the payload and due time of waiting jobs (dedupe with `replace`). The statement removes the job
- * from its table and inserts it where it now belongs. A claim therefore gets either the old payload before,
- * or the new one after.
+ * Replaces the payload, due time and enqueue time of waiting jobs (dedupe with `replace`). The statement
+ * removes the job from its table and inserts it where it now belongs. A claim therefore gets either the old
+ * payload before, or the new one after.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -20,7 +20,8 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 ), ${TAKEN_CTE}, moved AS (
   SELECT t.*, i.n, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
 ), changed AS (
-  UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json) FROM moved AS m WHERE j.id = m.id
+  UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json), enqueued_at = m.now
+    FROM moved AS m WHERE j.id = m.id
   RETURNING j.id, j.order_key
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)

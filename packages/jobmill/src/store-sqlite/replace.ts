@@ -1,6 +1,6 @@
 /**
- * Replaces a waiting job that holds the dedupe key of a new one: it gets the payload and the due time of the
- * new job.
+ * Replaces a waiting job that holds the dedupe key of a new one: it gets the payload, the due time and the
+ * enqueue time of the new job.
  */
 import type { NewJob } from '../job/new-job.ts'
 import { dueTime } from './due-time.ts'
@@ -9,7 +9,7 @@ import { joinOrderQueue, orderQueueChanged, makeReady, mayRun } from './order-qu
 import type { Work } from './work.ts'
 
 // By primary key, after findJob under the same write lock.
-const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ? WHERE pk = ?`
+const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ?, enqueued_at = ? WHERE pk = ?`
 const LATER = `UPDATE jobmill_job SET state = 0, in_order_queue = 0 WHERE pk = ?`
 
 /**
@@ -21,7 +21,7 @@ export function replaceWaiting(work: Work, holderId: string, job: NewJob, place:
   if (holder === undefined || (holder.state !== SCHEDULED && holder.state !== READY)) return false
   if (work.names.kindName(holder.kind_id) !== job.kind) return false
   const dueAt = dueTime(job, work.now)
-  work.sql(PAYLOAD).run(job.payload, dueAt, holder.pk)
+  work.sql(PAYLOAD).run(job.payload, dueAt, work.now, holder.pk)
   if (dueAt <= work.now) bringForward(work, holder, dueAt, place)
   else putOff(work, holder)
   return true

@@ -136,6 +136,29 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     await next.stop()
   })
 
+  test('D5 a replaced job counts as enqueued now: the payload of a newer release spends no attempt', async () => {
+    const old = await create({ jobs: [painting('red')], start: false })
+    const next = jobmill({
+      store: lent(old),
+      jobs: [painting('red', 'green')],
+      platform: old.platform,
+      log: 'silent',
+      env: {},
+    })
+    const options = {
+      maxAttempts: 1,
+      delay: '1h',
+      dedupe: { key: 'debounced', onConflict: 'replace' },
+    } as const
+    const { id } = await old.enqueue('paint', { color: 'red' }, options)
+    await old.clock.advance('59m')
+    await next.enqueue('paint', { color: 'green' }, { ...options, delay: '1s' })
+    await old.start()
+    await old.clock.advance('15s')
+    expect(await old.get(id)).toMatchObject({ state: 'scheduled', attempt: 0 })
+    await next.stop()
+  })
+
   test('D5 a payload that never validates is dead after its attempts, and the error names field and version', async () => {
     let runs = 0
     const job = defineJob({

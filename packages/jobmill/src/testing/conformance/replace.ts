@@ -1,4 +1,7 @@
-/** Dedupe with `replace`: a waiting holder gets the new payload and due time, and keeps everything else. */
+/**
+ * Dedupe with `replace`: a waiting holder gets the new payload, due time and enqueue time, and keeps
+ * everything else.
+ */
 import assert from 'node:assert/strict'
 import { aJob, KIND } from '../factories.ts'
 import { type Bench, HOUR, later, only } from './bench.ts'
@@ -18,7 +21,7 @@ async function replace(
 
 export const replaceCases: readonly Case[] = [
   {
-    name: 'replace gives a scheduled holder the new payload and due time, and leaves the rest',
+    name: 'D5 replace gives a scheduled holder the new payload, due time and enqueue time, and leaves the rest',
     async run(t) {
       const lease = await t.running({
         dedupe,
@@ -37,8 +40,11 @@ export const replaceCases: readonly Case[] = [
         delay: 5_000,
         metadata: { x: 1 },
       }
+      t.clock.advance(10)
       assert.deepEqual(await replace(t, request), ['replaced', lease.id])
-      assert.deepEqual(await t.job(lease.id), { ...before, payload: '"new"', dueAt: t.clock.now() + 5_000 })
+      const enqueuedAt = t.clock.now()
+      const after = { ...before, payload: '"new"', enqueuedAt, dueAt: enqueuedAt + 5_000 }
+      assert.deepEqual(await t.job(lease.id), after)
       assert.equal((await t.store.history(lease.id)).length, 1)
     },
   },
@@ -79,7 +85,8 @@ export const replaceCases: readonly Case[] = [
         leases.map(({ id }) => id),
         [holder, other],
       )
-      assert.deepEqual([leases[0]?.payload, leases[0]?.readyAt], ['"new"', readyAt])
+      const { payload, ...times } = leases[0] ?? assert.fail()
+      assert.deepEqual([payload, times.readyAt, times.enqueuedAt], ['"new"', readyAt, t.clock.now()])
     },
   },
   {

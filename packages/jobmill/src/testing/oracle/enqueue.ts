@@ -50,6 +50,7 @@ function collide(state: OracleState, now: number, job: NewJob, { holder: id }: H
   if (holder === undefined || !waits || job.dedupe?.onConflict !== 'replace' || holder.kind !== job.kind)
     return { id, outcome: 'duplicate' }
   holder.payload = job.payload
+  holder.enqueuedAt = now
   const dueAt = dueAtOf(now, job)
   if (dueAt > now) {
     leaveOrderQueue(state, holder)

@@ -51,7 +51,7 @@ export interface OracleState {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'> {
-  readonly enqueuedAt: number
+  enqueuedAt: number
   payload: string
   state: JobState
   attempt: number
