@@ -68,6 +68,20 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: DELETED, name: 'shm, while another process is idle' },
   },
   {
+    name: 'sqlite: empty new logs discard the old ones',
+    file: 'store-sqlite/same-file.ts',
+    find: '(found?.size ?? 0n) > 0n',
+    replace: 'found !== undefined',
+    test: { file: DELETED, name: 'empty files are put in their place' },
+  },
+  {
+    name: 'sqlite: logs that were replaced while they were opened are used',
+    file: 'store-sqlite/same-file.ts',
+    find: 'isCurrent: usesCurrentLogs(paths),',
+    replace: 'isCurrent: usesCurrentLogs(paths) || paths.log.length > 0,',
+    test: { file: DELETED, name: 'replaced while SQLite opened it' },
+  },
+  {
     name: 'sqlite: a transaction on a replaced file is accepted',
     file: 'store-sqlite/tx.ts',
     find: 'if (historyOf(sql) !== history)',

@@ -147,7 +147,10 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/schema/functions/claim-ready.ts',
     find: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED',
     replace: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500',
-    test: { file: CONTRACT, name: 'many concurrent claims from several handles' },
+    test: {
+      file: `${TESTS}/postgres/open-transactions.test.ts`,
+      name: 'does not block a claim of the others',
+    },
   },
   {
     name: 'postgres: direct dispatch ignores ready jobs',

@@ -21,12 +21,12 @@ export function listsLocks({ database }: FilePaths): boolean {
   return lockers(inodeOf(database) ?? -1n).includes(process.pid)
 }
 
-/** Whether this process has these files open. True where the system does not list descriptors. */
-export function hasOpen(paths: readonly string[]): boolean {
-  const open = descriptorsOf(process.pid)
-  if (open === null) return true
-  const ids = new Set(open.map((descriptor) => idOf(descriptor)))
-  return paths.every((path) => ids.has(idOf(path) ?? ''))
+/**
+ * Whether this process, which has the database open, uses the logs at its path. True where the system does not
+ * list descriptors, or lists them without the database.
+ */
+export function usesCurrentLogs(paths: FilePaths): boolean {
+  return descriptorsOf(process.pid) === null || !usesOldLogs(process.pid, paths)
 }
 
 /** SQLite locks the database file as long as a connection is open. */

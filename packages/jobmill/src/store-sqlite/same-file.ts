@@ -9,7 +9,7 @@ import { lstatSync, statSync } from 'node:fs'
 import { JobmillError } from '../job/errors.ts'
 import { filePaths } from './file-paths.ts'
 import { logCheck } from './log-check.ts'
-import { hasOpen } from './old-logs.ts'
+import { usesCurrentLogs } from './old-logs.ts'
 
 /**
  * What happened to the files:
@@ -90,7 +90,7 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
   }
 
   return {
-    isCurrent: hasOpen([paths.log, paths.index]),
+    isCurrent: usesCurrentLogs(paths),
     change: () => (noticed = compare()),
     get noticed() {
       return noticed

@@ -53,6 +53,14 @@ describe('postgres: an open user transaction', () => {
     expect(await store.finish(leases.map(done))).toMatchObject([{ state: 'done' }, { state: 'done' }])
   })
 
+  test('that has locked a ready job does not block a claim of the others', async () => {
+    const tx = await openTransaction()
+    const [locked, free] = [aJob({ queue: 'locked' }), aJob({ queue: 'locked' })]
+    await store.enqueue([locked, free])
+    await tx.query(`SELECT FROM ${schema}.ready WHERE id = $1 FOR UPDATE`, [locked.id])
+    expect(await store.claim(await workerOf('locked'))).toMatchObject([{ id: free.id }])
+  })
+
   test('that is finishing a job does not block the reaper', async () => {
     const tx = await openTransaction()
     await store.enqueue([aJob({ queue: 'hung' }), aJob({ queue: 'other' })])

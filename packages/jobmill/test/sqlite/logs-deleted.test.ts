@@ -4,13 +4,14 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { sqlite } from '../../src/sqlite.ts'
+import { openFiles } from '../../src/store-sqlite/same-file.ts'
 import { aJob } from '../../src/testing/factories.ts'
 import { kill, startProcess } from '../processes/children.ts'
 
@@ -204,6 +205,21 @@ describe('D3 P1 deleted log files', () => {
     },
   )
 
+  test('both, and empty files are put in their place: nothing is lost', async () => {
+    const file = freshFile()
+    const first = await enqueuer(file)
+    copyLog(file)
+    const ids = await twice(first.enqueued)
+    for (const log of LOGS.both) {
+      rmSync(`${file}${log}`)
+      writeFileSync(`${file}${log}`, '')
+    }
+    expect(await first.enqueue()).toBe('STORE_UNAVAILABLE')
+    ids.push(...(await twice(first.enqueued)))
+    await first.stop()
+    expect(lostFrom(file, ids)).toEqual([])
+  })
+
   test('both, and another program has the database open when the process only stops: what that program wrote stays', async () => {
     const file = freshFile()
     const first = await enqueuer(file)
@@ -301,6 +317,23 @@ describe('D3 P1 deleted log files', () => {
     },
   )
 })
+
+test.each(['-wal', '-shm'] as const)(
+  'D3 P1 a %s file that was replaced while SQLite opened it is noticed',
+  (log) => {
+    const file = freshFile()
+    const database = new Database(file)
+    onTestFinished(() => void database.close())
+    database.pragma('journal_mode = WAL')
+    database.exec('CREATE TABLE person (name TEXT)')
+    const isCurrent = (): boolean => openFiles(file, () => 0).isCurrent
+    expect(isCurrent()).toBe(true)
+    rmSync(`${file}${log}`)
+    expect(isCurrent()).toBe(false)
+    writeFileSync(`${file}${log}`, '')
+    expect(isCurrent()).toBe(false)
+  },
+)
 
 test('H3 P1 the -wal file loses frames that were already copied, while a reader prevents its reset', async () => {
   const file = freshFile()
