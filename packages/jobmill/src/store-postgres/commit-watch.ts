@@ -1,8 +1,7 @@
 /**
  * Sends notifications for jobs enqueued in a user's transaction, after it has committed. A NOTIFY inside that
  * transaction would serialize all commits of the database. This process instead polls the status of the
- * transaction on its own connection, first often, then less often. After a minute it stops, and instances
- * find the jobs by polling.
+ * transaction on its own connection. After a minute it stops, and instances find the jobs by polling.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Notification } from './notify-message.ts'
@@ -17,13 +16,13 @@ export interface CommitWatch {
 interface Pending {
   readonly addedAt: number
   readonly notifications: Notification[]
-  looks: number
+  nextLookAt: number
 }
 
 const STATUS = `SELECT v.xid, pg_xact_status(v.xid::xid8) AS status FROM unnest($1::text[]) AS v(xid)`
 
-/** When to poll, in ms after the enqueue. */
-const LOOKS_MS = [5, 20, 80, 320, 640, 1_280, 2_560, 5_000, 10_000, 20_000, 40_000, 60_000]
+const FIRST_LOOK_MS = 5
+const LAST_LOOK_MS = 60_000
 /** Further transactions are left to the instances' polling. */
 const MOST_PENDING = 10_000
 
@@ -42,7 +41,8 @@ export function commitWatch(options: {
     timer?.cancel()
     timer = null
     if (isClosed || isLooking || pending.size === 0) return
-    const dueAt = Math.min(...[...pending.values()].map((one) => one.addedAt + (LOOKS_MS[one.looks] ?? 0)))
+    let dueAt = Infinity
+    for (const { nextLookAt } of pending.values()) dueAt = Math.min(dueAt, nextLookAt)
     timer = platform.timer(Math.max(0, dueAt - platform.monotonic()), () => void look(), { unref: true })
   }
 
@@ -61,8 +61,9 @@ export function commitWatch(options: {
     for (const xid of asked) {
       const one = pending.get(xid)
       if (one === undefined) continue
-      while (one.looks < LOOKS_MS.length && one.addedAt + (LOOKS_MS[one.looks] ?? 0) <= now) one.looks += 1
-      if (one.looks === LOOKS_MS.length) pending.delete(xid)
+      const ageMs = now - one.addedAt
+      if (ageMs >= LAST_LOOK_MS) pending.delete(xid)
+      else one.nextLookAt = now + pauseAfter(ageMs)
     }
     isLooking = false
     schedule()
@@ -74,13 +75,18 @@ export function commitWatch(options: {
     if (hasCommitted && one !== undefined && !isClosed) notify(one.notifications)
   }
 
+  function newPending(notifications: readonly Notification[]): Pending {
+    const now = platform.monotonic()
+    return { addedAt: now, notifications: [...notifications], nextLookAt: now + FIRST_LOOK_MS }
+  }
+
   return {
     add(xid, notifications) {
       if (notifications.length === 0 || isClosed) return
       const known = pending.get(xid)
       if (known !== undefined) known.notifications.push(...notifications)
       else if (pending.size < MOST_PENDING)
-        pending.set(xid, { addedAt: platform.monotonic(), notifications: [...notifications], looks: 0 })
+        pending.set(xid, newPending(notifications))
       schedule()
     },
     close() {
@@ -89,4 +95,12 @@ export function commitWatch(options: {
       pending.clear()
     },
   }
+}
+
+/**
+ * Notices the commit of a short transaction within its own duration, of one up to 2 s within 100 ms, and of a
+ * longer one within a twentieth of its duration.
+ */
+function pauseAfter(ageMs: number): number {
+  return Math.min(Math.max(15, ageMs), Math.max(100, ageMs / 20))
 }
