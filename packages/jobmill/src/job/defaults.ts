@@ -114,6 +114,8 @@ export const BOUNDS = Object.freeze({
   /** The number of ended jobs that a queue can be set to keep. */
   keep: Object.freeze({ least: 0, most: 10_000_000 }),
   limit: Object.freeze({ least: 1, most: 1_000_000 }),
+  /** The shortest period of a rate. A shorter one was almost always meant in another unit. */
+  shortestPerMs: 100,
   pageLimit: 500,
   /** The length of a search text for errors, or for payloads at a path. */
   soughtChars: 1_000,

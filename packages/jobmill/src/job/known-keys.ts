@@ -44,7 +44,7 @@ function unknownKey(key: string, options: object, field: string, known: readonly
     field: pathOf(field, key),
     // Shows the key and never its value, which may be a password.
     value: quote(key),
-    fix: hintFor(key, options, known) ?? meantText(key, known),
+    fix: hintFor(key, options, field, known) ?? meantText(key, known),
   })
 }
 

@@ -90,8 +90,8 @@ export function rateRest(
   field: string,
 ): Omit<RateParts, 'type' | 'amount'> {
   const perMs = given.per === undefined ? undefined : durationMs(given.per, `${field}.per`)
-  if (perMs !== undefined && perMs < SHORTEST_PER_MS) {
-    throw new JobmillError('DURATION_INVALID', `must not be shorter than ${SHORTEST_PER_MS} ms`, {
+  if (perMs !== undefined && perMs < BOUNDS.shortestPerMs) {
+    throw new JobmillError('DURATION_INVALID', `must not be shorter than ${BOUNDS.shortestPerMs} ms`, {
       field: `${field}.per`,
       value: quote(given.per),
       fix: "Pass the period of the rate, such as '1s' or '1m'; a number is milliseconds",
@@ -120,9 +120,6 @@ function concurrencyPerKey(field: string): JobmillError {
     fix: 'Omit perKey; enqueue jobs with an orderKey to run the jobs of one key one at a time',
   })
 }
-
-/** A shorter period was almost always meant in another unit. */
-const SHORTEST_PER_MS = 100
 
 /** The amount of one second, and at least one. */
 export function defaultBurst(amount: number, perMs: number): number {

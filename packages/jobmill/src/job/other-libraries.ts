@@ -2,10 +2,13 @@
  * Names and values of other libraries, mostly BullMQ, and what to write here instead. Shows numbers of the
  * caller and never other values, which may be secrets.
  */
-import { durationText } from './duration.ts'
+import { BOUNDS, DEFAULTS } from './defaults.ts'
+import { durationMs, durationText } from './duration.ts'
+import { quote } from './errors.ts'
 
 type Given = Readonly<Record<string, unknown>>
-type Hint = (options: Given) => string
+/** `field` is the path of the options: `queues.mail`. */
+type Hint = (options: Given, field: string) => string
 
 /** Option names of other libraries, and the options that do the same here. */
 export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -37,6 +40,10 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   schema: ['payload'],
   singletonKey: ['dedupeKey'],
   startAfter: ['delay', 'runAt'],
+  states: ['state'],
+  status: ['state'],
+  statuses: ['state'],
+  types: ['state'],
   unique: ['dedupe'],
   uniqueKey: ['dedupeKey'],
 }
@@ -53,6 +60,7 @@ const PLACES = {
   backoffOfKind: 'fixed',
   backoffOfQueue: 'enabled',
   retention: 'ticks',
+  filter: 'payloadText',
 } as const
 
 type Place = keyof typeof PLACES
@@ -64,11 +72,27 @@ const onQueue =
 const inMill =
   (state: 'done' | 'dead'): Hint =>
   (options) =>
-    `Set it on the queue: queues: { default: { ${retainText(options, state)} } }`
+    `Set it on the queue: ${queueText(queueOf(options), retainText(options, state))}`
 
-const WORKERS: Hint = ({ concurrency }) =>
-  `Set the workers of the queue: queues: { default: { workers: ${positive(concurrency) ?? 4} } }`
-const LIMITER: Hint = ({ limiter }) => limitText(limiter)
+const WORKERS: Hint = (options) =>
+  `Set the workers of the queue: ${queueText(queueOf(options), `workers: ${positive(options['concurrency']) ?? 4}`)}`
+const LIMITER: Hint = (options) => declaredLimit(options['limiter'], queueOf(options))
+const LIMITER_OF_QUEUE: Hint = ({ limiter }, field) => limitText(limiter, field)
+/** The options of a limit, written on the queue itself. */
+const LIMIT_OF_QUEUE: Hint = (options, field) => limitText(options, field)
+const IN_KIND: Hint = () => 'Set it in defineJob: it applies to a kind of job, not to a queue'
+const ATTEMPTS: Hint = ({ attempts, maxAttempts, maxRetries, retries, retryLimit }) => {
+  const more = positive(retries) ?? positive(retryLimit) ?? positive(maxRetries)
+  const most = positive(maxAttempts) ?? positive(attempts) ?? (more === null ? 5 : more + 1)
+  return `Set it in defineJob: maxAttempts: ${most}`
+}
+const FLOW: Hint = () =>
+  'Jobs have no parents, children or dependencies. Enqueue the next job in the handler: ' +
+  'run: ({ enqueue }) => enqueue(next, payload, { withCompletion: true })'
+const PAGE: Hint = ({ limit }) =>
+  `Pass it in the second argument: mill.list({ state: 'dead' }, { limit: ${positive(limit) ?? 50} })`
+const NEXT_PAGE: Hint = () => 'Pass the next of the previous page: mill.list(filter, { cursor: page.next })'
+const ORDER: Hint = () => 'Omit it: a list has one order per state, and ended jobs come newest first'
 const REPEAT: Hint = ({ repeat }) =>
   `Create a schedule: mill.schedules.create({ name, job, ${whenText(asGiven(repeat)['every'])} })`
 const BACKOFF_OF_JOB: Hint = ({ backoff }) =>
@@ -77,9 +101,27 @@ const RATE: Hint = (options) => `Use ${rateText(options)}`
 const STATE_RETENTION: Hint = () => "Set it on the queue: queues: { default: { retain: { done: '7d' } } }"
 
 const QUEUE: Readonly<Record<string, Hint>> = {
-  limiter: LIMITER,
+  attempts: ATTEMPTS,
+  burst: LIMIT_OF_QUEUE,
+  duration: LIMIT_OF_QUEUE,
+  limiter: LIMITER_OF_QUEUE,
+  max: LIMIT_OF_QUEUE,
+  maxAttempts: ATTEMPTS,
+  maxRetries: ATTEMPTS,
+  orderKey: () => "Pass it to enqueue: mill.enqueue(job, payload, { orderKey: 'customer-7' })",
+  per: LIMIT_OF_QUEUE,
+  perKey: () =>
+    "Acquire it in the handler: limits: { smtp: { rate: 50, per: '1m', perKey: true } }, " +
+    "then await limit.acquire('smtp', { key })",
+  priority: IN_KIND,
+  rate: LIMIT_OF_QUEUE,
+  rateLimit: ({ rateLimit }, field) => limitText(rateLimit, field),
   removeOnComplete: onQueue('done'),
   removeOnFail: onQueue('dead'),
+  retries: ATTEMPTS,
+  retryIf: IN_KIND,
+  retryLimit: ATTEMPTS,
+  timeout: IN_KIND,
 }
 
 const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
@@ -101,8 +143,13 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
   },
   job: {
     backoff: BACKOFF_OF_JOB,
+    children: FLOW,
+    dependencies: FLOW,
+    dependsOn: FLOW,
+    failParentOnFailure: FLOW,
     lifo: () => 'Use priority: a lower number runs first',
     opts: () => 'Put the options next to payload: { payload, delay, priority }',
+    parent: FLOW,
     repeat: REPEAT,
     removeOnComplete: inMill('done'),
     removeOnFail: inMill('dead'),
@@ -115,7 +162,7 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     startDate: () => "Use start: '2027-01-31T09:00:00Z'",
     endDate: () => "Use end: '2027-01-31T09:00:00Z'",
   },
-  limit: { max: RATE, duration: RATE },
+  limit: { max: RATE, duration: RATE, limit: RATE, interval: RATE, window: RATE },
   backoffOfKind: {
     type: (options) => `Use ${backoffText(options, 'kind')}`,
     delay: (options) => `Use ${backoffText(options, 'kind')}`,
@@ -125,21 +172,62 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     delay: (options) => `Use ${backoffText(options, 'queue')}`,
   },
   retention: { done: STATE_RETENTION, dead: STATE_RETENTION, cancelled: STATE_RETENTION },
+  filter: {
+    asc: ORDER,
+    cursor: NEXT_PAGE,
+    end: PAGE,
+    include: () => "Pass it in the second argument: mill.list({ state: 'dead' }, { include: ['payload'] })",
+    limit: PAGE,
+    offset: NEXT_PAGE,
+    order: ORDER,
+    orderBy: ORDER,
+    page: NEXT_PAGE,
+    pageSize: PAGE,
+    start: NEXT_PAGE,
+  },
 }
 
 /** How to write an unknown option of another library at this place. Undefined if it is not one. */
-export function hintFor(key: string, options: object, known: readonly string[]): string | undefined {
+export function hintFor(
+  key: string,
+  options: object,
+  field: string,
+  known: readonly string[],
+): string | undefined {
   for (const place of Object.keys(PLACES) as Place[]) {
     const hints = HINTS[place]
-    if (known.includes(PLACES[place]) && Object.hasOwn(hints, key)) return hints[key]?.(asGiven(options))
+    if (known.includes(PLACES[place]) && Object.hasOwn(hints, key))
+      return hints[key]?.(asGiven(options), field)
   }
   return undefined
 }
 
-/** For `limiter: { max, duration }`, and for the same object as the `limit` of a queue. */
-export function limitText(limiter: unknown): string {
+/**
+ * For `limiter: { max, duration }`, and for the same object as the `limit` of a queue. `field` is the path of
+ * the queue.
+ */
+export function limitText(limiter: unknown, field: string): string {
+  if (field.startsWith(IN_QUEUES)) return declaredLimit(limiter, field.slice(IN_QUEUES.length))
+  return `Create a limit, then pass its name: mill.limits.create('smtp', ${rateText(asGiven(limiter))}), limit: 'smtp'`
+}
+
+const IN_QUEUES = 'queues.'
+
+function declaredLimit(limiter: unknown, queue: string): string {
   const rate = rateText(asGiven(limiter))
-  return `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { default: { limit: 'smtp' } }`
+  return `Declare a limit and name it: limits: { smtp: ${rate} }, ${queueText(queue, "limit: 'smtp'")}`
+}
+
+/** The queue of a kind, or the only queue in the options of a mill. */
+function queueOf({ queue, queues }: Given): string {
+  if (typeof queue === 'string') return queue
+  const [only, ...others] = Object.keys(asGiven(queues))
+  return only === undefined || others.length > 0 ? DEFAULTS.queue : only
+}
+
+function queueText(queue: string, setting: string): string {
+  const isPlain = /^[A-Za-z_$][\w$]{0,39}$/.test(queue)
+  return `queues: { ${isPlain ? queue : quote(queue)}: { ${setting} } }`
 }
 
 const READY = 'Use ready'
@@ -163,9 +251,16 @@ export function stateHint(state: unknown): string | undefined {
   return typeof state === 'string' && Object.hasOwn(STATES, state) ? STATES[state] : undefined
 }
 
-/** `{ max: 50, duration: 60_000 }` in our words. */
-function rateText({ max, duration }: Given): string {
-  return `{ rate: ${positive(max) ?? 50}, per: '${lengthText(duration) ?? '1m'}' }`
+/**
+ * `{ max: 50, duration: 60_000 }` in our words. A period that is too short here becomes a longer one with
+ * the same rate.
+ */
+function rateText(options: Given): string {
+  const { max, limit = max, rate = limit, duration, interval = duration, window = interval } = options
+  const { per = window } = options
+  const ms = lengthMs(per) ?? 60_000
+  const times = Math.max(1, Math.ceil(BOUNDS.shortestPerMs / ms))
+  return `{ rate: ${(positive(rate) ?? 50) * times}, per: '${durationText(ms * times)}' }`
 }
 
 /** `{ type: 'fixed', delay: 5_000 }` in our words. */
@@ -195,9 +290,19 @@ function whenText(every: unknown): string {
   return length === null ? "when: '0 9 * * MON'" : `when: 'every ${length}'`
 }
 
-function lengthText(ms: unknown): string | null {
-  const whole = positive(ms)
-  return whole === null ? null : durationText(whole)
+function lengthText(length: unknown): string | null {
+  const ms = lengthMs(length)
+  return ms === null ? null : durationText(ms)
+}
+
+/** Milliseconds, or a duration as text. */
+function lengthMs(length: unknown): number | null {
+  if (typeof length !== 'string') return positive(length)
+  try {
+    return positive(durationMs(length, ''))
+  } catch {
+    return null
+  }
 }
 
 function positive(value: unknown): number | null {

@@ -75,18 +75,19 @@ export function prepareQueueChange(change: QueueChange, field = 'queue'): QueueP
   if (change.paused !== undefined) settings.paused = checkBoolean(change.paused, `${field}.paused`)
   if (change.backoff !== undefined) Object.assign(settings, backoff(change.backoff, `${field}.backoff`))
   if (change.retain !== undefined) Object.assign(settings, retention(change.retain, `${field}.retain`))
-  if (change.limit !== undefined) settings.limit = limitName(change.limit, `${field}.limit`)
+  if (change.limit !== undefined) settings.limit = limitName(change.limit, field)
   const coolMs = change.coolFor === undefined ? null : durationMs(change.coolFor, `${field}.coolFor`)
   return { settings, coolMs }
 }
 
-function limitName(limit: unknown, field: string): string | null {
+function limitName(limit: unknown, queue: string): string | null {
+  const field = `${queue}.limit`
   if (typeof limit !== 'object') return checkName(limit, field)
   if (limit === null) return null
   throw new JobmillError('NAME_INVALID', 'must be the name of a limit', {
     field,
     value: quote(limit),
-    fix: limitText(limit),
+    fix: limitText(limit, queue),
   })
 }
 

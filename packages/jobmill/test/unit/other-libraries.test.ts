@@ -25,8 +25,13 @@ const schedule = (options: object) =>
 
 const inQueue = (text: string) => `Set it on the queue: queues: { default: { retain: { ${text} } } }`
 const base = (length: string) => `{ base: '${length}' }, which doubles after each failure`
-const limit = (rate: string) =>
-  `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { default: { limit: 'smtp' } }`
+const limit = (rate: string, name = 'default') =>
+  `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { ${name}: { limit: 'smtp' } }`
+const newLimit = (rate: string) =>
+  `Create a limit, then pass its name: mill.limits.create('smtp', ${rate}), limit: 'smtp'`
+const FLOW =
+  'Jobs have no parents, children or dependencies. Enqueue the next job in the handler: ' +
+  'run: ({ enqueue }) => enqueue(next, payload, { withCompletion: true })'
 
 describe('an option of BullMQ is refused with ours', () => {
   test.each<[string, (options: object) => unknown, object, string]>([
@@ -40,6 +45,15 @@ describe('an option of BullMQ is refused with ours', () => {
       'Set the workers of the queue: queues: { default: { workers: 8 } }',
     ],
     ['of a kind', kind, { limiter: { max: 9, duration: 1_000 } }, limit("{ rate: 9, per: '1s' }")],
+    [
+      'of a kind',
+      kind,
+      { queue: 'mail-out', limiter: { max: 9, duration: '2s' } },
+      limit("{ rate: 9, per: '2s' }", '"mail-out"'),
+    ],
+    // A period of less than 100 ms would be refused.
+    ['of a kind', kind, { limiter: { max: 9, duration: 1 } }, limit("{ rate: 900, per: '100ms' }")],
+    ['of a kind', kind, { limiter: { max: 2, duration: 30 } }, limit("{ rate: 8, per: '120ms' }")],
     ['of a kind', kind, { removeOnFail: false }, inQueue("dead: 'forever'")],
     ['of a kind', kind, { name: 'send' }, 'Did you mean "kind"?'],
     ['of a kind', kind, { processor: () => {} }, 'Did you mean "run"?'],
@@ -68,11 +82,24 @@ describe('an option of BullMQ is refused with ours', () => {
     ['of a job', job, { removeOnFail: { age: 86_400 } }, inQueue("dead: '1d'")],
     ['of a job', job, { lifo: true }, 'Use priority: a lower number runs first'],
     ['of a job', job, { opts: {} }, 'Put the options next to payload: { payload, delay, priority }'],
+    ['of a job', job, { parent: { id: 'x', queue: 'q' } }, FLOW],
+    ['of a job', job, { children: [] }, FLOW],
     ['of a job', job, { data: 1 }, 'Did you mean "payload"?'],
     ['of a queue', queue, { concurrency: 8 }, 'Did you mean "workers"?'],
     ['of a queue', queue, { removeOnComplete: 10 }, 'Use retain: { done: { most: 10 } }'],
-    ['of a queue', queue, { limiter: { max: 50, duration: 60_000 } }, limit("{ rate: 50, per: '1m' }")],
-    ['of a queue', queue, { limit: { max: 50, duration: 60_000 } }, limit("{ rate: 50, per: '1m' }")],
+    ['of a queue', queue, { limiter: { max: 9, duration: 60_000 } }, newLimit("{ rate: 9, per: '1m' }")],
+    ['of a queue', queue, { limit: { max: 9, duration: 60_000 } }, newLimit("{ rate: 9, per: '1m' }")],
+    ['of a queue', queue, { limit: { rate: 9, per: '2h' } }, newLimit("{ rate: 9, per: '2h' }")],
+    ['of a queue', queue, { rate: 9, per: '30s' }, newLimit("{ rate: 9, per: '30s' }")],
+    ['of a queue', queue, { attempts: 3 }, 'Set it in defineJob: maxAttempts: 3'],
+    ['of a queue', queue, { retryLimit: 3 }, 'Set it in defineJob: maxAttempts: 4'],
+    ['of a queue', queue, { timeout: 3 }, 'Set it in defineJob: it applies to a kind of job, not to a queue'],
+    [
+      'of a queue',
+      queue,
+      { orderKey: 'a' },
+      "Pass it to enqueue: mill.enqueue(job, payload, { orderKey: 'customer-7' })",
+    ],
     ['of a queue', queue, { backoff: { type: 'exponential', delay: 5_000 } }, `Use ${base('5s')}`],
     [
       'of a queue',
@@ -80,6 +107,31 @@ describe('an option of BullMQ is refused with ours', () => {
       { backoff: { type: 'fixed', delay: 5_000 } },
       "Use backoff: { fixed: '5s' } in defineJob",
     ],
+    [
+      'of a list',
+      splitFilter,
+      { limit: 10 },
+      "Pass it in the second argument: mill.list({ state: 'dead' }, { limit: 10 })",
+    ],
+    [
+      'of a list',
+      splitFilter,
+      { include: ['payload'] },
+      "Pass it in the second argument: mill.list({ state: 'dead' }, { include: ['payload'] })",
+    ],
+    [
+      'of a list',
+      splitFilter,
+      { offset: 10 },
+      'Pass the next of the previous page: mill.list(filter, { cursor: page.next })',
+    ],
+    [
+      'of a list',
+      splitFilter,
+      { orderBy: 'id' },
+      'Omit it: a list has one order per state, and ended jobs come newest first',
+    ],
+    ['of a list', splitFilter, { status: 'failed' }, 'Did you mean "state"?'],
     ['of a schedule', schedule, { every: 60_000 }, "Use when: 'every 1m'"],
     ['of a schedule', schedule, { repeat: { every: 60_000 } }, "Use when: 'every 1m'"],
     ['of a schedule', schedule, { pattern: '* * * * *' }, "Use when: '0 9 * * MON'"],
@@ -96,6 +148,23 @@ describe('an option of BullMQ is refused with ours', () => {
     [
       { limits: { smtp: { max: 50, duration: 60_000 } } },
       ["Use { rate: 50, per: '1m' }.", "Use { rate: 50, per: '1m' }."],
+    ],
+    [
+      { queues: { mail: { concurrency: 8, maxAttempts: 3, rate: 9, per: '30s' } } },
+      [
+        'Did you mean "workers"?',
+        'Set it in defineJob: maxAttempts: 3.',
+        `${limit("{ rate: 9, per: '30s' }", 'mail')}.`,
+        `${limit("{ rate: 9, per: '30s' }", 'mail')}.`,
+      ],
+    ],
+    [
+      { queues: { mail: { limiter: { max: 2, duration: 1_000 } } } },
+      [`${limit("{ rate: 2, per: '1s' }", 'mail')}.`],
+    ],
+    [
+      { queues: { mail: {} }, limiter: { max: 2, duration: 1_000 } },
+      [`${limit("{ rate: 2, per: '1s' }", 'mail')}.`],
     ],
     [{ queues: { mail: { removeOnFail: 9 } } }, ['Use retain: { dead: { most: 9 } }.']],
     [{ connection: { host: 'h' } }, ["Use store: postgres('postgres://…') or store: sqlite('jobs.db')."]],
