@@ -69,10 +69,10 @@ export function checkQueueLimits(
 }
 
 function partsOf(options: LimitOptions, field: string): LimitParts {
-  if (typeof options === 'object' && options !== null && !('concurrency' in options || 'rate' in options)) {
-    throw neitherRateNorConcurrency(field)
-  }
-  if (typeof options === 'object' && options !== null && 'concurrency' in options && 'rate' in options) {
+  // First, so that an option of another library is named instead of a missing rate.
+  checkObjectKeys(options, field, KEYS)
+  if (!('concurrency' in options || 'rate' in options)) throw neitherRateNorConcurrency(field)
+  if ('concurrency' in options && 'rate' in options) {
     throw new JobmillError('OPTION_CONFLICT', 'cannot have both a rate and a concurrency', {
       field,
       fix: 'Declare two limits and acquire both',

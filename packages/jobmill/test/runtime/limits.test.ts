@@ -38,6 +38,8 @@ function drawing(limit: string, kind = 'draw') {
   return { job, instants }
 }
 
+const unknown = (field: string) => ({ code: 'OPTION_UNKNOWN', field })
+
 describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
   test('a handler without a token is snoozed until there is one, spends no attempt, and delays no other job', async () => {
@@ -238,6 +240,26 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
       })
     expect(await failure(mill.changeQueue('default', { limit: 'chat' }))).toMatchObject({
       code: 'OPTION_CONFLICT',
+    })
+  })
+
+  test('an unknown option of a limit is named, with the option to use instead', async () => {
+    const mill = await create({ jobs: [drawing('smtp').job], limits: SMTP })
+    const fix = "Use { rate: 9, per: '30s' }"
+    const bull = { max: 9, duration: 30_000 } as never
+    expect(await failure(mill.limits.create('api', bull))).toMatchObject({ ...unknown('limit.max'), fix })
+    expect(await failure(mill.limits.change('smtp', bull))).toMatchObject({ ...unknown('limit.max'), fix })
+    expect(await failure(mill.limits.create('api', { rate: 9, perr: '1m' } as never))).toMatchObject({
+      ...unknown('limit.perr'),
+      fix: 'Did you mean "per"?',
+    })
+    expect(await failure(mill.limits.create('api', {} as never))).toMatchObject({
+      code: 'OPTION_INVALID',
+      field: 'limit',
+    })
+    expect(await failure(mill.limits.drain('smtp', { retryafter: '1m' } as never))).toMatchObject({
+      ...unknown('options.retryafter'),
+      fix: 'Did you mean "retryAfter"?',
     })
   })
 
