@@ -8,6 +8,7 @@ import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkString } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
+import { checkEventType } from './event-types.ts'
 import { whenRejected } from './rejections.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
@@ -105,6 +106,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     },
     on(type, listener) {
       checkString(type, 'type', "Pass the name of an event such as 'finished', or '*'")
+      checkEventType(type)
       if (typeof listener !== 'function') throw notAListener(listener)
       const set = listeners.get(type) ?? new Set()
       listeners.set(type, set)

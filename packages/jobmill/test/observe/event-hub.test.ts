@@ -4,6 +4,7 @@ import type { MillEvent } from '../../src/job/events.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'
 import { testPlatform } from '../../src/testing/index.ts'
+import { refusal } from '../unit/support.ts'
 
 const queue = (name: string) => ({ queue: name })
 const names = (events: readonly MillEvent[]): string[] =>
@@ -26,6 +27,19 @@ describe('an event hub', () => {
     ])
     expect(own).toEqual(all)
     expect(other).toEqual([])
+  })
+
+  test.each([
+    ['completed', 'Did you mean "finished"? Use one of: *, enqueued, '],
+    ['failed', 'Did you mean "dead", or "retried" for an attempt that will be retried? Use one of: *, '],
+    ['mill-stoped', 'Did you mean "mill-stopped"? Use one of: *, '],
+    ['no such event', 'Use one of: *, enqueued, '],
+    ['toString', 'Use one of: *, enqueued, '],
+  ])('refuses a listener for the unknown event %s', (type, fix) => {
+    const { message, ...error } = refusal(() => eventHub(systemPlatform).on(type as never, () => {}))
+    expect(error).toMatchObject({ code: 'OPTION_INVALID', field: 'type', value: `"${type}"` })
+    expect(error.fix?.startsWith(fix)).toBe(true)
+    expect(message).toContain('type: is not an event')
   })
 
   test('calls listeners in a later event loop turn, never inside emit', async () => {
