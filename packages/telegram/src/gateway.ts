@@ -90,7 +90,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const admin =
       mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
     if (admin !== null) undo.push(admin.close)
-    for (const warning of admin?.warnings ?? []) log('warn', `Mission Control: ${warning}`, {})
     // Start the workers only when the server listens, so that a port conflict does not leave work half done.
     await mill?.start()
     if (mill !== null) await warnOfUnserved(mill, log)

@@ -288,7 +288,7 @@ test('A B10 creates a mailbox, receives and serves a file, stops on a signal, an
   expect([await ended, output.err, output.out.endsWith('\nstopped\n')]).toEqual([
     0,
     // Starts and stops are logged at info.
-    expect.stringMatching(/^warning no authentication: [^\n]*\n(?:jobmill info [^\n]*\n)+$/),
+    expect.stringMatching(/^jobmill warn {2}no authentication: [^\n]*\n(?:jobmill info [^\n]*\n)+$/),
     true,
   ])
   const swept = await type(['sweep', '--json'], env)

@@ -32,7 +32,6 @@ export async function runMill({ options, works, api, probes = null, terminal }: 
   if (!works) for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
   // Listen first: a process that cannot listen should not start working.
   const served = await listening(mill, { api, probes, onErrors: errorsTo(options.log) })
-  for (const warning of served?.warnings ?? []) terminal.err(`warning ${warning}`)
   const ended = untilSignal(mill, served, terminal)
   try {
     const begun = works ? mill.start() : mill.open()
@@ -75,7 +74,6 @@ interface Listening {
   readonly url: string
   readonly hasApi: boolean
   readonly hasPage: boolean
-  readonly warnings: readonly string[]
   readonly close: () => Promise<void>
 }
 
@@ -101,7 +99,6 @@ async function listening(
     ...(await serveProbes(mill, { ...probes, ...onErrors })),
     hasApi: false,
     hasPage: false,
-    warnings: [],
   }
 }
 

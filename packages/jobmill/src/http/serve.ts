@@ -5,6 +5,7 @@
 import { JobmillError, quote } from '../job/errors.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
+import { logWarning } from '../runtime/mill-logger.ts'
 import { handlerFor, type HttpApi } from './api.ts'
 import { checkBasePath } from './base-path.ts'
 import { adminForEveryone, type Identity, identityOf } from './access/identity.ts'
@@ -24,7 +25,7 @@ export interface Served {
   readonly url: string
   /** Whether Mission Control is served. */
   readonly hasPage: boolean
-  /** Warnings for the operator, such as missing authentication. */
+  /** Warnings for the operator, such as missing authentication. Also written to the log of the mill. */
   readonly warnings: readonly string[]
   /** Stops accepting requests and ends all event streams. */
   readonly close: () => Promise<void>
@@ -35,7 +36,7 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   const { port = 8787, bind = '127.0.0.1', ...rest } = options
   checkAddress(port, bind)
   const { api, warnings } = openTo(mill, bind, rest)
-  const { url, close } = await listenOn({
+  const { url: origin, close } = await listenOn({
     port,
     bind,
     fetch: api.fetch,
@@ -44,7 +45,9 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
     platform: rest.platform ?? systemPlatform,
     onClose: api.stop,
   })
-  return { url: `${url}${checkBasePath(rest.basePath ?? '')}`, hasPage: api.hasPage, warnings, close }
+  const url = `${origin}${checkBasePath(rest.basePath ?? '')}`
+  for (const warning of warnings) logWarning(mill, warning, { url })
+  return { url, hasPage: api.hasPage, warnings, close }
 }
 
 interface Opened {

@@ -27,6 +27,7 @@ import { createLifecycle, type StopOptions } from './lifecycle.ts'
 import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Listing, listing } from './list-jobs.ts'
+import { keepLogger } from './mill-logger.ts'
 import { type Observation, observation } from './observation.ts'
 import { one, type Operate, operate, type OperateTools } from './operate.ts'
 import { type MillOptions, resolveOptions } from './options.ts'
@@ -335,5 +336,6 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       },
     }
   }
+  keepLogger(mill, options.logger)
   return mill
 }

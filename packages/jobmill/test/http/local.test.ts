@@ -255,6 +255,15 @@ describe('S2 local mode', () => {
     expect((await bench(memory(), { work: false, tokens: TOKENS })).warnings).toEqual([])
   })
 
+  test('S2 serve logs its warning once, to the log of the mill', async () => {
+    const lines: unknown[][] = []
+    const mill = jobmill({ store: memory(), log: (...line) => lines.push(line) })
+    onTestFinished(async () => void (await mill.stop()))
+    const { url, warnings, close } = await serve(mill, { port: 0 })
+    await close()
+    expect(lines).toEqual([['warn', warnings[0], { url }]])
+  })
+
   test('S2 a public address without authentication is refused, with the options of the library', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))

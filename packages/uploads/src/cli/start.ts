@@ -37,8 +37,7 @@ export const start: Command = {
     try {
       const servers = await listen(opened, mill, settings)
       const { inbox, admin } = servers
-      const { out, err } = given
-      for (const warning of admin.warnings) err(`warning ${warning}`)
+      const { out } = given
       keepSmall()
       const ended = untilStopped(opened, mill, servers, given)
       await mill.start()
