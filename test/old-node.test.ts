@@ -1,7 +1,9 @@
 // Each command checks the Node version before it loads code that an older Node cannot run.
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
+import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
 
 const packages = fileURLToPath(new URL('../packages', import.meta.url))
@@ -10,11 +12,20 @@ const packages = fileURLToPath(new URL('../packages', import.meta.url))
 const old = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
 
-test.each([
+const BINS = [
   ['jobmill', 'jobmill/bin/jobmill.js'],
   ['jobmill-telegram', 'telegram/bin/jobmill-telegram.js'],
   ['jobmill-uploads', 'uploads/bin/jobmill-uploads.js'],
-])('%s refuses a Node version that is too old, with a message', async (name, bin) => {
+] as const
+
+test.each(BINS)('%s can be parsed by a Node without ES modules', (_, bin) => {
+  const text = readFileSync(`${packages}/${bin}`, 'utf8')
+  // A script has no import statements and no await outside of functions.
+  expect(() => new Script(text)).not.toThrow()
+  expect(text.replaceAll(/^\s*(?:#!|\/\/).*$/gm, '')).not.toMatch(/\b(?:async|await)\b|=>|\?\.|\?\?|`/)
+})
+
+test.each(BINS)('%s refuses a Node version that is too old, with a message', async (name, bin) => {
   const run = promisify(execFile)
   await expect(
     run(process.execPath, ['--import', old('20.20.2'), `${packages}/${bin}`, '--version']),
