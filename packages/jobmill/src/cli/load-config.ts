@@ -10,12 +10,16 @@ import { configError } from './config-errors.ts'
 const NAMES = ['jobmill.config.ts', 'jobmill.config.mts', 'jobmill.config.js', 'jobmill.config.mjs']
 
 /** Without a path, loads the first default name that exists. */
-export async function loadConfig(parsed: string | undefined, cwd: string): Promise<MillOptions> {
+export async function loadConfig(
+  parsed: string | undefined,
+  cwd: string,
+  fix = 'Pass the path of a config',
+): Promise<MillOptions> {
   const found = await loadIfThere(parsed, cwd)
   if (found !== null) return found
   throw new JobmillError('OPTION_INVALID', `no config found (looked for ${NAMES.join(', ')})`, {
     field: 'config',
-    fix: 'Pass the path of a config',
+    fix,
   })
 }
 

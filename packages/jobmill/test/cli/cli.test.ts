@@ -65,6 +65,16 @@ describe('jobmill on sqlite', () => {
     )
   })
 
+  test('start without a config suggests --no-work, and work does not', async () => {
+    const outside = path.join(config('export default {}').folder, '..')
+    const start = run(outside, ['start', '--db', 'sqlite:jobs.db'])
+    expect(await start.ended).toBe(2)
+    expect(start.output.err).toContain('Pass the path of a config, or --no-work to run the API')
+    const work = run(outside, ['work', '--db', 'sqlite:jobs.db'])
+    expect(await work.ended).toBe(2)
+    expect(work.output.err).toMatch(/Pass the path of a config\.\n$/)
+  })
+
   test('check prints every problem at once, and exits with 1 if one is an error', async () => {
     const { folder } = config(`const job = defineJob({ kind: 'a', run: () => 1 })
 export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac: 1 }`)

@@ -43,7 +43,10 @@ export const start: Command = {
       says: 'allow a public address without authentication: every caller is an admin',
     },
     'no-api': { type: 'boolean', says: 'run workers only' },
-    'no-work': { type: 'boolean', says: 'run the API only' },
+    'no-work': {
+      type: 'boolean',
+      says: 'run the API and Mission Control only, without workers; requires no config',
+    },
     ...LOG_OPTIONS,
   },
   examples: [
@@ -54,7 +57,7 @@ export const start: Command = {
   ],
   async run(parsed, terminal) {
     const works = !parsed.has('no-work')
-    const options = await millOptions(parsed, works)
+    const options = await millOptions(parsed, works, NO_CONFIG)
     const api = parsed.has('no-api') ? null : await apiOptions(parsed, process.env)
     if (!works && api === null)
       throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with --no-work: nothing would run', {
@@ -65,13 +68,19 @@ export const start: Command = {
   },
 }
 
+const NO_CONFIG = 'Pass the path of a config, or --no-work to run the API and Mission Control without workers'
+
 /** Without workers, no config is needed. */
-export async function millOptions(parsed: ParsedArguments, works: boolean): Promise<MillOptions> {
+export async function millOptions(
+  parsed: ParsedArguments,
+  works: boolean,
+  noConfig?: string,
+): Promise<MillOptions> {
   const [path] = parsed.words
   const db = parsed.text('db')
   const config =
     works || path !== undefined
-      ? await loadConfig(path ?? parsed.text('config'), process.cwd())
+      ? await loadConfig(path ?? parsed.text('config'), process.cwd(), noConfig)
       : await optionsFor(parsed, { mayCreate: true, mayCreateNamed: true })
   const serve = parsed.texts('queues').flatMap(queuesIn)
   return {
