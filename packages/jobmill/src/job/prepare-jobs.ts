@@ -169,6 +169,7 @@ function prepareJob(
 ): NewJob {
   const kind = checkName(request.kind, `${at}.kind`)
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
+  if (request.payload === undefined) throw undefinedPayload(`${at}.payload`)
   return {
     id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`, NEW_ID_FIX),
     kind,
@@ -191,6 +192,14 @@ function prepareJob(
       request.dedupe === undefined ? null : checkDedupe(request.dedupe, `${at}.dedupe`, { queue, kind }),
     orderKey: request.orderKey === undefined ? null : checkKey(request.orderKey, `${at}.orderKey`),
   }
+}
+
+function undefinedPayload(field: string): JobmillError {
+  return new JobmillError('PAYLOAD_NOT_JSON', 'JSON has no undefined', {
+    field,
+    value: 'undefined',
+    fix: 'Pass null if this job has no payload',
+  })
 }
 
 function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {

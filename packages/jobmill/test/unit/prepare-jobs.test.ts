@@ -23,6 +23,17 @@ function one(changes: object): NewJob {
   return job
 }
 
+test('an undefined payload is refused with null, which means no payload', () => {
+  expect(refusal(() => one({ payload: undefined }))).toMatchObject({
+    code: 'PAYLOAD_NOT_JSON',
+    field: 'jobs[0].payload',
+    value: 'undefined',
+    fix: 'Pass null if this job has no payload',
+    index: 0,
+  })
+  expect(one({ payload: null }).payload).toBe('null')
+})
+
 test('missing options get their defaults', () => {
   expect(prepare([REQUEST])).toEqual([
     {
