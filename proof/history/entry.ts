@@ -176,7 +176,7 @@ interface Outage {
   readonly isOver: boolean
 }
 
-/** A call of `cancel` returned that the job is cancelled, not only that the cancellation was requested. */
+/** A call to `cancel` returned that the job is cancelled, not only that the cancellation was requested. */
 interface Cancelled {
   readonly what: 'cancelled'
   readonly job: string

@@ -23,7 +23,7 @@ export class Attempt {
   progress: string | undefined = undefined
   /** `complete` was called: the transaction of the user decides whether the job is done. */
   completedInTx = false
-  /** A call of `complete` is in progress. */
+  /** A call to `complete` is in progress. */
   isCompleting = false
   /** The result passed to `complete`, as JSON text. */
   completedWith: string | null | undefined = undefined

@@ -39,7 +39,7 @@ interface Process {
   readonly serve: () => Promise<ServedSchedules>
   /** Registers these schedules, as a process does at its start for those in its code. */
   readonly deploy: (...schedules: readonly ScheduleOptions[]) => Promise<void>
-  /** The number of calls of `wake`. */
+  /** The number of calls to `wake`. */
   readonly wakeCalls: () => number
 }
 

@@ -14,7 +14,7 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>
   /** A stream calls `alive` to report progress. */
   readonly body?: string | ((alive: () => void) => ReadableStream<Uint8Array>)
-  /** Maximum time to wait for the response. Each call of `alive` restarts it. */
+  /** Maximum time to wait for the response. Each call to `alive` restarts it. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }

@@ -166,7 +166,8 @@ function time(value: number | string, field: string, leastMs: number, mostMs: nu
 
 function whole(value: number, field: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
-  throw invalid(field, 'must be a whole number', `Pass ${least} to ${most}`)
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  throw invalid(field, `must be a whole number ${range}`, 'Pass a number in this range, or omit it')
 }
 
 function invalid(field: string, message: string, fix: string): ClientError {

@@ -185,7 +185,7 @@ describe('the command line of the client', () => {
         ['pull', folder, ...flags, '--concurrency', '65'],
         {},
         2,
-        /--concurrency: must be a whole number\. Pass 1 to 64/,
+        /--concurrency: must be a whole number from 1 to 64\. Pass a number in this range/,
       ],
       [['pull'], env, 2, /pull: missing argument. Run jobmill-uploads pull DIR/],
       // A file instead of a folder.
