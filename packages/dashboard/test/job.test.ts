@@ -98,6 +98,23 @@ mission(
       },
     )
 
+    test('shows a check mark only after its id was copied', async () => {
+      const { id } = await at.mill.enqueue('echo', 1, { queue: 'copied', delay: '1h' })
+      const page = await at.open(`/jobs/${id}`)
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      const copying = button(page, 'Copy the job id')
+      const mark = copying.locator('.lucide-check')
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new Error('blocked'))
+      })
+      await copying.click()
+      await page.getByText('The browser blocked copying the job id').first().waitFor()
+      expect(await mark.count()).toBe(0)
+      await page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, 'writeText'))
+      await copying.click()
+      await mark.waitFor()
+    })
+
     test.nightly('is copied as commands, and into the form that enqueues', async () => {
       const { id } = await at.mill.enqueue(
         'mail.send',

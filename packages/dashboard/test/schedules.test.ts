@@ -47,6 +47,26 @@ mission('schedules', (at, test) => {
     await at.expectAccessible(page)
   })
 
+  test('are shown in UTC, and say so, if the browser does not know the zone', async () => {
+    await at.mill.schedules.create({ name: 'far', job: 'echo', when: '30 9 * * *', zone: 'Asia/Tokyo' })
+    const page = await at.open('/schedules')
+    await page.addInitScript(() => {
+      const Known = Intl.DateTimeFormat
+      Intl.DateTimeFormat = new Proxy(Known, {
+        construct(target, [locale, options]: [string, Intl.DateTimeFormatOptions]) {
+          if (options?.timeZone === 'Asia/Tokyo') throw new RangeError('Invalid time zone')
+          return new target(locale, options)
+        },
+      })
+    })
+    await page.goto(`${at.url}/schedules/far`)
+    await page.getByText('Times in UTC: this browser does not know Asia/Tokyo').waitFor()
+    await page
+      .getByText(/00:30:00/)
+      .first()
+      .waitFor()
+  })
+
   test.nightly('are changed and deleted', async () => {
     await at.mill.schedules.create({ name: 'a/b', job: 'echo', when: '@hourly', jitter: '30s', tags: ['x'] })
     const page = await at.open('/schedules/a%2Fb', { mayComplain: /40[04]/ })

@@ -4,12 +4,15 @@ import { useState } from 'react'
 import { IconButton } from './button.tsx'
 import { say } from './toasts.tsx'
 
-export async function copy(text: string, what: string): Promise<void> {
+/** Resolves to false if the browser refused. */
+export async function copy(text: string, what: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     say(`Copied ${what}`)
+    return true
   } catch {
     say(`The browser blocked copying ${what}. Copy it from here: ${text}`)
+    return false
   }
 }
 
@@ -20,8 +23,10 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
       label={`Copy ${what}`}
       icon={isDone ? Check : Copy}
       onClick={() => {
-        void copy(text, what).then(() => setDone(true))
-        setTimeout(() => setDone(false), 1_500)
+        void copy(text, what).then((isCopied) => {
+          setDone(isCopied)
+          setTimeout(() => setDone(false), 1_500)
+        })
       }}
     />
   )

@@ -11,7 +11,8 @@ interface Props {
 export function NextRuns({ runs, zone, isPaused = false }: Props) {
   if (runs.length === 0)
     return <Empty title="No more runs">The end has passed, or the expression never matches again.</Empty>
-  const clock = clockOf(zone)
+  const known = clockOf(zone)
+  const clock = known ?? new Intl.DateTimeFormat('en-GB', { ...PARTS, timeZone: 'UTC' })
   return (
     <>
       {isPaused && <p className="mb-2 text-ready">Paused. Next runs once resumed:</p>}
@@ -25,25 +26,28 @@ export function NextRuns({ runs, zone, isPaused = false }: Props) {
           </li>
         ))}
       </ol>
-      <p className="mt-2 text-xs text-soft">Times in {zone}</p>
+      <p className="mt-2 text-xs text-soft">
+        {known === null ? `Times in UTC: this browser does not know ${zone}` : `Times in ${zone}`}
+      </p>
     </>
   )
 }
 
-/** A zone that this browser does not know is shown in UTC; the tooltip has the absolute time. */
-function clockOf(zone: string): Intl.DateTimeFormat {
-  const options = {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  } as const
+const PARTS = {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+} as const
+
+/** Null for a zone that this browser does not know: the server can have newer zones. */
+function clockOf(zone: string): Intl.DateTimeFormat | null {
   try {
-    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone })
+    return new Intl.DateTimeFormat('en-GB', { ...PARTS, timeZone: zone })
   } catch {
-    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC', timeZoneName: 'short' })
+    return null
   }
 }
