@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { inFull } from './support/in-full.ts'
 import { withJobmill } from './support/programs.ts'
 
-const examples = fileURLToPath(new URL('../examples', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const examples = join(root, 'examples')
 const TIMEOUT_MS = 180_000
 
 type Place = 'sqlite' | 'postgres'
@@ -310,6 +311,26 @@ test(
     const ended = await run(join(folder, 'hello.ts'), 'sqlite', {}, folder)
     expectToShow(ended, ["{ sent: 'ada@example.com' }"])
     expect(readdirSync(folder)).toContain('jobs.db')
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'the tour of README.md runs as it is pasted, and again',
+  async () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const [, program = ''] = /^## Tour$[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
+    // Inside the repository, so that pg and zod resolve, and ignored by git.
+    mkdirSync(join(root, 'reports'), { recursive: true })
+    const folder = mkdtempSync(join(root, 'reports/tour-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(folder, 'tour.ts'), program.replace('port: 8787', 'port: 0'))
+    for (let runs = 0; runs < 2; runs += 1)
+      expectToShow(await run(join(folder, 'tour.ts'), 'postgres', {}, folder), [
+        "{ sent: 'ada@example.com' }",
+        'http://127.0.0.1:',
+      ])
   },
   TIMEOUT_MS,
 )
