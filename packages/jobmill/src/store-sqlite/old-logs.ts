@@ -22,8 +22,8 @@ export function listsLocks({ database }: FilePaths): boolean {
 }
 
 /**
- * Whether this process, which has the database open, uses the logs at its path. True where the system does not
- * list descriptors, or lists them without the database.
+ * Whether this process, which has the database open, uses the logs at its path. True where the system does
+ * not list descriptors, or lists them without the database.
  */
 export function usesCurrentLogs(paths: FilePaths): boolean {
   return descriptorsOf(process.pid) === null || !usesOldLogs(process.pid, paths)
