@@ -3,16 +3,16 @@
  * off. Also matches objects as Node, Python and Ruby print them, and name-value pairs. Each character is read
  * a bounded number of times.
  */
-import { jsonValueAt, type Quoting } from './redact-json-value.ts'
+import { endOfLines, jsonValueAt, type Quoting, withoutPrefix } from './redact-json-value.ts'
 import { NAMES, type SecretTest, VALUES, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
 
 /**
- * A quoted key, which may be escaped, or a plain name before a quoted or bracketed value, followed by a colon
- * or another assignment: `"password": …`, `d["password"] = …`.
+ * A quoted key, which may be escaped, or a plain name before a quoted or bracketed value or a class name,
+ * followed by a colon or another assignment: `"password": …`, `d["password"] = …`.
  */
 const KEY =
-  /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}\]?\s{0,8}(?::|=>|=(?!=))\s{0,8}|(?<![\w"'\\-])([\w-]{1,64})(?:\s{0,8}(?::=?|=>)\s{0,8}|\s{1,8}=\s{0,8}|=\s{1,8})(?=\\{0,63}["']|[[{])/g
+  /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}\]?\s{0,8}(?::|=>|=(?!=))\s{0,8}|(?<![\w"'\\-])([\w-]{1,64})(?:\s{0,8}(?::=?|=>)\s{0,8}|\s{1,8}=\s{0,8}|=\s{1,8})(?=\\{0,63}["'`]|[[{]|[A-Z][\w$]{0,63}[( ]|[bruBRU]{1,2}["']|<[A-Z])/g
 
 /** An object that encloses the current key. */
 interface OpenObject {
@@ -52,8 +52,10 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
   function hide(name: string, start: number, quoting: Quoting, limit?: number): number | null {
     const value = jsonValueAt(text, start, quoting, limit)
     if (value === null || !isSecret(name, valueOf(text.slice(start, value.end)))) return null
-    ranges.push({ start, ...value })
-    return value.end
+    // Values before a place end there, so that nested ones are not read once for each level.
+    const end = limit === undefined ? endOfLines(text, value.end, quoting) : value.end
+    ranges.push({ start, ...value, end })
+    return end
   }
 
   /**
@@ -61,7 +63,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
    * because nested values would be read once for each level.
    */
   function hideBefore(place: number, name: string, { start, quoting }: Begun): void {
-    if (!/[[{]/.test(text[start] ?? '')) {
+    if (!/[[{]/.test(text[withoutPrefix(text, start)] ?? '')) {
       hide(name, start, quoting, place)
       return
     }

@@ -12,6 +12,17 @@ export interface JsonValue {
   readonly mark: string
 }
 
+const QUOTE = /["'`]/
+/** Between the lines of a long text. A line break may be escaped. */
+const PLUS = /(?:\s|\\{1,8}[nrt]){0,200}\+(?:\s|\\{1,8}[nrt]){0,200}/y
+/**
+ * What Node prints before brackets (`Config {`, `Map(1) {`, `[Object: null prototype] {`), and Python before
+ * quotes (`b'x'`).
+ */
+const PREFIX =
+  /(?:[A-Z][\w$]{0,63}(?:\(\d{1,10}\))? (?:\[[\w.: ()]{1,64}\] )?|\[[\w.: ()]{1,64}\] )(?=\{)|[A-Z][\w$]{0,63}\(\d{1,10}\) (?=\[)|[bruBRU]{1,2}(?=["'])/y
+const BUFFER = /<[A-Z]\w{0,63} [^>\r\n]*>?/y
+
 /** Null if no value starts here. Reads nothing from `limit` on, so that callers can bound the time. */
 export function jsonValueAt(
   text: string,
@@ -20,21 +31,47 @@ export function jsonValueAt(
   limit = text.length,
 ): JsonValue | null {
   const { escapes } = key
-  const first = text[start + escapes.length] ?? ''
-  if (/["']/.test(first) && text.startsWith(escapes, start))
+  const from = withoutPrefix(text, start)
+  const first = text[from + escapes.length] ?? ''
+  if (QUOTE.test(first) && text.startsWith(escapes, from))
     return {
-      end: endOfText(text, start + escapes.length + 1, { escapes, quote: first }, limit),
+      end: endOfText(text, from + escapes.length + 1, { escapes, quote: first }, limit),
       mark: `${escapes}${first}`,
     }
   const mark = `${escapes}${key.quote}`
-  if (/[[{]/.test(text[start] ?? '')) return { end: endOfBrackets(text, start, key, limit), mark }
-  const scalar = /-?\d[\d.eE+-]*/y
-  scalar.lastIndex = start
-  return scalar.test(text) ? { end: scalar.lastIndex, mark } : null
+  if (/[[{]/.test(text[from] ?? '')) return { end: endOfBrackets(text, from, key, limit), mark }
+  const buffer = endOf(BUFFER, text, start)
+  if (buffer !== null) return { end: Math.min(buffer, limit), mark }
+  const scalar = endOf(/-?\d[\d.eE+-]*/y, text, start)
+  return scalar === null ? null : { end: scalar, mark }
+}
+
+/** The end of a match that starts here. */
+export function endOf(pattern: RegExp, text: string, start: number): number | null {
+  const from = new RegExp(pattern)
+  from.lastIndex = start
+  return from.test(text) ? from.lastIndex : null
+}
+
+/** The start of the value itself: `{` of `Config {`. */
+export function withoutPrefix(text: string, start: number): number {
+  return endOf(PREFIX, text, start) ?? start
+}
+
+/** The end of the last line of a long text as Node prints it: `'a\n' +` and `'b'`. */
+export function endOfLines(text: string, firstEnd: number, { escapes }: Quoting): number {
+  let end = firstEnd
+  for (;;) {
+    const next = endOf(PLUS, text, end)
+    if (next === null || !text.startsWith(escapes, next)) return end
+    const quote = text[next + escapes.length] ?? ''
+    if (!QUOTE.test(quote)) return end
+    end = endOfText(text, next + escapes.length + 1, { escapes, quote }, text.length)
+  }
 }
 
 /** The position after the closing quote, or the end of a text that was cut off. */
-function endOfText(text: string, start: number, quoting: Quoting, limit: number): number {
+export function endOfText(text: string, start: number, quoting: Quoting, limit: number): number {
   for (let at = start; at < limit; at += 1)
     if (text[at] === quoting.quote && isDelimiter(text, at, start, quoting)) return at + 1
   return limit
@@ -56,8 +93,8 @@ function endOfBrackets(text: string, start: number, quoting: Quoting, limit: num
     const character = text[at]
     if (character === '[' || character === '{') depth += 1
     else if (character === ']' || character === '}') depth -= 1
-    else if (character === quoting.quote && isDelimiter(text, at, start, quoting))
-      at = endOfText(text, at + 1, quoting, limit) - 1
+    else if (character !== undefined && QUOTE.test(character) && isDelimiter(text, at, start, quoting))
+      at = endOfText(text, at + 1, { ...quoting, quote: character }, limit) - 1
     if (depth === 0) return at + 1
   }
   return limit

@@ -3,11 +3,12 @@
 /** The default patterns. Extend them with your own keys: `redact: [...SECRET_KEYS, /ssn/i]`. */
 export const SECRET_KEYS: readonly RegExp[] = [
   /pass(?:word|wd|phrase|code|key)|pswd/i,
+  /(?<![a-z])pass[-_. ](?:word|wd|phrase|code|key)/i,
   // Only as a separate or last word: db_pass and dbPass, but not compass.
   /(?:^|[-_. ])(?:pass|pwd?)$/i,
-  /[a-z0-9](?:Pass|Pwd?)$/,
+  /[a-z0-9](?:Pass|Pwd?|PWD?)$/,
   /(?:^|[-_. ])(?:db|pg|mysql|redis|smtp|user|root|admin)pass$/i,
-  /^pin$/i,
+  /^pin(?:[-_. ]?code)?$/i,
   /(?:^|[-_. ])(?:t?otp|(?:otp|mfa|2fa)[-_. ]?code)$/i,
   /[a-z0-9](?:T?OTP|Otp)$/,
   /session[-_. ]?(?:id|key)$/i,
@@ -23,7 +24,7 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /[a-z0-9]D(?:sn|SN)$/,
   /conn(?:ection)?[-_. ]?str(?:ing)?s?$/i,
   /(?:api|private)[-_. ]?key/i,
-  /(?:access|account|signing|encryption|master|ssh)[-_. ]?keys?$/i,
+  /(?:access|account|signing|encryption|master|ssh|hmac)[-_. ]?keys?$/i,
   /authori[sz]ation/i,
   /cookie/i,
   /credential|(?:^|[-_. ])creds$/i,
@@ -89,6 +90,6 @@ function isHarmless(key: string, value: unknown): boolean {
 
 /** Interprets a value in a text, so that harmless values are recognized there too. */
 export function valueOf(text: string): unknown {
-  if (/^(?:true|false|null|undefined)$/i.test(text)) return null
+  if (/^(?:true|false|null|undefined|none|nil)$/i.test(text)) return null
   return /^\d+$/.test(text) ? Number(text) : text
 }

@@ -2,7 +2,7 @@
  * Hides secrets in lists inside a text: pairs (`[["password","x"]]`) and command arguments
  * (`["--password","x"]`).
  */
-import { jsonValueAt } from './redact-json-value.ts'
+import { jsonValueAt, withoutPrefix } from './redact-json-value.ts'
 import { type SecretTest, valueOf } from './redact-keys.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
 
@@ -22,7 +22,7 @@ export function hideInLists(text: string, isSecret: SecretTest): string {
     // The rules for parsed lists apply: the argument of an option is a string, and a pair has two elements.
     // The first character decides before the value is read, because nested brackets would be read again for
     // each level. For the same reason, nested values of pairs are always hidden.
-    const isNested = /[[{]/.test(text[start] ?? '')
+    const isNested = /[[{]/.test(text[withoutPrefix(text, start)] ?? '')
     if (isOption && (isNested || /[\d-]/.test(text[start] ?? ''))) continue
     const value = jsonValueAt(text, start, { escapes, quote })
     if (value === null || (!isOption && !isNested && !isLast(text, value.end))) continue

@@ -2,6 +2,7 @@
  * Hides credentials in a text: in URLs, assignments (`password=…`), headers and settings (`password: …`),
  * command options, after `Bearer`, and in embedded JSON.
  */
+import { hideAuthorization } from './redact-authorization.ts'
 import { hideInJson } from './redact-json-text.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideInLists } from './redact-list-text.ts'
@@ -12,10 +13,21 @@ import { hidePrivateKeys, hideTokens } from './redact-tokens.ts'
  * Every expression here runs in linear time: repetitions are bounded, or end where the next match may start.
  */
 export function hideCredentials(text: string, isSecret: SecretTest): string {
+  const plain = text.replaceAll(COLORS, '')
+  const hidden = hideInPlain(plain, isSecret)
+  // Keeps the colors unless something is hidden.
+  return hidden === plain ? text : hidden
+}
+
+/** Terminal colors, which may stand between a name and its value. They may be escaped. */
+const COLORS = /(?:\u001B|\\{1,8}u001b|\\{1,8}x1b)\[[\d;]{0,32}m/gi
+
+function hideInPlain(text: string, isSecret: SecretTest): string {
   const steps = [
     hidePrivateKeys,
     hideInJson,
     hideInLists,
+    hideAuthorization,
     hideUsers,
     hideParameters,
     hideAssignments,
@@ -60,11 +72,12 @@ function hideParameters(text: string, isSecret: SecretTest): string {
 
 /**
  * Forms, connection strings, environments and log lines: `user=ada password=x`, `Host=db;Password=x`,
- * `password = x`. A quoted value may be cut off. A quote before a letter is part of the value
- * (`password=a"b`); a closing quote is followed by something else.
+ * `password = x`, unless another assignment follows (`password= user=ada`). A quoted value may be cut off.
+ * A quote before a letter is part of the value (`password=a"b`); a closing quote is followed by something
+ * else.
  */
 const ASSIGNMENT =
-  /(^|[\s;,|({["'])([^=&?#;,|(){}\s"'<>]{1,64})(=(?!=)|[ \t]{1,8}=[ \t]{1,8})((?:"[^"]*"?|'[^']*'?)[\w]*|(?=[^\s&#;"'<>])[^\s&#;"'<>]*(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000})/g
+  /(^|[\s;,|({["'])([^=&?#;,|(){}\s"'<>]{1,64})(=(?!=)|=[ \t]{1,8}(?![\w.-]{1,64}=[\w"'])|[ \t]{1,8}=(?![=~])[ \t]{0,8})((?:"[^"]*"?|'[^']*'?)[\w]*|(?=[^\s&#;"'<>])[^\s&#;"'<>]*(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000})/g
 
 function hideAssignments(text: string, isSecret: SecretTest): string {
   if (!text.includes('=')) return text

@@ -18,7 +18,8 @@ const SECRETS = `
   SENTRY_DSN connectionString connection_string connStr apiKey api_key X-Api-Key accessKey
   AWS_SECRET_ACCESS_KEY privateKey signingKey sshKey encryption_key authorization Proxy-Authorization
   cookie Set-Cookie credentials otp totp user_otp loginOtp mfaCode sessionId session_id sessionKey token_value
-  tokenHash refresh_token_v2 pswd dbpass pgpass userpass creds dbCreds aws_creds accountKey account_key authHeader`
+  tokenHash refresh_token_v2 pswd dbpass pgpass userpass creds dbCreds aws_creds accountKey account_key authHeader
+  pass_phrase pass-phrase pass_word dbPW dbPWD hmacKey hmac_key pinCode pin_code`
   .trim()
   .split(/\s+/)
 
@@ -27,7 +28,8 @@ const HARMLESS = `
   dedupeKey orderKey publicKey primaryKey foreignKey keyName hotkey turkey secretary secretariat author
   authors authority authenticated tokenizer tokenCount spin pinned shipping opinion pwnedAt dsnView
   string connections accessKeyId masterKeyboard value name text session sessions
-  sessionCount adopt option tokenValuation screds accounts account keyAccount authorHeader overpass bypass2 sacred`
+  sessionCount adopt option tokenValuation screds accounts account keyAccount authorHeader overpass bypass2 sacred
+  compass_key bypass_code pinCodes hmac spinCode`
   .trim()
   .split(/\s+/)
 
@@ -203,7 +205,7 @@ const LEAKS: readonly (readonly [input: unknown, redacted: unknown])[] = [
   ['pin: 1234', 'pin: (hidden)'],
   ['Authorization: Basic YWRhOng=', 'Authorization: Basic (hidden)'],
   ['authorization: Token x\nAccept: a', 'authorization: Token (hidden)\nAccept: a'],
-  ['Authorization: Digest username="ada", response="x"', 'Authorization: (hidden)'],
+  ['Authorization: Digest username="ada", response="x"', 'Authorization: Digest (hidden)'],
   ['Cookie: session=x; theme="dark"\nAccept: a', 'Cookie: (hidden)\nAccept: a'],
   ['Set-Cookie: sid=x; Path=/', 'Set-Cookie: (hidden)'],
   ['curl -H "Cookie: session=x" -v', 'curl -H "Cookie: (hidden)" -v'],
