@@ -32,6 +32,16 @@ export function checkObjectKeys(
   for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, value, field, listed)
 }
 
+/** For selections: ignoring an undefined key would apply the action to more than the caller meant. */
+export function checkNoUndefined(selection: object, field: string): void {
+  for (const [key, value] of Object.entries(selection))
+    if (value === undefined)
+      throw new JobmillError('OPTION_INVALID', 'is undefined, so the action would apply to more', {
+        field: pathOf(field, key),
+        fix: `Pass a value, or omit ${key}`,
+      })
+}
+
 /** One error for each unknown key. */
 export function unknownKeys(value: object, field: string, known: readonly string[]): JobmillError[] {
   return Object.keys(value).flatMap((key) =>

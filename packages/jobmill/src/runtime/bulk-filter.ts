@@ -1,7 +1,7 @@
 /** Selects the jobs of a bulk action: by list filter, by error fingerprint, or by id. */
 import { JobmillError, quote } from '../job/errors.ts'
 import { FINGERPRINT, fingerprintOf } from '../job/fingerprint.ts'
-import { checkObject } from '../job/known-keys.ts'
+import { checkNoUndefined, checkObject } from '../job/known-keys.ts'
 import type { JobState } from '../job/state.ts'
 import { checkIds } from '../store/check-requests.ts'
 import { type JobFilter, namesOf } from '../store/job-list.ts'
@@ -35,6 +35,7 @@ const NAMED_BATCH = 100
 
 export function checkBulkFilter(given: BulkFilter): BulkFilter {
   checkObject(given, 'filter', "{ queue: 'mail', state: 'dead' }")
+  checkNoUndefined(given, 'filter')
   const { fingerprint, ids, ...filter } = given
   splitFilter(filter)
   if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint)))

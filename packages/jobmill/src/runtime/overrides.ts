@@ -1,6 +1,6 @@
 /** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
 import { JobmillError, quote } from '../job/errors.ts'
-import { checkObjectKeys, nearest } from '../job/known-keys.ts'
+import { checkNoUndefined, checkObjectKeys, nearest } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
 import { optionKeys, optionName, optionNames, optionValue } from '../job/option-names.ts'
@@ -27,9 +27,9 @@ export interface OverrideView {
 
 /** Selects overrides: all, those of one queue, limit or schedule, or one option of it. */
 export interface OverrideSelection {
-  readonly what?: Overridable | undefined
-  readonly name?: string | undefined
-  readonly option?: string | undefined
+  readonly what?: Overridable
+  readonly name?: string
+  readonly option?: string
 }
 
 /** The author of a change, for the list of overrides (default: the label of this process). */
@@ -107,6 +107,7 @@ function overrideView(one: OverrideRecord): OverrideView {
 
 function checkSelection(selection: OverrideSelection): OverrideSelection {
   checkObjectKeys(selection, 'selection', ['what', 'name', 'option'])
+  checkNoUndefined(selection, 'selection')
   const { what, name, option } = selection
   if (what !== undefined) checkOneOf(what, 'what', OVERRIDABLE)
   if (name !== undefined) checkString(name, 'name')

@@ -43,6 +43,24 @@ describe.each(subjects)('bulk actions on $name', ({ name, mill: create }) => {
     expect(counts).toMatchObject({ dead: 703, done: 2 })
   })
 
+  test('S low a bulk action with an undefined key in its filter changes no job', async () => {
+    const mill = await create({ jobs: [job] })
+    await mill.enqueueMany(job, many(2, 'done', { delay: '1h' }))
+    for (const key of ['queue', 'kind', 'tags', 'state', 'ids', 'fingerprint'])
+      for (const act of ['cancel', 'delete', 'run-now', 'retry'] as const) {
+        const refused = {
+          code: 'OPTION_INVALID',
+          field: `filter.${key}`,
+          fix: `Pass a value, or omit ${key}`,
+        }
+        const filter = { [key]: undefined }
+        expect(await rejection(() => mill.bulk.run(act, filter))).toMatchObject(refused)
+        expect(await rejection(() => mill.bulk.preview(act, filter))).toMatchObject(refused)
+        expect(await rejection(() => mill.bulk.upToNow(filter))).toMatchObject(refused)
+      }
+    expect(await mill.count({ state: 'scheduled' })).toMatchObject({ jobs: 2 })
+  })
+
   test('cancel fires the signals of running jobs, and emits events for waiting ones', async () => {
     const mill = await create({ jobs: [job] })
     const running = await mill.enqueue(job, 'hold')

@@ -202,6 +202,22 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject(error)
   })
 
+  test('S low a selection with an undefined key resets nothing', async () => {
+    const store = await create({ jobs: [quick], queues: { mail: { workers: 2 } } })
+    await store.changeQueue('mail', { workers: 3 })
+    for (const selection of [
+      { what: undefined },
+      { what: 'queue', name: undefined },
+      { what: 'queue', name: 'mail', option: undefined },
+    ])
+      expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject({
+        code: 'OPTION_INVALID',
+        field: `selection.${Object.keys(selection).at(-1)}`,
+        fix: `Pass a value, or omit ${Object.keys(selection).at(-1)}`,
+      })
+    expect(await store.overrides()).toHaveLength(1)
+  })
+
   test('N1 a deleted schedule of code is listed and logged, survives deploys, and runs again at once after a reset', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }

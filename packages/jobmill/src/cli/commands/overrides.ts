@@ -5,6 +5,7 @@ import type { OverrideView } from '../../runtime/overrides.ts'
 import { type Command, EXIT } from '../command.ts'
 import { confirm, YES } from '../confirm.ts'
 import { type Cell, table } from '../table.ts'
+import { omitUndefined } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 
 const HEADS = ['type', 'name', 'option', 'value', 'code', 'by', 'at']
@@ -38,7 +39,7 @@ export const overridesReset: Command = {
     const [word, name, option] = parsed.words
     const what = word === undefined ? undefined : checkOneOf(word, 'what', OVERRIDABLE)
     return withMill(parsed, async (mill) => {
-      const selection = { what, name, option }
+      const selection = omitUndefined({ what, name, option })
       if (name === undefined && !(await confirm(question(what), parsed, terminal))) {
         terminal.err('nothing was reset')
         return EXIT.refused
