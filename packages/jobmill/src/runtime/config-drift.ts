@@ -9,9 +9,10 @@ import {
   NO_OVERRIDES,
   type Overridable,
   type OverrideRecord,
+  type Overrides,
   type Stamp,
 } from '../job/overrides.ts'
-import { queueBase } from '../job/queue-sources.ts'
+import { effectiveQueue, queueBase } from '../job/queue-sources.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
@@ -41,24 +42,28 @@ export async function drift(
   ])
   return [
     ...declared.flatMap(({ name, settings: named }) => {
-      const stored = queues.find((one) => one.name === name)
       const code = queueBase({ code: named })
-      return compare(
-        { what: 'queue', name, named, code, stored: stored ?? code, overrides },
-        Object.keys(code),
-      )
+      const stored = queues.find((one) => one.name === name) ?? code
+      const set = overridesOf('queue', name, overrides)
+      // A base in code follows a shorter max of an operator, so it is not drift of its own.
+      const follows = effectiveQueue({ code: named, overrides: set })
+      const options = Object.keys(code).filter((key) => key in set || !isSame(follows, stored, key))
+      return compare({ what: 'queue', name, named, code, stored, overrides }, options)
     }),
     ...limits.flatMap(({ name, settings: named }) => {
       const code = effectiveLimit({ code: named, overrides: NO_OVERRIDES })
       const stored = known.find((one) => one.name === name)?.settings ?? code
-      const own = overrides.filter((one) => one.what === 'limit' && one.name === name)
-      const set = Object.fromEntries(own.map(({ option, value, by, at }) => [option, { value, by, at }]))
+      const set = overridesOf('limit', name, overrides)
       const follows = effectiveLimit({ code: named, overrides: set })
       // A default burst follows an overridden rate, so it is not drift of its own.
       const options = Object.keys({ ...code, ...stored }).filter(
-        (key) => key !== 'type' && (key in set || !isSameValue(valueOf(follows, key), valueOf(stored, key))),
+        (key) => key !== 'type' && (key in set || !isSame(follows, stored, key)),
       )
-      return compare({ what: 'limit', name, named, code, stored, overrides }, options)
+      // For the same reason, the reset of a burst applies the default of the overridden rate.
+      const { burst: _, ...others } = set
+      const burst = valueOf(effectiveLimit({ code: named, overrides: others }), 'burst')
+      const afterReset = 'burst' in set ? { ...code, burst } : code
+      return compare({ what: 'limit', name, named, code: afterReset, stored, overrides }, options)
     }),
     ...schedules.flatMap(({ name, code, operator, live }) => {
       if (code === null) return []
@@ -95,12 +100,9 @@ function compare(
   options: readonly string[],
 ): ConfigDrift[] {
   return options
-    .filter((option) => !isSameValue(valueOf(code, option), valueOf(stored, option)))
+    .filter((option) => !isSame(code, stored, option))
     .map((option) => {
-      const own = overrides.filter((one) => one.what === what && one.name === name)
-      const of = (named: string): OverrideRecord | undefined => own.find((one) => one.option === named)
-      // An overridden max also lowers a base in code that is longer.
-      const by = of(option) ?? (option === 'backoffBaseMs' ? of('backoffMaxMs') : undefined)
+      const by = overridesOf(what, name, overrides)[option]
       return {
         what,
         name,
@@ -111,6 +113,15 @@ function compare(
         override: by === undefined ? null : { by: by.by, at: by.at },
       }
     })
+}
+
+function overridesOf(what: Overridable, name: string, all: readonly OverrideRecord[]): Overrides {
+  const own = all.filter((one) => one.what === what && one.name === name)
+  return Object.fromEntries(own.map(({ option, value, by, at }) => [option, { value, by, at }]))
+}
+
+function isSame(a: object, b: object, option: string): boolean {
+  return isSameValue(valueOf(a, option), valueOf(b, option))
 }
 
 function valueOf(of: object, option: string): unknown {

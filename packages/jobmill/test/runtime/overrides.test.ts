@@ -202,6 +202,30 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject(error)
   })
 
+  test('S low the log names only overridden options, and the values that a reset applies', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    const code = (base: string): Code => ({
+      queues: { mail: { backoff: { base, max: '1h' } } },
+      limits: { smtp: { rate: 8 } },
+    })
+    await deploy(at, code('10s'))
+    await store.changeQueue('mail', { backoff: { max: '1m' } })
+    await store.limits.change('smtp', { rate: 49, burst: 5 })
+    const lines = await deploy(at, code('5m'), async (_, logged) => [...logged])
+    const drift = lines?.filter((line) => /^(?:queue|limit) /.test(line))
+    const said = drift?.map((line) => line.replace(/ \(override by .*?\)/, ''))
+    const reset = 'Run "jobmill overrides reset'
+    expect(said).toEqual([
+      `queue mail: backoff.max is 1m, code says 1h. ${reset} queue mail backoff.max" to use the value in code.`,
+      `limit smtp: rate is 49, code says 8. ${reset} limit smtp rate" to use the value in code.`,
+      `limit smtp: burst is 5, the default is 49. ${reset} limit smtp burst" to use the default.`,
+    ])
+    const [burst] = await store.resetOverrides({ what: 'limit', name: 'smtp', option: 'burst' })
+    expect(burst).toMatchObject({ option: 'burst', code: 49 })
+    expect(await smtpOf(store)).toMatchObject({ amount: 49, burst: 49 })
+  })
+
   test('S low a selection with an undefined key resets nothing', async () => {
     const store = await create({ jobs: [quick], queues: { mail: { workers: 2 } } })
     await store.changeQueue('mail', { workers: 3 })
