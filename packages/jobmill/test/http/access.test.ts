@@ -519,6 +519,15 @@ describe('limits on size and rate', () => {
     expect((await ask('operator')).status).toBe(200)
   })
 
+  test('S low the files of Mission Control do not count against the rate of anonymous callers', async () => {
+    const { url } = await bench(memory(), { tokens: TOKENS, anonymousPerSecond: 1, platform: STOPPED })
+    const files = Array.from({ length: 100 }, () => request(url, 'GET', '/'))
+    expect(new Set((await Promise.all(files)).map(({ status }) => status))).toEqual(new Set([200]))
+    const ask = async (): Promise<number> => (await request(url, 'GET', '/api/queues')).status
+    expect([await ask(), await ask(), await ask()]).toEqual([401, 401, 429])
+    expect((await request(url, 'GET', '/')).status).toBe(200)
+  })
+
   test('a caller that guesses tokens gets 429', async () => {
     const { url } = await bench(memory(), { tokens: TOKENS, platform: STOPPED })
     const guesses = Array.from({ length: 100 }, (_, n) =>
