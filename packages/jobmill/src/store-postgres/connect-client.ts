@@ -35,6 +35,16 @@ export async function connectClient(
   await client.connect()
 }
 
+/** True until the password function has answered. */
+export function asksForPassword(client: pg.Client): boolean {
+  return typeof (client as unknown as { readonly password: unknown }).password === 'function'
+}
+
+/** For callers whose own deadline ends before that of the password function. */
+export function passwordLate(waitMs: number): JobmillError {
+  return passwordError(`the password function did not answer within ${waitMs} ms`, {})
+}
+
 async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
   let answer: unknown
   try {

@@ -30,7 +30,7 @@ const SAID: readonly (readonly [RegExp, string, string])[] = [
   [
     /does not support SSL/i,
     'the server does not support TLS',
-    'Remove sslmode from the database URL, or enable TLS on the server',
+    'Omit the option ssl, remove sslmode from the database URL, or enable TLS on the server',
   ],
 ]
 

@@ -5,7 +5,7 @@
 import type pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { PoolUsage } from '../store/resources.ts'
-import { connectClient } from './connect-client.ts'
+import { asksForPassword, connectClient, passwordLate } from './connect-client.ts'
 import { closeSocket, endSoon } from './end-client.ts'
 import { type Address, newClient } from './server-address.ts'
 
@@ -145,12 +145,17 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     if (free.length > 0) sweep = platform.timer(IDLE_MS, endIdle, { unref: true })
   }
 
+  function lateError(): Error {
+    if (open.size > 0) return new Error(`no connection was free within ${waitMs} ms`)
+    const isAsking = [...coming.values()].some((client) => client !== null && asksForPassword(client))
+    return isAsking ? passwordLate(waitMs) : new Error(`no connection was opened within ${waitMs} ms`)
+  }
+
   function wait(): Promise<pg.Client> {
     return new Promise((resolve, reject) => {
       const timer = platform.timer(waitMs, () => {
         waiting.splice(waiting.indexOf(one), 1)
-        const what = open.size === 0 ? 'no connection was opened' : 'no connection was free'
-        reject(new Error(`${what} within ${waitMs} ms`))
+        reject(lateError())
       })
       arrivals += 1
       const one: Waiting = {

@@ -334,6 +334,24 @@ describe('postgres: connection settings', () => {
     await eventually(() => store.counts())
   })
 
+  test('S low a password function that never settles is named in the error', async () => {
+    const connection = { ...CONNECTION, port: server.port, user: 'app' }
+    const password = (): Promise<string> => new Promise(() => {})
+    const store = postgres({ connection, password, deadline: '1s', notifier: false })
+    onTestFinished(() => store.close())
+    const error = await rejection(() => store.open())
+    expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', field: 'password', retryable: true })
+    expect(error.message).toContain('password: the password function did not answer within 1000 ms')
+  })
+
+  test('S low without TLS on the server, the error names the option ssl', async () => {
+    const store = postgres({ connection: { ...CONNECTION, port: server.port }, ssl: true, notifier: false })
+    onTestFinished(() => store.close())
+    const error = await rejection(() => store.open())
+    expect(error).toMatchObject({ code: 'STORE_REFUSED' })
+    expect(error.message).toContain('the server does not support TLS. Omit the option ssl, remove sslmode')
+  })
+
   test('H6 unknown keys of `connection` are refused with the nearest name', () => {
     const options = { ...CONNECTION, pasword: 'secret' } as typeof CONNECTION
     expect(() => postgres({ connection: options })).toThrow(/connection\.pasword.*Did you mean "password"/)
