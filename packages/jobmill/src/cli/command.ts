@@ -51,9 +51,9 @@ export const EXIT = {
   failed: 1,
   /** The command line is invalid. Nothing was changed. */
   usage: 2,
-  /** The target does not exist, or its state does not allow the change. */
+  /** The target does not exist, its state or schema does not allow the change, or the user declined it. */
   refused: 3,
-  /** The database cannot be reached, or refused the connection. */
+  /** The database cannot be reached or used, or refused the connection. */
   unavailable: 4,
 } as const
 

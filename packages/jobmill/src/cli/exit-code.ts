@@ -2,7 +2,10 @@
 import { type ErrorCode, isJobmillError } from '../job/errors.ts'
 import { EXIT } from './command.ts'
 
+/** All other errors come from the arguments or the config. */
 const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
+  ATTEMPT_ENDED: EXIT.failed,
+  DATA_REFUSED: EXIT.failed,
   JOB_CANCELLED: EXIT.failed,
   JOB_DEAD: EXIT.failed,
   JOB_UNKNOWN: EXIT.refused,
@@ -14,9 +17,19 @@ const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   SCHEDULE_EXISTS: EXIT.refused,
   SCHEDULE_UNKNOWN: EXIT.refused,
   DUTY_UNKNOWN: EXIT.refused,
+  LEASE_LOST: EXIT.failed,
+  MILL_STOPPED: EXIT.failed,
+  OVERLOADED: EXIT.failed,
+  RESULT_TIMEOUT: EXIT.failed,
+  SCHEMA_CHANGED: EXIT.refused,
+  SCHEMA_NEWER: EXIT.refused,
+  SCHEMA_OUTDATED: EXIT.refused,
   STORE_BUSY: EXIT.unavailable,
+  STORE_CLOSED: EXIT.failed,
   STORE_REFUSED: EXIT.unavailable,
   STORE_UNAVAILABLE: EXIT.unavailable,
+  STORE_UNSUPPORTED: EXIT.unavailable,
+  TX_ROLLED_BACK: EXIT.failed,
   OUTCOME_UNKNOWN: EXIT.failed,
 }
 

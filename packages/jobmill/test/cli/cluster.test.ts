@@ -85,7 +85,7 @@ describe('the cluster on sqlite', () => {
       after: { settings: { type: 'concurrency', most: 5 } },
     })
     const no = await call(at, ['limits', 'delete', 'smtp'], false)
-    expect(no).toMatchObject({ code: 1, out: 'delete smtp (--rate 100 --per 1m --burst 10)? [y/N] ' })
+    expect(no).toMatchObject({ code: 3, out: 'delete smtp (--rate 100 --per 1m --burst 10)? [y/N] ' })
     expect((await call(at, ['limits', 'delete', 'smtp'], true)).out).toContain('deleted smtp\n')
     expect((await call(at, ['limits', 'list'])).out).toMatch(/^db +--concurrency 5 +5 +0 +- +- +-$/m)
   })

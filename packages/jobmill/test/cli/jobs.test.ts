@@ -183,7 +183,7 @@ describe('jobs on sqlite', () => {
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled', error: 'no' })
   })
 
-  test('a bulk action counts the jobs first, and changes them only after confirmation', async () => {
+  test('S low a bulk action counts the jobs first, changes them only after confirmation, and exits with 3 without it', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(3, 'later', LATER))
     const cancel = ['jobs', 'cancel', '--kind', 'b']
@@ -194,7 +194,7 @@ describe('jobs on sqlite', () => {
     )
     const no = await call(at, cancel, false)
     expect(no).toEqual({
-      code: 1,
+      code: 3,
       out: '3 jobs to cancel: 3 scheduled\ncontinue? [y/N] ',
       err: 'nothing was changed\n',
     })

@@ -99,7 +99,7 @@ describe('schedules on sqlite', () => {
     const skipped = await call(at, ['schedules', 'trigger', 'daily'])
     const asked = await call(at, ['schedules', 'delete', 'daily'])
     const no = await call(at, ['schedules', 'delete', 'daily'], false)
-    expect([again.code, skipped.code, asked.code, no.code]).toEqual([3, 3, 2, 1])
+    expect([again.code, skipped.code, asked.code, no.code]).toEqual([3, 3, 2, 3])
     expect(again.err).toBe(
       'error   NAME: already exists (got "daily"). Run "jobmill schedules delete daily" first, use another name, or change the code that defines it.\n',
     )

@@ -21,7 +21,7 @@ export const limitsDelete: Command = {
       if (limit === undefined) throw unknownLimit(name)
       if (!(await confirm(`delete ${name} (${limitText(limit.settings)})?`, parsed, terminal))) {
         terminal.err('nothing was deleted')
-        return EXIT.failed
+        return EXIT.refused
       }
       const deleted = await mill.limits.delete(name).catch(async (error: unknown) => {
         throw await explainInUse(error, name, mill)

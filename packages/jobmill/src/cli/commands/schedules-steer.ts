@@ -74,7 +74,7 @@ export const schedulesDelete: Command = {
       }
       if (!(await confirm(`delete ${name} (${schedule.text})?`, parsed, terminal))) {
         terminal.err('nothing was deleted')
-        return EXIT.failed
+        return EXIT.refused
       }
       const deleted = await mill.schedules.delete(name, BY_CLI)
       if (parsed.has('json')) terminal.out(JSON.stringify({ name, deleted }))

@@ -21,6 +21,8 @@ export interface ManyJobs {
   readonly reason: string | undefined
 }
 
+const UNCHANGED = 'nothing was changed'
+
 export async function actOnMany(
   mill: Mill,
   many: ManyJobs,
@@ -37,7 +39,10 @@ export async function actOnMany(
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Check with --dry-run, then pass --yes'
-    if (!(await confirm('continue?', parsed, terminal, look))) return nothingDone(terminal)
+    if (!(await confirm('continue?', parsed, terminal, look))) {
+      terminal.err(UNCHANGED)
+      return EXIT.refused
+    }
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
     const isStopped = report === null
     if (isJson)
@@ -46,15 +51,11 @@ export async function actOnMany(
     return isStopped ? EXIT.failed : EXIT.done
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error
-    return nothingDone(terminal)
+    terminal.err(UNCHANGED)
+    return EXIT.failed
   } finally {
     end()
   }
-}
-
-function nothingDone(terminal: Terminal): number {
-  terminal.err('nothing was changed')
-  return EXIT.failed
 }
 
 async function countFirst(
