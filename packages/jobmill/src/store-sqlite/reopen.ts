@@ -153,10 +153,11 @@ function clearLogs(path: string, { connection, files }: Live): void {
     readonly busy: number
   }
   if (busy !== 0) {
-    throw new JobmillError('STORE_UNAVAILABLE', 'the file was replaced while other programs were using it', {
-      field: path,
-      fix: 'Stop the programs that use the file, then retry',
-    })
+    throw new JobmillError(
+      'STORE_UNAVAILABLE',
+      'the file was replaced while a transaction was open in this or another process',
+      { field: path, fix: 'End the transaction, then retry' },
+    )
   }
   for (const log of logs) rmSync(log, { force: true })
 }

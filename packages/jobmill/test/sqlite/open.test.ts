@@ -293,6 +293,27 @@ describe('a sqlite file that changes while it is open', () => {
     assert.isAbove(second?.token ?? 0, first?.token ?? Number.POSITIVE_INFINITY)
   })
 
+  test('S low a replaced file waits for a transaction of this process, and the error says so', async () => {
+    const { file, backup } = await fileWithBackup()
+    const store = await openStore(file)
+    const own = new Database(file)
+    onTestFinished(() => void own.close())
+    own.exec('BEGIN')
+    own.prepare('SELECT count(*) FROM sqlite_schema').get()
+    await store.enqueue([aJob({ kind: 'other', queue: 'other' })])
+    renameSync(backup, file)
+    await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await expect(store.counts()).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      field: file,
+      message: expect.stringContaining(
+        'the file was replaced while a transaction was open in this or another process. End the transaction, then retry.',
+      ) as string,
+    })
+    own.exec('COMMIT')
+    expect(await store.counts()).toHaveLength(1)
+  })
+
   test('D3 P1 P16 a working mill stops claiming, reports it, and resumes on the new file', async () => {
     const { file, backup, before } = await fileWithBackup()
     const events: { readonly type: string; readonly error?: unknown }[] = []
