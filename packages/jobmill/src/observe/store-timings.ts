@@ -1,5 +1,5 @@
 /** Store latency and failures as this process measures them. Timing adds no waits. */
-import { isJobmillError } from '../job/errors.ts'
+import { isDataError } from '../job/errors.ts'
 import { bucketOf, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Notifier, Store } from '../store/store.ts'
@@ -123,7 +123,8 @@ export function storeTimings(platform: Platform): StoreTimings {
         () => ended(verb, began),
         (error: unknown) => {
           ended(verb, began)
-          if (isTrouble(error)) failures += 1
+          // A call that was refused because of its input counts as answered.
+          if (!isDataError(error)) failures += 1
         },
       )
       return call
@@ -152,9 +153,4 @@ export function storeTimings(platform: Platform): StoreTimings {
     },
     totals: () => ({ verbs, failures }),
   }
-}
-
-/** A call that was refused because of its input counts as answered. */
-function isTrouble(error: unknown): boolean {
-  return !isJobmillError(error) || error.retryable
 }

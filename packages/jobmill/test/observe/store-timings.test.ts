@@ -87,10 +87,11 @@ describe('a timed store', () => {
     })
   })
 
-  test('counts failures of the store but not refusals; times both, and both reach the caller', async () => {
+  test('S low counts failures of the store, also a refused login, but not refused input; times both, and both reach the caller', async () => {
     const errors = [
       new JobmillError('STORE_UNAVAILABLE', 'away'),
       new JobmillError('OUTCOME_UNKNOWN', 'lost'),
+      new JobmillError('STORE_REFUSED', 'no permission'),
       new TypeError('broken'),
       new JobmillError('QUEUE_UNKNOWN', 'no such queue'),
     ]
@@ -100,8 +101,8 @@ describe('a timed store', () => {
     const timed = timings.around(store)
     for (const error of errors) await expect(timed.queues()).rejects.toBe(error)
     expect(timings.take()).toEqual({
-      counters: { 'store.failures': 3 },
-      histograms: { 'store.read': histogramOf([0, 0, 0, 0]) },
+      counters: { 'store.failures': 4 },
+      histograms: { 'store.read': histogramOf([0, 0, 0, 0, 0]) },
     })
   })
 

@@ -51,9 +51,11 @@ export function processFamilies(view: ProcessView): Family[] {
       'Rows deleted by retention in this process, by type.',
       [...swept].map(([outcome, value]) => ({ labels: { outcome }, value })),
     ),
-    counter('store_failures_total', 'Calls to the store that failed with a retryable or unexpected error.', [
-      { value: store.failures },
-    ]),
+    counter(
+      'store_failures_total',
+      'Calls to the store that failed because of the database or an unexpected error.',
+      [{ value: store.failures }],
+    ),
     histogram(
       'store_call_seconds',
       'Latency of calls to the store, by verb, including failed calls. Bounds are accurate to 4 %.',
