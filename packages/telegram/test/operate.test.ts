@@ -175,7 +175,7 @@ describe.each(STORES)('operating on %s', (store) => {
     // Deleted jobs are counted.
     await at.gateway.mill?.changeQueue('telegram.counted', { retain: { cancelled: '0s' } })
     await at.gateway.mill?.runDuty('retain')
-    expect(amount(await metrics(), 'jobmill_swept_rows_total{outcome="jobs"}')).toBe(1)
+    expect(amount(await metrics(), 'jobmill_swept_rows_total{outcome="cancelled"}')).toBe(1)
     await at.gateway.mill?.resume('telegram.counted')
   })
 })

@@ -103,7 +103,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   expect(saidBy(chat)).toEqual(['done'])
   await until(async () => expect(await leader()).toBe(mill.instance.id))
   await until(async () => expect(await done()).toBeLessThan(3))
-  const swept = await amount('jobmill_swept_rows_total\\{outcome="jobs"\\}')
+  const swept = await amount('jobmill_swept_rows_total\\{outcome="done"\\}')
   expect(swept).toBeGreaterThanOrEqual(updates.length)
   // No statement deleted all of them at once.
   expect((await passes()) - before).toBeGreaterThanOrEqual(swept / 500)

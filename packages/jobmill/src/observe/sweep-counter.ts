@@ -15,7 +15,9 @@ export function sweepCounter(): SweepCounter {
       if (type !== 'duty-done') return
       const { duty, counts } = event as EventTable['duty-done']
       if (duty !== 'retain') return
-      for (const [what, n] of Object.entries(counts)) totals.set(what, (totals.get(what) ?? 0) + n)
+      // Jobs are counted by their state. Their sum would count each of them twice.
+      const { jobs: _, ...rows } = counts
+      for (const [what, n] of Object.entries(rows)) totals.set(what, (totals.get(what) ?? 0) + n)
     },
   }
 }
