@@ -10,7 +10,8 @@ export type Parts = ReadonlyMap<string, string>
 /** Instructions for restoring an object. */
 export interface SchemaFixes {
   readonly missing: (part: string, made: string) => string
-  readonly other: (part: string, made: string) => string
+  /** `found` is its current definition. */
+  readonly other: (part: string, made: string, found: string) => string
   /** For a column that no migration created. */
   readonly foreign: (part: string) => string
 }
@@ -21,7 +22,11 @@ export function driftDiagnostics(expected: Parts, found: Parts, fixes: SchemaFix
       broken(checkOf(part), `the ${part} is missing`, fixes.missing(part, made)),
     ),
     ...otherParts(expected, found).map(([part, made]) =>
-      broken(checkOf(part), `the ${part} differs from its migration`, fixes.other(part, made)),
+      broken(
+        checkOf(part),
+        `the ${part} differs from its migration`,
+        fixes.other(part, made, found.get(part) ?? ''),
+      ),
     ),
     ...foreignColumns(expected, found).map((part) =>
       warning(checkOf(part), `the ${part} does not belong to Jobmill`, fixes.foreign(part)),

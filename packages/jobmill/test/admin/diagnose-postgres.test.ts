@@ -205,6 +205,32 @@ describe('diagnose on postgres', () => {
     expect(await troubles()).toEqual([])
   })
 
+  test('S low the fix of a different index drops the constraint that it belongs to, and repairs it', async () => {
+    const { run, troubles, sql } = await migrated()
+    await run(
+      `ALTER TABLE jobmill.order_lock DROP CONSTRAINT order_lock_pkey; ALTER TABLE jobmill.order_lock ADD CONSTRAINT order_lock_pkey UNIQUE (order_key, queue_id);
+       DROP INDEX jobmill.tick_served; ALTER TABLE jobmill.tick ADD CONSTRAINT tick_served UNIQUE (at)`,
+    )
+    const problems = await troubles()
+    expect(problems).toMatchObject([
+      {
+        message: 'the index order_lock.order_lock_pkey differs from its migration',
+        fix: containing(sql('ALTER TABLE jobmill.order_lock DROP CONSTRAINT order_lock_pkey; ALTER TABLE')),
+      },
+      {
+        message: 'the index tick.tick_served differs from its migration',
+        fix: containing(
+          sql('ALTER TABLE jobmill.tick DROP CONSTRAINT tick_served; CREATE INDEX CONCURRENTLY'),
+        ),
+      },
+    ])
+    for (const { fix } of problems) {
+      const statements = String(fix).replace(/^[^:]+: /, '')
+      for (const statement of statements.split('; ')) await run(statement)
+    }
+    expect(await troubles()).toEqual([])
+  })
+
   test('reports missing, different and foreign columns, a missing table, and functions', async () => {
     const { run, troubles } = await migrated()
     await run(

@@ -28,13 +28,17 @@ function repairs(sql: (text: string) => string): SchemaFixes {
       if (part.startsWith('sequence ')) return 'Restore a backup: a new sequence would issue numbers again'
       return part.startsWith('function ') ? FUNCTION : 'Restore a backup: its contents are lost'
     },
-    other(part, made) {
+    other(part, made, found) {
       if (part.startsWith('column ')) return `Change ${table(part)}.${nameOf(part)} back to: ${made}`
       if (part.startsWith('trigger '))
         return `Recreate it: DROP TRIGGER ${nameOf(part)} ON ${table(part)}; ${sql(made)}`
       if (!part.startsWith('index '))
         return part.startsWith('function ') ? FUNCTION : `Change it back to ${made}`
-      return `Recreate it: DROP INDEX ${sql(`jobmill.${nameOf(part)}`)}; ${concurrently(sql(made))}`
+      // The server does not drop the index of a constraint.
+      const drop = found.startsWith('ALTER TABLE')
+        ? `ALTER TABLE ${table(part)} DROP CONSTRAINT ${nameOf(part)}`
+        : `DROP INDEX ${sql(`jobmill.${nameOf(part)}`)}`
+      return `Recreate it: ${drop}; ${concurrently(sql(made))}`
     },
     foreign: (part) => `Drop it if it is not needed: ALTER TABLE ${table(part)} DROP COLUMN ${nameOf(part)}`,
   }
