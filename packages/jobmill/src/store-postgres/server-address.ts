@@ -87,19 +87,28 @@ function hasPassword(url: unknown): boolean {
 }
 
 /**
- * The address for LISTEN: the URL, with the password and TLS options of the options, the pool or the
- * connection where it has none. Those of a store URL are not reused. A password belongs to one user, so
- * another user does not get it.
+ * The address for LISTEN: the URL, with the password and TLS options of the options or the store where it has
+ * none. A password belongs to one user, so another user does not get it.
  */
 export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
   const { user, password } = newClient(store) as pg.Client & { readonly password?: Password }
   const isOwn = !hasPassword(url) && ['', user].includes(decodeURIComponent(new URL(url).username))
-  const ssl = typeof store === 'string' || /[?&]ssl/.test(url) ? undefined : store.ssl
+  const settings = typeof store === 'string' ? { connectionString: store } : store
+  const hasTls = given.ssl !== undefined || /[?&]ssl/.test(url)
   return addressOf({
-    url,
-    ssl: given.ssl ?? ssl,
-    password: given.password ?? (isOwn && typeof store !== 'string' ? (password ?? undefined) : undefined),
+    url: hasTls || settings.ssl !== undefined ? url : withTlsOf(settings.connectionString, url),
+    ssl: given.ssl ?? (hasTls ? undefined : settings.ssl),
+    password: given.password ?? (isOwn ? (password ?? undefined) : undefined),
   })
+}
+
+/** Adds the TLS parameters of another URL. */
+function withTlsOf(from: string | undefined, url: string): string {
+  if (from === undefined || !/[?&]ssl/.test(from)) return url
+  const target = new URL(url)
+  for (const [key, value] of new URL(from).searchParams)
+    if (TLS_READ.includes(key)) target.searchParams.set(key, value)
+  return target.href
 }
 
 function poolOptions(pool: PoolLike): object {

@@ -9,6 +9,7 @@ import { type PostgresServer, startPostgres } from '../../../../test/support/pos
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { postgres } from '../../src/postgres.ts'
+import { notifierAddress } from '../../src/store-postgres/server-address.ts'
 import { wakeAll } from '../../src/store/wake-up.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
@@ -280,6 +281,27 @@ describe('postgres: connection settings', () => {
     const other = `postgres://nobody@127.0.0.1:${server.port}/postgres`
     const refused = await postgres({ pool, notifier: other, schema: 'listens' }).tools.diagnose()
     expect(refused.find(({ check }) => check === 'notifier')?.level).not.toBe('ok')
+  })
+
+  test('S low a notifier without a password uses that of a store URL, for the same user', async () => {
+    await withPassword()
+    const level = async (user: string): Promise<string | undefined> => {
+      const notifier = `postgres://${user}@127.0.0.1:${server.port}/postgres`
+      const checks = await postgres(at(':one'), { notifier, schema: 'listens' }).tools.diagnose()
+      return checks.find(({ check }) => check === 'notifier')?.level
+    }
+    expect(await level('app')).toBe('ok')
+    expect(await level('nobody')).not.toBe('ok')
+  })
+
+  test('S low a notifier without TLS options uses those of a store URL', () => {
+    const store = 'postgres://app:one@pooler/app?schema=x&sslmode=no-verify'
+    const bare = 'postgres://app:two@server/app'
+    for (const from of [store, { connectionString: store }]) {
+      expect(notifierAddress(bare, from, {})).toBe(`${bare}?sslmode=no-verify`)
+      expect(notifierAddress(`${bare}?sslmode=disable`, from, {})).toBe(`${bare}?sslmode=disable`)
+      expect(notifierAddress(bare, from, { ssl: true })).toEqual({ connectionString: bare, ssl: true })
+    }
   })
 
   test('N7 the password of a connection string wins over the field, as in pg, but not over the option', async () => {
