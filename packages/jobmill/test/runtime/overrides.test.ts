@@ -205,14 +205,15 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
   test('S low the log names only overridden options, and the values that a reset applies', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
-    const code = (base: string): Code => ({
-      queues: { mail: { backoff: { base, max: '1h' } } },
-      limits: { smtp: { rate: 8 } },
-    })
-    await deploy(at, code('10s'))
+    const limits = { smtp: { rate: 8 } }
+    await deploy(at, { queues: { mail: { backoff: { base: '10s', max: '1h' } } }, limits })
     await store.changeQueue('mail', { backoff: { max: '1m' } })
     await store.limits.change('smtp', { rate: 49, burst: 5 })
-    const lines = await deploy(at, code('5m'), async (_, logged) => [...logged])
+    const lines = await deploy(
+      at,
+      { queues: { mail: { backoff: { base: '5m', max: '1h' } } }, limits },
+      async (_, logged) => [...logged],
+    )
     const drift = lines?.filter((line) => /^(?:queue|limit) /.test(line))
     const said = drift?.map((line) => line.replace(/ \(override by .*?\)/, ''))
     const reset = 'Run "jobmill overrides reset'
