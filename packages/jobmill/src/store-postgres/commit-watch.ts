@@ -85,8 +85,7 @@ export function commitWatch(options: {
       if (notifications.length === 0 || isClosed) return
       const known = pending.get(xid)
       if (known !== undefined) known.notifications.push(...notifications)
-      else if (pending.size < MOST_PENDING)
-        pending.set(xid, newPending(notifications))
+      else if (pending.size < MOST_PENDING) pending.set(xid, newPending(notifications))
       schedule()
     },
     close() {
