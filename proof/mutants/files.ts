@@ -70,9 +70,16 @@ export const FILES: readonly TestedMutant[] = [
   {
     name: 'sqlite: empty new logs discard the old ones',
     file: 'store-sqlite/same-file.ts',
-    find: '(found?.size ?? 0n) > 0n',
-    replace: 'found !== undefined',
+    find: 'return found.size > 0n',
+    replace: 'return true',
     test: { file: DELETED, name: 'empty files are put in their place' },
+  },
+  {
+    name: 'sqlite: a new log next to the old index is not noticed',
+    file: 'store-sqlite/same-file.ts',
+    find: 'return found.size > 0n',
+    replace: 'return false',
+    test: { file: DELETED, name: 'before the next call, and stays: what it wrote stays' },
   },
   {
     name: 'sqlite: logs that were replaced while they were opened are used',

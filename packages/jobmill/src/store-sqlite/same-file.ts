@@ -78,15 +78,15 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
   }
 
   /**
-   * A program that opens the database without our index creates a new one, and cannot delete it while this
-   * process has the database open. A new log that is empty was opened, but not written to.
+   * A program that opens the database without our log or index creates a new one, and cannot delete it while
+   * this process has the database open. A new log that is empty was opened, but not written to.
    */
   function isOvertaken(): boolean {
     const [log, index] = logs
-    if (log === undefined || index === undefined) return false
-    if ([undefined, index.id].includes(lookAt(index.name)?.id)) return false
-    const found = lookAt(log.name)
-    return found?.id === log.id || (found?.size ?? 0n) > 0n
+    const found = log && lookAt(log.name)
+    if (found === undefined) return false
+    if (found.id !== log?.id) return found.size > 0n
+    return ![undefined, index?.id].includes(lookAt(index?.name ?? '')?.id)
   }
 
   return {

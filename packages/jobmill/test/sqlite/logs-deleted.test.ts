@@ -205,6 +205,24 @@ describe('D3 P1 deleted log files', () => {
     },
   )
 
+  test.each(['stays', 'is killed'] as const)(
+    '-wal, and another program writes to the database before the next call, and %s: work continues',
+    async (end) => {
+      const file = freshFile()
+      const first = await enqueuer(file)
+      copyLog(file)
+      await twice(first.enqueued)
+      rmSync(`${file}-wal`)
+      const other = await program(file, `CREATE TABLE person (name TEXT); INSERT INTO person VALUES ('Ada')`)
+      if (end === 'is killed') await other.kill()
+      expect(await first.enqueue()).toBe('STORE_UNAVAILABLE')
+      const after = await twice(first.enqueued)
+      await other.kill()
+      await first.stop()
+      expect(lostFrom(file, after)).toEqual([])
+    },
+  )
+
   test('both, and empty files are put in their place: nothing is lost', async () => {
     const file = freshFile()
     const first = await enqueuer(file)
