@@ -47,6 +47,13 @@ export const RUNTIME: readonly TestedMutant[] = [
     test: { file: `${TESTS}/cli/start.test.ts`, name: 'S5 P6 SIGHUP' },
   },
   {
+    name: 'a second signal waits for everything in flight',
+    file: 'runtime/stop-on-signals.ts',
+    find: 'systemPlatform.timer(END_MS, () => endNow(signal), { unref: true })',
+    replace: 'void endNow',
+    test: { file: `${TESTS}/runtime/stop-limits.test.ts`, name: 'P6 D9 a second signal ends a stop' },
+  },
+  {
     name: 'enqueue ignores a kind in its options',
     file: 'enqueue/client.ts',
     find: "'kind' in options || 'payload' in options",

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { COMMANDS as GATEWAY_COMMANDS, run as runGateway } from '../../packages/telegram/src/cli/run.ts'
 import { readConfig } from '../../packages/telegram/src/config/read-config.ts'
-import { LAST_MS } from '../../packages/telegram/src/intake/listen.ts'
 import { COMMANDS as INBOX_COMMANDS } from '../../packages/uploads/src/cli/commands.ts'
 import { run as runInbox } from '../../packages/uploads/src/cli/run.ts'
 import { DEFAULT_ADMIN_PORT, DEFAULT_PORT } from '../../packages/uploads/src/cli/look.ts'
@@ -60,7 +59,7 @@ export const PUBLIC_APPS: readonly PublicApp[] = [
     folder: 'telegram',
     program: 'jobmill-telegram',
     ports: gatewayPorts(),
-    stopS: LAST_MS / 1_000 + graceS + ROOM_S,
+    stopS: graceS + ROOM_S,
     main: mainOf('telegram'),
     run: runGateway,
     commands: GATEWAY_COMMANDS.map(({ words }) => words),
@@ -70,7 +69,7 @@ export const PUBLIC_APPS: readonly PublicApp[] = [
     folder: 'uploads',
     program: 'jobmill-uploads',
     ports: [DEFAULT_PORT, DEFAULT_ADMIN_PORT],
-    stopS: graceS + GRACE_MS / 1_000 + ROOM_S,
+    stopS: Math.max(graceS, GRACE_MS / 1_000) + ROOM_S,
     main: mainOf('uploads'),
     run: runInbox,
     commands: INBOX_COMMANDS.map(({ words }) => words),

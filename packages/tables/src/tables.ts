@@ -1,4 +1,5 @@
 /** Application tables next to a mill: same address, same clock, and one transaction for rows and jobs. */
+import { Socket } from 'node:net'
 import Sqlite from 'better-sqlite3'
 import type { Store } from 'jobmill'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
@@ -40,7 +41,8 @@ export interface Tables<T> extends StepTools {
   readonly within: (tx: unknown, whole?: ReadonlySet<string>) => Kysely<T>
   /** Migrates the tables. Call it at the start of every process. */
   readonly open: () => Promise<void>
-  readonly close: () => Promise<void>
+  /** Waits for statements in flight, on PostgreSQL at most this long (default 5 s). Then they fail. */
+  readonly close: (withinMs?: number) => Promise<void>
 }
 
 /** A store and tables at the same address. */
@@ -53,6 +55,7 @@ export interface Database<T> {
 
 const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
+const CLOSE_MS = 5_000
 /** Longer waits happen in the event loop. */
 const BUSY_MS = 5
 const INT8 = 20
@@ -94,6 +97,7 @@ function onSqlite<T>(file: string, options: TableOptions, errorOf: ErrorOf): Tab
     txOf: () => handle,
     within: (tx) => withinSqlite<T>(tx),
     reach: async () => {},
+    cut: () => {},
     end: async () => void handle.close(),
   })
 }
@@ -104,8 +108,14 @@ function onPostgres<T>(
   errorOf: ErrorOf,
 ): Tables<T> {
   const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app } = options
+  const sockets = new Set<Socket>()
   const pool = new pg.Pool({
     connectionString: url,
+    stream: () => {
+      const socket = new Socket()
+      sockets.add(socket.once('close', () => sockets.delete(socket)))
+      return socket
+    },
     max: connections,
     query_timeout: deadlineMs,
     connectionTimeoutMillis: CONNECT_MS,
@@ -136,6 +146,7 @@ function onPostgres<T>(
       })
       client.release()
     },
+    cut: () => sockets.forEach((socket) => socket.destroy()),
     end: async () => {
       if (!pool.ended) await pool.end()
     },
@@ -151,13 +162,15 @@ interface Made<T> extends TableOptions {
   readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
   /** Rejects with a readable reason if the database is unreachable. */
   readonly reach: () => Promise<void>
+  /** Closes the connections in use too. Their statements fail. */
+  readonly cut: () => void
   /** Kysely closes only a driver that it has used. */
   readonly end: () => Promise<void>
 }
 
 function tablesOf<T>(
   db: Kysely<T>,
-  { app, steps, type, schema, clock, databaseNow, txOf, within, reach, end }: Made<T>,
+  { app, steps, type, schema, clock, databaseNow, txOf, within, reach, cut, end }: Made<T>,
 ): Tables<T> {
   const table = (name: string): RawBuilder<unknown> => sql.table(schema === null ? name : `${schema}.${name}`)
   return {
@@ -173,9 +186,15 @@ function tablesOf<T>(
       await reach()
       await migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps })
     },
-    async close() {
-      await db.destroy()
-      await end()
+    async close(withinMs = CLOSE_MS) {
+      // The pool waits for connections in use, and a silent database holds them until their deadline.
+      const late = setTimeout(cut, withinMs)
+      try {
+        await db.destroy()
+        await end()
+      } finally {
+        clearTimeout(late)
+      }
     },
   }
 }

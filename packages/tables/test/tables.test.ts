@@ -6,6 +6,7 @@ import { inject, describe, expect, onTestFinished, test } from 'vitest'
 import { defineJob, jobmill } from 'jobmill'
 import { openTables, sql, type Step } from 'jobmill-tables'
 import { freshFile, freshSchema } from '../../../test/support/databases.ts'
+import { silentProxy } from '../../../test/support/silent-proxy.ts'
 import { statementsOf } from '../src/statements.ts'
 
 interface Schema {
@@ -229,6 +230,24 @@ describe('connections to PostgreSQL that the server ends', () => {
     await write(tables.db, 'kept')
     expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'kept' }])
   })
+})
+
+test('D9 close does not wait for the deadline of a statement that PostgreSQL does not answer', async () => {
+  const url = new URL(PLACES.postgres())
+  const { port, goSilent, dropped } = await silentProxy(Number(url.port))
+  url.port = String(port)
+  const { tables } = await openTables<Schema>(String(url), {
+    app: 'shop',
+    steps: STEPS,
+    deadlineMs: 3_600_000,
+  })
+  await tables.open()
+  goSilent()
+  const query = tables.db.selectFrom('shop_order').selectAll().execute()
+  const failed = expect(query).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  await dropped(1)
+  await tables.close(0)
+  await failed
 })
 
 test('an unreachable database is reported with a reason and a fix', async () => {

@@ -13,6 +13,7 @@ import { partsOf } from './parts.ts'
 import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { shutdown } from './shutdown.ts'
 import { upkeepTimer } from './upkeep.ts'
 import { warnOfUnserved } from './work/unserved-kinds.ts'
 
@@ -30,11 +31,11 @@ export interface Gateway {
   /** The state of the webhooks at Telegram. */
   readonly webhooks: () => Promise<WebhookState[]>
   /**
-   * Graceful shutdown: stop receiving updates, answer open requests, let running jobs finish within the grace
-   * period, and close everything.
+   * Graceful shutdown: stop receiving updates, answer open requests and let running jobs finish within the
+   * grace period, and close everything.
    */
   readonly stop: () => Promise<void>
-  /** Call it after `stop`: ends the grace period and kills the programs that handlers started. */
+  /** Stops without a grace period, also after `stop`, and kills the programs that handlers started. */
   readonly hurry: () => void
 }
 
@@ -47,11 +48,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     steps: STEPS,
     onError: (error) => logTo(options.log)('warn', 'database connection lost', { error: error.message }),
   })
-  const undo: (() => Promise<unknown>)[] = [() => tables.close()]
-  const hurried = new AbortController()
-  const stop = async (): Promise<void> => {
-    for (const step of undo.splice(0).toReversed()) await step()
-  }
+  const parts = shutdown(options.platform ?? systemPlatform)
+  const { hurried, stop, hurry } = parts
+  parts.rest.push(() => tables.close(hurried.aborted ? 0 : undefined))
   try {
     const {
       mill,
@@ -64,19 +63,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       states,
       upkeep,
       ...known
-    } = partsOf(options, store, tables, hurried.signal)
-    undo.push(async () => bots.forEach((bot) => bot.close()))
+    } = partsOf(options, store, tables, hurried)
+    parts.rest.push(async () => bots.forEach((bot) => bot.close()))
     if (mill === null) {
       const end = upkeepTimer(upkeep, options.platform ?? systemPlatform, {
         onError: (error) => log('warn', 'cleanup failed', { error: String(error) }),
         onDeleted: (counts) => log('info', 'deleted expired rows', counts),
       })
-      undo.push(async () => end())
+      parts.rest.push(async () => end())
     }
     // Open the mill first: its errors explain why a database is unreachable.
     await mill?.open()
+    parts.mill = mill
     await tables.open()
-    if (mill !== null) undo.push(() => mill.stop(hurried.signal.aborted ? { grace: 0 } : {}))
     const probe = health({
       mill,
       tables,
@@ -86,10 +85,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const server = await listen(config.listen, (request, response) =>
       (request.url ?? '').startsWith(WEBHOOK_PATH) ? onWebhook(request, response) : probe(request, response),
     )
-    undo.push(server.close)
+    parts.intake.push(server.close)
     const admin =
       mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
-    if (admin !== null) undo.push(admin.close)
+    if (admin !== null) parts.intake.push(admin.close)
     // Start the workers only when the server listens, so that a port conflict does not leave work half done.
     await mill?.start()
     if (mill !== null) await warnOfUnserved(mill, log)
@@ -97,9 +96,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const { mode, publicUrl } = config
     const tools = { receive, metrics: counted, log, fault, signal: stopping.signal, tables, mode, publicUrl }
     const reaching = bots.map((bot) => reach(bot, tools))
-    undo.push(async () => {
+    parts.intake.push(async (late) => {
       stopping.abort()
-      await Promise.all(reaching)
+      await Promise.race([Promise.all(reaching), late])
     })
     log('info', 'gateway started', { url: server.url, bots: bots.length })
     return {
@@ -110,10 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       mill,
       webhooks: () => Promise.all(bots.map(webhookState)),
       stop,
-      hurry() {
-        hurried.abort()
-        void mill?.stop({ grace: 0 })
-      },
+      hurry,
     }
   } catch (error) {
     await stop()

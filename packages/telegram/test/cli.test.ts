@@ -7,13 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../test/support/databases.ts'
+import { deregister } from '../../../test/support/deregister.ts'
 import { bundled } from '../../../test/support/programs.ts'
+import { silentProxy } from '../../../test/support/silent-proxy.ts'
+import { postgres } from '../../jobmill/src/postgres.ts'
 import { COMMANDS, run as runHere } from '../src/cli/run.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { VERSION } from '../src/version.ts'
 import { patientTelegram } from './support/patient-telegram.ts'
-import { AUTH_SECRET, envOf, saidBy } from './support/scene.ts'
+import { anUpdate, AUTH_SECRET, envOf, saidBy } from './support/scene.ts'
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
@@ -262,6 +266,40 @@ test('A start, a code, a conversation, the bots, and a clean stop; starts are lo
   const { code: exit, out, err } = await ended
   expect(err).toMatch(/^jobmill info {2}.*gateway started/m)
   expect([exit, out.endsWith('stopped\n')]).toEqual([0, true])
+})
+
+test('D9 a second signal ends the gateway while webhooks wait for a silent database', async () => {
+  const url = new URL(inject('postgresUrl'))
+  const schema = freshSchema(String(url), 'telegram')
+  onTestFinished(() => deregister(postgres(inject('postgresUrl'), { schema })))
+  const { port, goSilent, dropped } = await silentProxy(Number(url.port))
+  url.port = String(port)
+  url.searchParams.set('schema', schema)
+  const { child, output, ended } = run(['start'], { DATABASE_URL: String(url) })
+  await expect.poll(() => output.out + output.err, { timeout: 20_000 }).toContain('gateway started')
+  const address = /listens at (\S+)/.exec(output.out)?.[1] ?? ''
+  goSilent()
+  const answers = [1, 2, 3].map((n) =>
+    fetch(`${address}/telegram/echo`, {
+      method: 'POST',
+      headers: {
+        'x-telegram-bot-api-secret-token': envOf(SLUGS)['BOT_ECHO_SECRET'] ?? '',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(anUpdate('echo', { userId: n })),
+    }).then(
+      ({ status }) => status,
+      () => 'cut off',
+    ),
+  )
+  await dropped(answers.length)
+  child.kill('SIGTERM')
+  child.kill('SIGINT')
+  const { code, out, err } = await ended
+  expect([code, out]).toEqual([0, expect.stringMatching(/stopping immediately: [^]*\nstopped\n$/)])
+  // It did not wait for the deadline of their statements, which would be reported.
+  expect(await Promise.all(answers)).toEqual(['cut off', 'cut off', 'cut off'])
+  expect(err).not.toContain('did not answer within')
 })
 
 test('the README has every command, with its own options', () => {

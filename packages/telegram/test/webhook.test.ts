@@ -467,7 +467,7 @@ test('S endless headers are cut off soon after their deadline', { timeout: 20_00
   socket.write('POST /telegram/x HTTP/1.1\r\nhost: localhost\r\nx-slow: ')
   await once(socket.resume(), 'close')
   expect(socket.closed).toBe(true)
-  await door.close()
+  await door.close(Promise.resolve())
 })
 
 test('S1 the requests of a connection are answered one after the other', async () => {
@@ -482,6 +482,6 @@ test('S1 the requests of a connection are answered one after the other', async (
     ends.at(-1)?.()
   }
   const closed = once(socket, 'close')
-  await door.close()
+  await door.close(Promise.resolve())
   await closed
 })

@@ -50,6 +50,8 @@ export interface Inbox extends InCode {
 
 /** How long running uploads may take after a stop. */
 export const GRACE_MS = 20_000
+/** How long they may take to end after that. */
+const LAST_MS = 1_000
 
 export function uploads(options: UploadsOptions): Inbox {
   checkOptions(options)
@@ -128,8 +130,11 @@ export function uploads(options: UploadsOptions): Inbox {
     },
     async stop({ graceMs = GRACE_MS } = {}) {
       inside.live.stop()
-      await taking.stop(graceMs)
-      await reaches.settled()
+      // A statement that the database does not answer must not hold up the stop.
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const timer = platform.timer(graceMs + LAST_MS, resolve)
+      await Promise.race([taking.stop(graceMs).then(() => reaches.settled()), late])
+      timer.cancel()
     },
     ...inCode(inside, taking.during),
     app: app(inside),

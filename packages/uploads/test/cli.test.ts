@@ -5,9 +5,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { inject, expect, onTestFinished, test } from 'vitest'
-import { freshFile } from '../../../test/support/databases.ts'
+import { freshFile, freshSchema } from '../../../test/support/databases.ts'
+import { deregister } from '../../../test/support/deregister.ts'
 import { bundled } from '../../../test/support/programs.ts'
+import { silentProxy } from '../../../test/support/silent-proxy.ts'
 import { bytesOf, sizeText } from '../src/config/sizes.ts'
+import { postgres } from '../../jobmill/src/postgres.ts'
 import { VERSION } from '../src/version.ts'
 import { addressOf, formOf } from './support/inboxes.ts'
 import { type } from './support/type.ts'
@@ -316,4 +319,41 @@ test('a size is printed as it can be entered', () => {
   for (const bytes of [0, 1, 1_000, 1_024, 1_500_000, 104_857_600, 10 * 1_024 ** 3, 12_345])
     expect(bytesOf(sizeText(bytes))).toBe(bytes)
   expect([sizeText(104_857_600), sizeText(5_000_000), sizeText(12_345)]).toEqual(['100MiB', '5MB', '12345B'])
+})
+
+test('D9 a second signal ends the inbox while uploads wait for a silent database', async () => {
+  const { folder, env } = place()
+  const url = new URL(inject('postgresUrl'))
+  const schema = freshSchema(String(url), 'uploads')
+  onTestFinished(() => deregister(postgres(inject('postgresUrl'), { schema })))
+  url.searchParams.set('schema', schema)
+  const direct = { ...env, DATABASE_URL: String(url) }
+  const { id, token } = JSON.parse((await type(['mailboxes', 'add', 'letters', '--json'], direct)).out) as {
+    id: string
+    token: string
+  }
+  const { port, goSilent, dropped } = await silentProxy(Number(url.port))
+  url.port = String(port)
+  const args = ['start', '--port', '0', '--admin-port', '0']
+  const { child, output, ended } = started(folder, args, { ...env, DATABASE_URL: String(url) })
+  await expect.poll(() => output.out + output.err, { timeout: 20_000 }).toContain('ready')
+  const address = /^ready {3}(\S+);/m.exec(output.out)?.[1] ?? ''
+  goSilent()
+  const answers = [1, 2, 3].map(() =>
+    fetch(`${address}/mailboxes/${id}/uploads`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: formOf([{ bytes: 'hello' }]),
+    }).then(
+      ({ status }) => status,
+      () => 'cut off',
+    ),
+  )
+  await dropped(answers.length)
+  child.kill('SIGTERM')
+  child.kill('SIGINT')
+  expect([await ended, output.out]).toEqual([0, expect.stringMatching(/\nstopped\n$/)])
+  // It did not wait for the deadline of their statements, which would be reported.
+  expect(await Promise.all(answers)).toEqual(['cut off', 'cut off', 'cut off'])
+  expect(output.err).not.toContain('did not answer within')
 })

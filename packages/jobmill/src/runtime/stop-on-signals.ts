@@ -3,22 +3,29 @@
  * period short and ends the process.
  */
 import { systemPlatform } from '../platform/platform.ts'
-import type { Mill } from './mill.ts'
+import type { StopOptions } from './lifecycle.ts'
 
 type Signals = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 
 /** A person takes longer than this to press a key twice. */
 const ECHO_MS = 250
-/** How long a process may take to exit on its own after a second signal stopped the mill. */
-const END_MS = 100
+/** How long a stop may take after a second signal, whatever it waits for. */
+const END_MS = 1_000
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
+/** A mill, or an application that contains one. */
+export interface Stoppable {
+  /** A second call gets `grace: 0`. */
+  readonly stop: (options: StopOptions) => Promise<unknown>
+}
+
 /**
- * Returns a function that removes the listeners. `stopped` runs after the mill has stopped and decides what
- * to do with the process. Without it the process exits on its own, and after a second signal in any case.
+ * Returns a function that removes the listeners. `stopped` runs after the mill has stopped, or one second
+ * after a second signal, and decides what to do with the process. Without it the process exits on its own,
+ * and one second after a second signal in any case.
  */
 export function stopOnSignals(
-  mill: Pick<Mill, 'stop'>,
+  mill: Stoppable,
   {
     stopped,
     failed = () => {},
@@ -32,21 +39,34 @@ export function stopOnSignals(
     readonly process?: Signals
   } = {},
 ): () => void {
-  let received = 0
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null
+  let isOver = false
   const stop = (signal: NodeJS.Signals): void => {
     const at = systemPlatform.monotonic()
     // npm forwards a Ctrl-C that the whole process group already received, so it arrives twice.
     if (first?.signal === signal && at - first.at < ECHO_MS) return
-    first ??= { signal, at }
-    received += 1
-    const stopping = received === 1 ? mill.stop({ beforeClose }) : mill.stop({ grace: 0 })
-    if (received === 1) stopping.then(() => (stopped ?? endSoon)(signal), failed).finally(remove)
+    if (first === null) {
+      first = { signal, at }
+      mill.stop({ beforeClose }).then(
+        () => end(() => stopped?.(signal)),
+        (error: unknown) => end(() => failed(error)),
+      )
+      return
+    }
+    void mill.stop({ grace: 0 })
+    // Requests in flight and connections to an unresponsive database would keep the process alive until
+    // their own deadlines.
+    systemPlatform.timer(END_MS, () => endNow(signal), { unref: true })
   }
-  // A connection that waits for an unresponsive database would keep the process alive until its own deadline.
-  const endSoon = (signal: NodeJS.Signals): void => {
-    if (received > 1)
-      systemPlatform.timer(END_MS, () => void target.kill(target.pid, signal), { unref: true })
+  const end = (act: () => void): void => {
+    if (isOver) return
+    isOver = true
+    remove()
+    act()
+  }
+  const endNow = (signal: NodeJS.Signals): void => {
+    end(() => stopped?.(signal))
+    if (stopped === undefined) target.kill(target.pid, signal)
   }
   const remove = (): void => SIGNALS.forEach((signal) => void target.off(signal, stop))
   for (const signal of SIGNALS) target.on(signal, stop)

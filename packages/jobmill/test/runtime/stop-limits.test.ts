@@ -1,11 +1,13 @@
 /** A stop takes at most the grace period plus 5 s, whatever the database does, on a fake clock. */
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { EventEmitter } from 'node:events'
 import Database from 'better-sqlite3'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
+import { deregister } from '../../../../test/support/deregister.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
-import { defineJob, jobmill, type Store } from '../../src/index.ts'
+import { silentProxy } from '../../../../test/support/silent-proxy.ts'
+import { defineJob, jobmill, stopOnSignals, type Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { faultyStore, testPlatform } from '../../src/testing/index.ts'
@@ -27,13 +29,6 @@ function gated() {
 
 /** Every write that a stop makes. */
 const LAST_WRITES = ['finish', 'deregister', 'record', 'close'] as const
-
-/** The last stop could not deregister the instance. The test does, so that it leaves nothing behind. */
-async function deregister(store: Store): Promise<void> {
-  await store.open()
-  for (const { id } of await store.instances()) await store.deregister(id)
-  await store.close()
-}
 
 describe.each(places)('the time limit of a stop on $name', ({ name, create }) => {
   const test = inTurns(name, places)
@@ -95,29 +90,6 @@ describe.each(places)('the time limit of a stop on $name', ({ name, create }) =>
   })
 })
 
-/** A proxy that can go silent: connections stay open, and nothing arrives. */
-async function proxy(port: number) {
-  const sockets = new Set<Socket>()
-  let isSilent = false
-  const server = createServer((client) => {
-    const upstream = connect(port, '127.0.0.1')
-    // oxlint-disable-next-line unicorn/consistent-function-scoping -- short, and used here only
-    const pass = (from: Socket, to: Socket): void => {
-      sockets.add(from)
-      from.on('error', () => to.destroy()).on('close', () => to.destroy())
-      from.on('data', (data) => void (isSilent || to.write(data)))
-    }
-    pass(client, upstream)
-    pass(upstream, client)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return { port: (server.address() as AddressInfo).port, goSilent: () => void (isSilent = true) }
-}
-
 /** Stops a mill whose handler ends after the database stopped answering. Returns how long the stop took. */
 async function tookMs(store: Store, platform: ReturnType<typeof testPlatform>, breakStore: () => void) {
   const { job, entered, open } = gated()
@@ -137,7 +109,7 @@ describe('a stop while the database does not answer', () => {
     const platform = testPlatform()
     const url = new URL(inject('keptPostgresUrl'))
     const schema = recycledSchema(String(url), 'runtime')
-    const { port, goSilent } = await proxy(Number(url.port))
+    const { port, goSilent } = await silentProxy(Number(url.port))
     url.port = String(port)
     const store = postgres(String(url), { schema, clock: platform.now })
     onTestFinished(() => deregister(postgres(inject('keptPostgresUrl'), { schema })))
@@ -148,7 +120,7 @@ describe('a stop while the database does not answer', () => {
     const platform = testPlatform()
     const url = new URL(inject('keptPostgresUrl'))
     const schema = recycledSchema(String(url), 'runtime')
-    const { port, goSilent } = await proxy(Number(url.port))
+    const { port, goSilent } = await silentProxy(Number(url.port))
     url.port = String(port)
     const store = postgres(String(url), { schema, platform, notifier: false })
     await store.open()
@@ -177,4 +149,20 @@ describe('a stop while the database does not answer', () => {
     }
     expect(await tookMs(sqlite(path, { clock: platform.now }), platform, lock)).toBe(5_000)
   })
+})
+
+test('P6 D9 a second signal ends a stop that waits for something else than the mill', async () => {
+  const target = Object.assign(new EventEmitter(), { pid: 0, kill: () => true })
+  const calls: unknown[] = []
+  const signal = await new Promise((stopped) => {
+    const stop = (options: object): Promise<never> => {
+      calls.push(Object.keys(options))
+      return new Promise(() => {})
+    }
+    stopOnSignals({ stop }, { stopped, process: target as unknown as NodeJS.Process })
+    target.emit('SIGTERM', 'SIGTERM')
+    target.emit('SIGINT', 'SIGINT')
+  })
+  expect([signal, calls]).toEqual(['SIGINT', [['beforeClose'], ['grace']]])
+  expect(target.eventNames()).toEqual([])
 })

@@ -1,11 +1,9 @@
 /** Starts the gateway and runs it until a signal stops it. */
-import { once } from 'node:events'
+import { stopOnSignals } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
-import { startGateway } from '../gateway.ts'
-import type { Command } from './command.ts'
+import { type Gateway, startGateway } from '../gateway.ts'
+import type { Command, Io } from './command.ts'
 import { loadConfig } from './config.ts'
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export const start: Command = {
   words: 'start',
@@ -38,16 +36,23 @@ export const start: Command = {
           : `Telegram sends updates to ${config.publicUrl}/telegram/…`,
     ]
     io.out(lines.join('\n'))
-    const signals = new AbortController()
-    await Promise.race(SIGNALS.map((name) => once(process, name, { signal: signals.signal })))
-    io.out('stopping: waiting for running jobs to finish (press Ctrl+C again to stop immediately)')
-    for (const name of SIGNALS)
-      process.once(name, () => {
-        io.out('stopping immediately: running jobs are interrupted and retried at the next start')
-        gateway.hurry()
-      })
-    await gateway.stop()
+    await untilStopped(gateway, io)
     io.out('stopped')
     return EXIT.done
   },
+}
+
+function untilStopped(gateway: Gateway, io: Io): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = ({ grace }: { readonly grace?: unknown }): Promise<void> => {
+      if (grace === undefined)
+        io.out('stopping: waiting for running jobs to finish (press Ctrl+C again to stop immediately)')
+      else {
+        io.out('stopping immediately: running jobs are interrupted and retried at the next start')
+        gateway.hurry()
+      }
+      return gateway.stop()
+    }
+    stopOnSignals({ stop }, { stopped: () => resolve(), failed: reject })
+  })
 }

@@ -8,15 +8,14 @@ import type { Address } from '../config/config.ts'
 
 export interface Listener {
   readonly url: string
-  readonly close: () => Promise<void>
+  /** Answers open requests until `late` resolves. */
+  readonly close: (late: Promise<void>) => Promise<void>
 }
 
 /** Far longer than Telegram takes to send an update. */
 const REQUEST_MS = 30_000
 /** How often Node checks for slow requests. Its default of 30 s would double REQUEST_MS. */
 const CHECK_MS = 1_000
-/** How long the last responses may take on close. */
-export const LAST_MS = 40_000
 
 export async function listen(
   { host, port }: Address,
@@ -47,16 +46,14 @@ export async function listen(
   const { address, family, port: bound } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
-    async close() {
+    async close(late) {
       const closed = once(server, 'close')
       server.close()
       // Wait for open requests, then close all connections, including idle ones and half-sent requests.
       const quiet = Promise.withResolvers<void>()
       onQuiet = quiet.resolve
       if (answering === 0) quiet.resolve()
-      const late = setTimeout(quiet.resolve, LAST_MS)
-      await quiet.promise
-      clearTimeout(late)
+      await Promise.race([quiet.promise, late])
       server.closeAllConnections()
       await closed
     },

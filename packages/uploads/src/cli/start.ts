@@ -11,7 +11,7 @@ import { DEFAULT_BLOBS, type Opened, openInbox } from './open-inbox.ts'
 
 export const start: Command = {
   words: 'start',
-  says: 'run the inbox until a signal stops it',
+  says: 'run the inbox until a signal stops it (a second signal stops it immediately)',
   options: {
     port: { type: 'string', takes: 'PORT', says: `port of the mailboxes (default ${DEFAULT_PORT})` },
     bind: { type: 'string', takes: 'ADDRESS', says: `address of the mailboxes (default ${LOOPBACK})` },
@@ -96,22 +96,30 @@ function untilStopped(
   { inbox: open, admin }: Servers,
   { out, err }: CommandInput,
 ): Promise<number> {
+  let quiet: Promise<void> | null = null
   return new Promise((resolve) => {
-    stopOnSignals(mill, {
-      async beforeClose() {
-        // Let running uploads finish, and accept no new ones.
-        await inbox.stop()
-        await Promise.all([open.close(), admin.close()])
-        await close()
+    // Lets running uploads finish while the mill stops, and accepts no new ones.
+    const stop: Mill['stop'] = (options) => {
+      quiet ??= inbox.stop()
+      return mill.stop(options)
+    }
+    stopOnSignals(
+      { stop },
+      {
+        async beforeClose() {
+          await quiet
+          await Promise.all([open.close(), admin.close()])
+          await close()
+        },
+        stopped() {
+          out('stopped')
+          resolve(EXIT.done)
+        },
+        failed(error) {
+          err(`error   shutdown failed: ${String(error)}`)
+          resolve(EXIT.failed)
+        },
       },
-      stopped() {
-        out('stopped')
-        resolve(EXIT.done)
-      },
-      failed(error) {
-        err(`error   shutdown failed: ${String(error)}`)
-        resolve(EXIT.failed)
-      },
-    })
+    )
   })
 }
