@@ -2,6 +2,7 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import pg from 'pg'
+import { checkEncoding } from './check-encoding.ts'
 import { placeOf } from './place.ts'
 
 const CONNECT_MS = 10_000
@@ -20,6 +21,7 @@ export async function checkPlace(address: string): Promise<'made' | 'missing'> {
   client.on('error', () => {})
   try {
     await client.connect()
+    await checkEncoding(client)
     const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [place.schema])
     return rows.length > 0 ? 'made' : 'missing'
   } catch (error) {

@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3'
 import type { Store } from 'jobmill'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
+import { checkEncoding } from './check-encoding.ts'
 import { migrate, type Step, type StepTools } from './migrate.ts'
 import { type ErrorOf, type Place, placeOf, storeAt } from './place.ts'
 import { makePrivate } from './private-file.ts'
@@ -144,7 +145,13 @@ function onPostgres<T>(
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)
       })
-      client.release()
+      try {
+        await checkEncoding(client)
+      } catch (error) {
+        throw errorOf(error)
+      } finally {
+        client.release()
+      }
     },
     cut: () => sockets.forEach((socket) => socket.destroy()),
     end: async () => {
@@ -160,7 +167,7 @@ interface Made<T> extends TableOptions {
   readonly databaseNow: RawBuilder<number>
   readonly txOf: (trx: Transaction<T>) => unknown
   readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
-  /** Rejects with a readable reason if the database is unreachable. */
+  /** Rejects with a readable reason if the database is unreachable or unsuitable. */
   readonly reach: () => Promise<void>
   /** Closes the connections in use too. Their statements fail. */
   readonly cut: () => void

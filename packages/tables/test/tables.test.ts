@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { inject, describe, expect, onTestFinished, test } from 'vitest'
 import { defineJob, jobmill } from 'jobmill'
-import { openTables, sql, type Step } from 'jobmill-tables'
+import { checkPlace, openTables, sql, type Step } from 'jobmill-tables'
 import { freshFile, freshSchema } from '../../../test/support/databases.ts'
 import { silentProxy } from '../../../test/support/silent-proxy.ts'
 import { statementsOf } from '../src/statements.ts'
@@ -249,6 +249,31 @@ test('D9 close does not wait for the deadline of a statement that PostgreSQL doe
   await tables.close(0)
   await failed
 })
+
+test.each(['LATIN1', 'SQL_ASCII'])(
+  'D8 a %s database is refused, and nothing is created',
+  async (encoding) => {
+    const server = new pg.Client({ connectionString: inject('postgresUrl') })
+    await server.connect()
+    const name = freshSchema(inject('postgresUrl'), 'encoding')
+    await server.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C'`)
+    onTestFinished(async () => {
+      await server.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await server.end()
+    })
+    const url = Object.assign(new URL(inject('postgresUrl')), { pathname: `/${name}` }).href
+    const refused = { code: 'STORE_UNSUPPORTED', field: 'server_encoding', value: `"${encoding}"` }
+    const { tables } = await opened(url)
+    await expect(tables.open()).rejects.toMatchObject(refused)
+    await tables.close()
+    await expect(checkPlace(url)).rejects.toMatchObject(refused)
+    const there = new pg.Client({ connectionString: url })
+    await there.connect()
+    const { rows } = await there.query(`SELECT FROM pg_namespace WHERE nspname LIKE 'jobmill%'`)
+    await there.end()
+    expect(rows).toEqual([])
+  },
+)
 
 test('an unreachable database is reported with a reason and a fix', async () => {
   const nowhere = await opened('postgres://127.0.0.1:1/x')
