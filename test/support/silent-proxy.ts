@@ -13,7 +13,7 @@ export async function silentProxy(port: number): Promise<SilentProxy> {
   const sockets = new Set<Socket>()
   let isSilent = false
   let drops = 0
-  let onDrop = (): void => {}
+  let onDrop: (() => void) | null = null
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
     const pass = (from: Socket, to: Socket): void => {
@@ -22,7 +22,7 @@ export async function silentProxy(port: number): Promise<SilentProxy> {
       from.on('data', (data) => {
         if (!isSilent) return void to.write(data)
         drops += from === client ? 1 : 0
-        return onDrop()
+        return onDrop?.()
       })
     }
     pass(client, upstream)

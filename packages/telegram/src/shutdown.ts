@@ -43,7 +43,7 @@ export function shutdown(platform: Pick<Platform, 'timer'>): Shutdown {
     if (over.signal.aborted) onOver()
     else over.signal.addEventListener('abort', onOver, { once: true })
     const quiet = Promise.all(parts.intake.map((step) => step(late)))
-    let closing: Promise<void> | null = null
+    let closing = Promise.resolve()
     const beforeClose = async (): Promise<void> => {
       await quiet
       closing = closeRest()

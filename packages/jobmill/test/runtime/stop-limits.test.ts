@@ -155,11 +155,15 @@ test('P6 D9 a second signal ends a stop that waits for something else than the m
   const target = Object.assign(new EventEmitter(), { pid: 0, kill: () => true })
   const calls: unknown[] = []
   const signal = await new Promise((stopped) => {
-    const stop = (options: object): Promise<never> => {
-      calls.push(Object.keys(options))
-      return new Promise(() => {})
-    }
-    stopOnSignals({ stop }, { stopped, process: target as unknown as NodeJS.Process })
+    stopOnSignals(
+      {
+        stop(options) {
+          calls.push(Object.keys(options))
+          return new Promise(() => {})
+        },
+      },
+      { stopped, process: target as unknown as NodeJS.Process },
+    )
     target.emit('SIGTERM', 'SIGTERM')
     target.emit('SIGINT', 'SIGINT')
   })

@@ -44,15 +44,19 @@ export const start: Command = {
 
 function untilStopped(gateway: Gateway, io: Io): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = ({ grace }: { readonly grace?: unknown }): Promise<void> => {
-      if (grace === undefined)
-        io.out('stopping: waiting for running jobs to finish (press Ctrl+C again to stop immediately)')
-      else {
-        io.out('stopping immediately: running jobs are interrupted and retried at the next start')
-        gateway.hurry()
-      }
-      return gateway.stop()
-    }
-    stopOnSignals({ stop }, { stopped: () => resolve(), failed: reject })
+    stopOnSignals(
+      {
+        stop({ grace }) {
+          if (grace === undefined)
+            io.out('stopping: waiting for running jobs to finish (press Ctrl+C again to stop immediately)')
+          else {
+            io.out('stopping immediately: running jobs are interrupted and retried at the next start')
+            gateway.hurry()
+          }
+          return gateway.stop()
+        },
+      },
+      { stopped: () => resolve(), failed: reject },
+    )
   })
 }

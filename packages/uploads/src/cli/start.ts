@@ -99,12 +99,13 @@ function untilStopped(
   let quiet: Promise<void> | null = null
   return new Promise((resolve) => {
     // Lets running uploads finish while the mill stops, and accepts no new ones.
-    const stop: Mill['stop'] = (options) => {
-      quiet ??= inbox.stop()
-      return mill.stop(options)
-    }
     stopOnSignals(
-      { stop },
+      {
+        stop(options) {
+          quiet ??= inbox.stop()
+          return mill.stop(options)
+        },
+      },
       {
         async beforeClose() {
           await quiet
