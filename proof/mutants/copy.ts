@@ -14,6 +14,7 @@ const COPIED = [
   'packages/jobmill/package.json',
   // Tests also bundle child programs from these.
   'packages/tables/src',
+  'packages/tables/test',
   'packages/telegram/src',
   'packages/telegram/test',
   'packages/uploads/src',

@@ -4,6 +4,7 @@ import type { TestedMutant } from './mutant.ts'
 const DIAGNOSE = 'packages/jobmill/test/admin/diagnose-sqlite.test.ts'
 const BULK = 'packages/jobmill/test/sqlite/bulk.test.ts'
 const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
+const TABLES = 'packages/tables/test/changed-file.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
 const TRANSACTIONS = 'packages/jobmill/test/sqlite/transactions.test.ts'
 
@@ -136,5 +137,27 @@ export const FILES: readonly TestedMutant[] = [
     find: 'if (names === this.#names) return',
     replace: 'if (names === this.#names || this.names.kinds.ids.size > 0) return',
     test: { file: DELETED, name: 'an older copy of all three files' },
+  },
+  {
+    name: 'sqlite: tables commit to a replaced file',
+    package: 'tables',
+    file: 'sqlite-dialect.ts',
+    find: 'if (isCommit || !handle.inTransaction) file.check()',
+    replace: '',
+    test: { file: TABLES, name: 'a backup is moved into place during a transaction' },
+  },
+  {
+    name: 'sqlite: idle tables keep deleted logs open',
+    file: 'store-sqlite/reopen.ts',
+    find: 'releaseSiblings(path)\n',
+    replace: '\n',
+    test: { file: TABLES, name: 'the store continues while the tables are idle' },
+  },
+  {
+    name: 'sqlite: tables accept a transaction on another file',
+    file: 'store-sqlite/shared-file.ts',
+    find: 'if (!isSameFile(handle, own)) throw otherFile()',
+    replace: 'isSameFile(handle, own)',
+    test: { file: TABLES, name: 'D3 P10 a transaction on another file' },
   },
 ]

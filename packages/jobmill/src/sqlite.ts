@@ -2,3 +2,10 @@
 export { storeError as sqliteError } from './store-sqlite/errors.ts'
 export type { SqliteTx } from './store-sqlite/handle.ts'
 export { sqlite, type SqliteOptions } from './store-sqlite/sqlite.ts'
+export {
+  refuseOldLogs,
+  sharedFile,
+  type SharedFile,
+  type SharedFileOptions,
+} from './store-sqlite/shared-file.ts'
+export { userHandleError as sqliteTxError } from './store-sqlite/errors.ts'

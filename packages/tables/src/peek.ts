@@ -39,9 +39,10 @@ export async function peek(address: string, { app, table, column }: Peek): Promi
 
 /** Opens the file read-write: a read-only connection could not remove the WAL files that SQLite creates. */
 async function inFile(file: string, table: string, statement: string): Promise<unknown> {
-  const { sqliteError } = await import('jobmill/sqlite')
+  const { refuseOldLogs, sqliteError } = await import('jobmill/sqlite')
   let handle: Sqlite.Database | null = null
   try {
+    refuseOldLogs(file)
     handle = new Sqlite(file, { fileMustExist: true, timeout: BUSY_MS })
     const isThere = handle.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table) !== undefined
     return isThere ? (handle.prepare(statement).pluck().get() ?? null) : null

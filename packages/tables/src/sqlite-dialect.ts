@@ -5,12 +5,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
+import type { SharedFile } from 'jobmill/sqlite'
 import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
-  type Kysely,
+  Kysely,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -21,8 +22,14 @@ import { statementsOf } from './statements.ts'
 const RETRY_MS = 5
 const GIVE_UP_MS = 10_000
 
-export function sqliteDialect(handle: Sqlite.Database): Dialect {
-  return dialectOn(driverOn(handle))
+/**
+ * Runs before each transaction and each statement outside of one. `db` is for use in this function: it does
+ * not wait for its turn.
+ */
+export type Ready = (handle: Sqlite.Database, db: Kysely<never>) => Promise<void>
+
+export function sqliteDialect(file: SharedFile, ready: Ready): Dialect {
+  return dialectOn(driverOn(file, ready))
 }
 
 export function dialectOn(driver: Driver): Dialect {
@@ -34,26 +41,15 @@ export function dialectOn(driver: Driver): Dialect {
   }
 }
 
-function driverOn(handle: Sqlite.Database): Driver {
-  const connection = connectionOf(handle)
+function driverOn(file: SharedFile, ready: Ready): Driver {
+  let handle = file.use() as Sqlite.Database
+  const connection = connectionOf((text, parameters) => runChecked(file, handle, text, parameters))
   const send = (text: string) => async (): Promise<void> =>
     void (await connection.executeQuery(CompiledQuery.raw(text)))
-  // There is one handle, so transactions on it run one at a time.
-  let last: Promise<void> = Promise.resolve()
-  let free: (() => void) | null = null
-  return {
+  const inTurn: Driver = {
     async init() {},
-    async acquireConnection() {
-      const before = last
-      const turn = Promise.withResolvers<void>()
-      last = turn.promise
-      await before
-      free = turn.resolve
-      return connection
-    },
-    async releaseConnection() {
-      free?.()
-    },
+    acquireConnection: async () => connection,
+    async releaseConnection() {},
     beginTransaction: send('BEGIN IMMEDIATE'),
     commitTransaction: send('COMMIT'),
     async rollbackTransaction() {
@@ -61,22 +57,81 @@ function driverOn(handle: Sqlite.Database): Driver {
       if (handle.inTransaction) handle.exec('ROLLBACK')
     },
     async destroy() {
-      handle.close()
+      file.close()
+    },
+  }
+  const db = new Kysely<never>({ dialect: dialectOn(inTurn) })
+  // There is one handle, so transactions on it run one at a time.
+  let last: Promise<void> = Promise.resolve()
+  let free: (() => void) | null = null
+  return {
+    ...inTurn,
+    async acquireConnection() {
+      const before = last
+      const turn = Promise.withResolvers<void>()
+      last = turn.promise
+      await before
+      free = turn.resolve
+      try {
+        handle = file.use() as Sqlite.Database
+        await ready(handle, db)
+      } catch (error) {
+        turn.resolve()
+        throw error
+      }
+      return connection
+    },
+    async releaseConnection() {
+      free?.()
     },
   }
 }
 
-export function connectionOf(handle: Sqlite.Database): DatabaseConnection {
-  const prepared = statementsOf(handle)
+/** Only what is in the file at the path may be returned or acknowledged. */
+function runChecked(
+  file: SharedFile,
+  handle: Sqlite.Database,
+  text: string,
+  parameters: readonly unknown[],
+): Ran {
+  const isCommit = text === 'COMMIT'
+  if (isCommit || !handle.inTransaction) file.check()
+  const { isWrite, ...ran } = run(handle, text, parameters)
+  if ((isCommit || isWrite) && !handle.inTransaction) file.checkCommitted()
+  return ran
+}
+
+interface Ran {
+  readonly rows: unknown[]
+  readonly numAffectedRows?: bigint
+}
+
+const prepared = new WeakMap<Sqlite.Database, (text: string) => Sqlite.Statement>()
+
+export function run(
+  handle: Sqlite.Database,
+  text: string,
+  parameters: readonly unknown[],
+): Ran & { readonly isWrite: boolean } {
+  const statements = prepared.get(handle) ?? statementsOf(handle)
+  prepared.set(handle, statements)
+  const statement = statements(text)
+  const isWrite = !statement.readonly
+  if (statement.reader) return { isWrite, rows: statement.all(...parameters) }
+  const { changes } = statement.run(...parameters)
+  return { isWrite, rows: [], numAffectedRows: BigInt(changes) }
+}
+
+/** `send` runs one statement. */
+export function connectionOf(
+  send: (text: string, parameters: readonly unknown[]) => Ran,
+): DatabaseConnection {
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const giveUpAt = performance.now() + GIVE_UP_MS
       for (;;) {
         try {
-          const statement = prepared(sql)
-          if (statement.reader) return { rows: statement.all(...parameters) as R[] }
-          const { changes } = statement.run(...parameters)
-          return { rows: [], numAffectedRows: BigInt(changes) }
+          return send(sql, parameters) as QueryResult<R>
         } catch (error) {
           if (!isBusy(error) || performance.now() > giveUpAt) throw error
         }
@@ -90,6 +145,8 @@ export function connectionOf(handle: Sqlite.Database): DatabaseConnection {
   }
 }
 
+/** Waiting does not help a transaction that has read an older state of the file. */
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code !== 'SQLITE_BUSY_SNAPSHOT' && String(error.code).startsWith('SQLITE_BUSY')
 }

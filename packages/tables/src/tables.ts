@@ -1,6 +1,5 @@
 /** Application tables next to a mill: same address, same clock, and one transaction for rows and jobs. */
 import { Socket } from 'node:net'
-import Sqlite from 'better-sqlite3'
 import type { Store } from 'jobmill'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
@@ -57,8 +56,6 @@ export interface Database<T> {
 const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
 const CLOSE_MS = 5_000
-/** Longer waits happen in the event loop. */
-const BUSY_MS = 5
 const INT8 = 20
 
 export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
@@ -67,39 +64,36 @@ export async function openTables<T>(address: string, options: TableOptions): Pro
   if (place.type === 'sqlite') await makePrivate(place.file)
   const { store, errorOf } = await storeAt(place, clock === undefined ? {} : { clock })
   const tables =
-    place.type === 'sqlite'
-      ? onSqlite<T>(place.file, options, errorOf)
-      : onPostgres<T>(place, options, errorOf)
+    place.type === 'sqlite' ? await onSqlite<T>(place.file, options) : onPostgres<T>(place, options, errorOf)
   return { place, store, tables }
 }
 
-function handleOf(file: string, errorOf: ErrorOf): Sqlite.Database {
-  try {
-    const handle = new Sqlite(file, { timeout: BUSY_MS })
-    handle.pragma('journal_mode = WAL')
-    // An acknowledged commit must survive a power cut.
-    handle.pragma('synchronous = FULL')
-    handle.pragma('foreign_keys = ON')
-    return handle
-  } catch (error) {
-    throw errorOf(error)
-  }
-}
-
-function onSqlite<T>(file: string, options: TableOptions, errorOf: ErrorOf): Tables<T> {
-  const handle = handleOf(file, errorOf)
-  const db = new Kysely<T>({ dialect: sqliteDialect(handle) })
-  const now = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<T>> {
+  const { app, steps } = options
+  const { sharedFile, sqliteTxError } = await import('jobmill/sqlite')
+  const file = await sharedFile(path, { table: `${app}_migration` })
+  let isOpen = false
+  let migrated: unknown = null
+  // Again for each new handle: the file may have been replaced by a backup from before a step.
+  const dialect = sqliteDialect(file, async (handle, inTurn) => {
+    if (!isOpen || migrated === handle) return
+    await migrate(inTurn, { app, schema: null, type: 'sqlite', table: sql.table, steps })
+    migrated = handle
+  })
+  const db = new Kysely<T>({ dialect })
   return tablesOf(db, {
     ...options,
     type: 'sqlite',
-    schema: null,
-    databaseNow: now,
-    txOf: () => handle,
-    within: (tx) => withinSqlite<T>(tx),
-    reach: async () => {},
+    table: sql.table,
+    databaseNow: sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+    txOf: () => file.use(),
+    within: (tx) => withinSqlite<T>(tx, file, sqliteTxError),
+    async open() {
+      isOpen = true
+      await db.connection().execute(async () => {})
+    },
     cut: () => {},
-    end: async () => void handle.close(),
+    end: async () => file.close(),
   })
 }
 
@@ -108,7 +102,7 @@ function onPostgres<T>(
   options: TableOptions,
   errorOf: ErrorOf,
 ): Tables<T> {
-  const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app } = options
+  const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app, steps } = options
   const sockets = new Set<Socket>()
   const pool = new pg.Pool({
     connectionString: url,
@@ -133,15 +127,16 @@ function onPostgres<T>(
   const db = new Kysely<T>({
     dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf) }),
   }).withSchema(`${schema}_${app}`)
+  const table = (name: string): RawBuilder<unknown> => sql.table(`${schema}_${app}.${name}`)
   return tablesOf(db, {
     ...options,
     type: 'postgres',
-    schema: `${schema}_${app}`,
+    table,
     // As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function
     // call is evaluated for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
     within: (tx, whole) => withinPostgres<T>(tx, whole).withSchema(`${schema}_${app}`),
-    async reach() {
+    async open() {
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)
       })
@@ -152,6 +147,13 @@ function onPostgres<T>(
       } finally {
         client.release()
       }
+      await migrate(db as unknown as Kysely<never>, {
+        app,
+        schema: `${schema}_${app}`,
+        type: 'postgres',
+        table,
+        steps,
+      })
     },
     cut: () => sockets.forEach((socket) => socket.destroy()),
     end: async () => {
@@ -161,14 +163,12 @@ function onPostgres<T>(
   })
 }
 
-interface Made<T> extends TableOptions {
-  readonly type: Place['type']
-  readonly schema: string | null
+interface Made<T> extends TableOptions, StepTools {
   readonly databaseNow: RawBuilder<number>
   readonly txOf: (trx: Transaction<T>) => unknown
   readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
   /** Rejects with a readable reason if the database is unreachable or unsuitable. */
-  readonly reach: () => Promise<void>
+  readonly open: () => Promise<void>
   /** Closes the connections in use too. Their statements fail. */
   readonly cut: () => void
   /** Kysely closes only a driver that it has used. */
@@ -177,9 +177,8 @@ interface Made<T> extends TableOptions {
 
 function tablesOf<T>(
   db: Kysely<T>,
-  { app, steps, type, schema, clock, databaseNow, txOf, within, reach, cut, end }: Made<T>,
+  { type, table, clock, databaseNow, txOf, within, open, cut, end }: Made<T>,
 ): Tables<T> {
-  const table = (name: string): RawBuilder<unknown> => sql.table(schema === null ? name : `${schema}.${name}`)
   return {
     db,
     type,
@@ -189,10 +188,7 @@ function tablesOf<T>(
     },
     transaction: (work) => db.transaction().execute((trx) => work(trx, txOf(trx) as never)),
     within: (tx, whole = new Set()) => within(tx, whole),
-    async open() {
-      await reach()
-      await migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps })
-    },
+    open,
     async close(withinMs = CLOSE_MS) {
       // The pool waits for connections in use, and a silent database holds them until their deadline.
       const late = setTimeout(cut, withinMs)

@@ -2,8 +2,9 @@
  * The tables inside a transaction on the caller's own connection. Accepts the same values as `tx` of
  * `mill.enqueue`.
  */
-import Sqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import { JobmillError } from 'jobmill'
+import type { SharedFile } from 'jobmill/sqlite'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -15,7 +16,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
-import { connectionOf, dialectOn } from './sqlite-dialect.ts'
+import { connectionOf, dialectOn, run } from './sqlite-dialect.ts'
 
 type Row = Record<string, unknown>
 type Send = (
@@ -24,15 +25,21 @@ type Send = (
 ) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>
 
 /** On SQLite: a handle of the same file, from the same copy of better-sqlite3 as that of the store. */
-export function withinSqlite<T>(tx: unknown): Kysely<T> {
-  if (!(tx instanceof Sqlite))
-    throw invalid(
-      'must be a handle of the better-sqlite3 that Jobmill uses',
-      'Pass the handle of the transaction, opened with the version that npm ls better-sqlite3 prints for jobmill',
-    )
-  if (!tx.inTransaction)
-    throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
-  return new Kysely<T>({ dialect: dialectOn(driverOf(connectionOf(tx))) })
+export function withinSqlite<T>(
+  tx: unknown,
+  file: SharedFile,
+  errorOf: (error: unknown) => unknown,
+): Kysely<T> {
+  const handle = file.within(tx) as Sqlite.Database
+  const connection = connectionOf((text, parameters) => run(handle, text, parameters))
+  const mapped: DatabaseConnection = {
+    ...connection,
+    executeQuery: (query) =>
+      connection.executeQuery<never>(query).catch((error: unknown) => {
+        throw errorOf(error)
+      }),
+  }
+  return new Kysely<T>({ dialect: dialectOn(driverOf(mapped)) })
 }
 
 /**

@@ -11,6 +11,7 @@ import { type LogKeeper, logKeeper } from './log-size.ts'
 import { migrate } from './migrate.ts'
 import { createReader, type Read } from './reader.ts'
 import { openFiles, type OpenFiles } from './same-file.ts'
+import { releaseSiblings } from './siblings.ts'
 import { type StrayCursor, strayCursor } from './stray-keys.ts'
 import { Memory } from './work.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -68,7 +69,7 @@ export function liveOn(settings: StoreSettings, connection: Connection): Live {
   }
 }
 
-function databaseBytes(connection: Connection): number {
+export function databaseBytes(connection: Connection): number {
   const sql = statementsOf(connection)
   const { page_count: pages } = sql('PRAGMA page_count').get() as { readonly page_count: number }
   const { page_size: bytes } = sql('PRAGMA page_size').get() as { readonly page_size: number }
@@ -77,28 +78,33 @@ function databaseBytes(connection: Connection): number {
 
 const RETRY_MS = 20
 
+export async function openMigrated(settings: StoreSettings): Promise<Connection> {
+  const { path, clock, durability } = settings
+  return openPatiently(settings, () => {
+    const connection = openConnection(path, durability)
+    try {
+      migrate(connection, Math.floor(clock()))
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  })
+}
+
 /** Many processes may open the same new file at once: all but one find it locked briefly. */
-export async function openMigrated({
-  path,
-  platform,
-  clock,
-  durability,
-  busyDeadlineMs,
-}: StoreSettings): Promise<Connection> {
+export async function openPatiently<T>(
+  { path, platform, busyDeadlineMs }: Pick<StoreSettings, 'path' | 'platform' | 'busyDeadlineMs'>,
+  open: () => T,
+): Promise<T> {
   const began = platform.monotonic()
   for (;;) {
     try {
-      const connection = openConnection(path, durability)
-      try {
-        migrate(connection, Math.floor(clock()))
-        return connection
-      } catch (error) {
-        connection.close()
-        throw error
-      }
+      return open()
     } catch (error) {
       if (!mayPass(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error, path)
     }
+    releaseSiblings(path)
     await sleep(platform, 1 + platform.random() * RETRY_MS)
   }
 }

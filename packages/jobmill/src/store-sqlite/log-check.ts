@@ -45,6 +45,8 @@ const AT_HEADER_SALT = 16
 const FRAME_HEADER_BYTES = 24
 const AT_FRAME_SALT = 8
 const AT_FRAME_CHECKSUM = 16
+/** Never the number of a descriptor. */
+const CLOSED = -1
 /** How often other processes may change the index during a comparison. */
 const MOST_TRIES = 20
 
@@ -80,7 +82,7 @@ export function logCheck(paths: FilePaths): LogCheck {
     bytes.compare(one, AT_SALT, AT_SALT + SALT_BYTES, at, at + SALT_BYTES) === 0
 
   function discardIndex(): void {
-    if (index?.isOpen() === true) writeSync(index.fd, Buffer.alloc(2 * COPY_BYTES), 0, 2 * COPY_BYTES, 0)
+    if (index?.find() === true) writeSync(index.fd, Buffer.alloc(2 * COPY_BYTES), 0, 2 * COPY_BYTES, 0)
   }
 
   return {
@@ -90,12 +92,16 @@ export function logCheck(paths: FilePaths): LogCheck {
         if (!index.read(one, 0) || !isReadable(one) || isComplete()) return false
         // A transaction of another process, or a reused descriptor number, is not damage.
         if (index.read(other, 0) && other.equals(one) && log.isOpen() && index.isOpen()) return true
+        // The descriptor may be that of another connection of this process, which has closed it.
+        log.find()
+        index.find()
       }
       return false
     },
     isIndexCut() {
+      if (!index.find()) return false
       const size = index.size()
-      const isCut = size < indexSize && index.isOpen()
+      const isCut = size < indexSize
       if (!isCut) indexSize = size
       else {
         ftruncateSync(index.fd, indexSize)
@@ -105,7 +111,7 @@ export function logCheck(paths: FilePaths): LogCheck {
     },
     discardIndex,
     discardLog() {
-      if (log.isOpen()) ftruncateSync(log.fd, 0)
+      if (log.find()) ftruncateSync(log.fd, 0)
       discardIndex()
     },
   }
@@ -128,6 +134,8 @@ interface Descriptor {
   size(): number
   /** Whether the descriptor still refers to the same file. */
   isOpen(): boolean
+  /** The same, and finds another descriptor of the file if this one was closed. */
+  find(): boolean
 }
 
 /**
@@ -145,19 +153,25 @@ function descriptorOf(path: string): Descriptor | null {
       return false
     }
   }
-  const fd = openDescriptors().find(isFile)
+  let fd = openDescriptors().find(isFile)
   if (fd === undefined) return null
   return {
-    fd,
+    get fd() {
+      return fd ?? CLOSED
+    },
     read(into, at) {
       try {
-        return readSync(fd, into, 0, into.length, at) === into.length
+        return readSync(fd ?? CLOSED, into, 0, into.length, at) === into.length
       } catch {
         return false
       }
     },
-    size: () => fstatSync(fd).size,
-    isOpen: () => isFile(fd),
+    size: () => fstatSync(fd ?? CLOSED).size,
+    isOpen: () => isFile(fd ?? CLOSED),
+    find() {
+      if (!isFile(fd ?? CLOSED)) fd = openDescriptors().find(isFile)
+      return fd !== undefined
+    },
   }
 }
 

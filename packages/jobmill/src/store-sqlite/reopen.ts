@@ -1,12 +1,12 @@
 /**
- * Reopens the file after it was replaced or changed. A call that notices a change is refused. The next call
- * opens the file that is there now. If that is not a Jobmill database, calls are refused until it is
- * corrected.
+ * Reopens a file after it was replaced or changed, for the store and for application tables (shared-file.ts).
+ * A call that notices a change is refused. The next call opens the file that is there now. If that is not a
+ * Jobmill database, calls are refused until it is corrected.
  */
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { JobmillError } from '../job/errors.ts'
-import { checkOldLogs, type Connection, openConnection } from './connection.ts'
+import { checkOldLogs, type Connection, type Durability, openConnection } from './connection.ts'
 import { storeError } from './errors.ts'
 import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
@@ -14,24 +14,48 @@ import { type Live, liveOn, openMigrated, type StoreSettings } from './live.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 import { listsLocks } from './old-logs.ts'
 import { checkOneName } from './one-name.ts'
-import { type FileChange, fileChanged, fileSize } from './same-file.ts'
+import { type FileChange, fileChanged, fileSize, type OpenFiles } from './same-file.ts'
+import { addSibling, releaseSiblings } from './siblings.ts'
 
-export interface OpenStore {
+/** What is open on a file. */
+export interface Opened {
+  readonly connection: Connection
+  readonly files: OpenFiles
+  /** Later calls are rejected with this reason. */
+  close(reason?: () => Error): void
+}
+
+export interface Reopening<T> {
   /** Throws while the file at the path cannot be used. */
-  readonly use: () => Live
+  readonly use: () => T
   /** The last opened state, even if its file has changed. */
-  readonly last: Live
+  readonly last: T
   close(): void
 }
 
-export async function openStore(settings: StoreSettings): Promise<OpenStore> {
-  const { path } = settings
-  let live = current(path, liveOn(settings, await openMigrated(settings)))
+export interface ReopenSettings {
+  /** Absolute, or `:memory:`. */
+  readonly path: string
+  readonly durability: Durability
+}
+
+export async function openStore(settings: StoreSettings): Promise<Reopening<Live>> {
+  const first = liveOn(settings, await openMigrated(settings))
+  return reopening(settings, first, () => liveOn(settings, openAgain(settings)))
+}
+
+export function reopening<T extends Opened>(
+  { path, durability }: ReopenSettings,
+  first: T,
+  again: () => T,
+): Reopening<T> {
+  let live = current(path, first)
   let retiredFor: FileChange | null = null
+  const leave = addSibling(path, release)
 
   /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
-  function use(): Live {
-    if (live.files.noticed === null) return live
+  function use(): T {
+    if (retiredFor === null && live.files.noticed === null) return live
     try {
       return isBack() ? live : reopen()
     } catch (error) {
@@ -46,17 +70,20 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const isBack = (): boolean =>
     retiredFor === null && live.files.noticed !== 'cut' && live.files.change() === null
 
-  function reopen(): Live {
+  function reopen(): T {
     if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
-    live = current(path, liveOn(settings, openAgain(settings)))
+    releaseSiblings(path)
+    live = current(path, again())
     retiredFor = null
     return live
   }
 
   /** Closes the old files; throws while that would lose data. */
   function retire(change: FileChange): void {
+    // Only for application tables: the store has no transaction open between two calls.
+    if (live.connection.inTransaction) throw fileChanged(path, change)
     if (change === 'gone' || fileSize(path) === undefined) throw fileChanged(path, 'gone')
-    if (change === 'shrunk') checkShrunk(settings)
+    if (change === 'shrunk') checkShrunk(path, durability)
     if (change === 'replaced') clearLogs(path, live)
     // Closing copies the log into the file, and must not copy frames that are missing from the log.
     if (change === 'cut') live.files.discardIndex()
@@ -68,12 +95,24 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     retiredFor = change
   }
 
+  function release(): void {
+    if (retiredFor !== null) return
+    const change = live.files.change()
+    if (change !== 'log' && change !== 'overtaken') return
+    try {
+      retire(change)
+    } catch {
+      // Its next call retries, and reports why.
+    }
+  }
+
   return {
     use,
     get last() {
       return live
     },
     close() {
+      leave()
       if (retiredFor !== null) return
       const change = live.files.change()
       if (change !== 'log' && change !== 'overtaken') return live.close()
@@ -88,7 +127,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 }
 
 /** Throws, so that the next call opens the files again. */
-function current(path: string, live: Live): Live {
+function current<T extends Opened>(path: string, live: T): T {
   if (live.files.isCurrent) return live
   live.close()
   throw fileChanged(path, 'log')
@@ -97,7 +136,7 @@ function current(path: string, live: Live): Live {
 /** Closing copies the log into the database file. It must not overwrite newer writes of other programs. */
 function closeChangedLog(
   path: string,
-  { connection, files }: Live,
+  { connection, files }: Opened,
   change: 'log' | 'overtaken',
   close: () => void,
 ): void {
@@ -146,7 +185,7 @@ function keepingLogAt(log: string, close: () => void): void {
  * The log of the old file is still at the path, and SQLite would apply it to the new file. So it is copied
  * into the old file, which may exist under another name.
  */
-function clearLogs(path: string, { connection, files }: Live): void {
+function clearLogs(path: string, { connection, files }: Opened): void {
   const logs = files.logsInPlace()
   if (logs.length === 0) return
   const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
@@ -163,7 +202,7 @@ function clearLogs(path: string, { connection, files }: Live): void {
 }
 
 /** A file gets smaller by VACUUM, or when an old copy overwrites it. SQLite's check distinguishes the two. */
-function checkShrunk({ path, durability }: StoreSettings): void {
+function checkShrunk(path: string, durability: Durability): void {
   // SQLite deletes the log of an empty file when it opens it.
   if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')
   const handle = openConnection(path, durability, { fileMustExist: true })
@@ -179,7 +218,7 @@ function checkShrunk({ path, durability }: StoreSettings): void {
 
 function openAgain(settings: StoreSettings): Connection {
   const { path, durability, clock } = settings
-  checkOurs(path)
+  checkOurs(path, (handle) => appliedMigrations(handle) !== null)
   const connection = openConnection(path, durability, { fileMustExist: true })
   try {
     migrate(connection, Math.floor(clock()))
@@ -195,19 +234,19 @@ function openAgain(settings: StoreSettings): Connection {
  * The file may be an older copy, so transactions may be lost. A new names version makes other processes drop
  * their caches. The tokens of lost claims must not be reused, because handlers may still run under them.
  */
-function markLoss(connection: Connection): void {
+export function markLoss(connection: Connection): void {
   connection.exec(`BEGIN IMMEDIATE; UPDATE jobmill_counter SET value = value + 1000000 WHERE name = 'token';
     UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history'); COMMIT`)
 }
 
 /** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */
-function checkOurs(path: string): void {
+export function checkOurs(path: string, isOurs: (handle: Connection) => boolean): void {
   checkOneName(path)
   checkOldLogs(path)
   const handle = new Database(path, { fileMustExist: true, timeout: 0 })
   try {
     handle.pragma('query_only = ON')
-    if (appliedMigrations(handle) !== null) return
+    if (isOurs(handle)) return
   } finally {
     handle.close()
   }

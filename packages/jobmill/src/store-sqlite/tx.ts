@@ -32,7 +32,7 @@ export function inUserTransaction<T>(tx: unknown, history: number, now: number, 
   }
 }
 
-function checkHandle(tx: unknown): SqliteHandle {
+export function checkHandle(tx: unknown): SqliteHandle {
   if (isForPostgres(tx))
     throw invalid('is a PostgreSQL transaction, but this store is SQLite', tx, USE_POSTGRES)
   const handle = tx as Partial<SqliteHandle> | null | undefined
@@ -61,7 +61,7 @@ function checkHandle(tx: unknown): SqliteHandle {
  * After the file was replaced, the user's handle still has the old one open, and its commits would be
  * invisible to other processes.
  */
-function otherFile(): JobmillError {
+export function otherFile(): JobmillError {
   return new JobmillError('TX_INVALID', 'is a transaction on a different database file', {
     field: 'tx',
     fix: 'Close this handle, reopen the file and retry the transaction',
