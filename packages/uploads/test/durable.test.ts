@@ -59,6 +59,23 @@ test('E35 a new blob folder is flushed in its parents before it has content', as
   expect(asked).toHaveLength(before)
 })
 
+test('D4 a relative blob folder stays the same after the process changes its working directory', async () => {
+  const before = process.cwd()
+  const folder = freshFolder()
+  onTestFinished(() => process.chdir(before))
+  process.chdir(folder)
+  const blobs = directoryBlobs('blobs')
+  await blobs.open(randomUUID())
+  process.chdir(freshFolder())
+  const id = `${randomUUID()}/0`
+  const bytes = (async function* () {
+    yield Buffer.from('hello')
+  })()
+  await blobs.write(id, bytes, new AbortController().signal)
+  const [upload = ''] = id.split('/')
+  expect(existsSync(path.join(folder, 'blobs', upload.slice(-2), id))).toBe(true)
+})
+
 test('E36 B7 a puller acknowledges a file after its name and index entry are flushed', async () => {
   const box = await mailbox(sharedScene())
   const [id = ''] = await box.sent('one')

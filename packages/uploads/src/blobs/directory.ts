@@ -13,7 +13,9 @@ import { reserveIn } from './reserve.ts'
 
 const READ_BYTES = 64 * 1_024
 
-export function directoryBlobs(root: string): BlobStore {
+export function directoryBlobs(given: string): BlobStore {
+  // Resolved once, so that a process that changes its working directory keeps its folder.
+  const root = path.resolve(given)
   const folderOf = (upload: string): string => path.join(root, upload.slice(-2), upload)
   const pathOf = (id: string): { folder: string; file: string; part: string } => {
     const [upload, n] = partsOf(id)
@@ -22,7 +24,7 @@ export function directoryBlobs(root: string): BlobStore {
   }
   return {
     reserve: reserveIn(root),
-    name: `folder ${root}`,
+    name: `folder ${given}`,
     async open(inbox) {
       await makeFolder(root)
       await claimFolder(root, inbox)
