@@ -1,6 +1,6 @@
 /** The `jobmill db` commands as processes. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -9,6 +9,7 @@ import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { anInstance } from '../../src/testing/factories.ts'
 import { queryAt } from '../admin/sites.ts'
+import { startProcess } from '../processes/children.ts'
 import { config, run, runOnTerminal } from './run.ts'
 
 /** Runs a command to its end and returns its exit code and output. */
@@ -205,4 +206,26 @@ describe('jobmill db on postgres', () => {
     const { code, err } = await runToEnd(folder, ['db', 'status', ...at])
     expect([code, err]).toEqual([4, expect.stringContaining('the database cannot be reached')])
   })
+})
+
+test('D3 a command names the process whose logs were deleted, also if the tables were only in them', async () => {
+  const { folder, file } = emptyFolder()
+  const other = startProcess('store-process.ts', {
+    place: { store: 'sqlite', at: file },
+    task: 'enqueue-when-told',
+  })
+  await other.untilMessages(({ length }) => length === 1)
+  for (const log of ['-wal', '-shm']) rmSync(`${file}${log}`)
+  for (const args of [
+    ['queues', 'list', '--db', `sqlite:${file}`],
+    ['db', 'status', '--db', `sqlite:${file}`],
+  ]) {
+    const { code, err } = await runToEnd(folder, args)
+    expect([args, code, err]).toEqual([
+      args,
+      4,
+      expect.stringContaining(`process ${other.child.pid} still has the old one open`),
+    ])
+  }
+  expect(existsSync(`${file}-shm`)).toBe(false)
 })

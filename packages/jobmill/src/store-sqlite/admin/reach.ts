@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { sleep } from '../../platform/sleep.ts'
-import { type Connection, openConnection } from '../connection.ts'
+import { checkOldLogs, type Connection, openConnection } from '../connection.ts'
 import { isBusy, storeError } from '../errors.ts'
 import type { StoreSettings } from '../live.ts'
 import { checkOneName } from '../one-name.ts'
@@ -23,6 +23,7 @@ export function isFileThere({ path }: StoreSettings): boolean {
 export async function lookInto<T>(settings: StoreSettings, look: (handle: Connection) => T): Promise<T> {
   return retryWhileBusy(settings, () => {
     checkOneName(settings.path)
+    checkOldLogs(settings.path)
     const handle = new Database(settings.path, { fileMustExist: true, timeout: 0 })
     try {
       handle.pragma('query_only = ON')
