@@ -2,4 +2,4 @@
 export { toJobmillError as postgresError } from './store-postgres/errors.ts'
 export type { PostgresOptions } from './store-postgres/options.ts'
 export { postgres } from './store-postgres/postgres-store.ts'
-export type { Tx } from './store-postgres/tx.ts'
+export { type Tx, txQuery as postgresTxQuery } from './store-postgres/tx.ts'

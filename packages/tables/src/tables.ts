@@ -1,6 +1,7 @@
 /** Application tables next to a mill: same address, same clock, and one transaction for rows and jobs. */
 import { Socket } from 'node:net'
 import type { Store } from 'jobmill'
+import type { Tx } from 'jobmill/postgres'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { checkEncoding } from './check-encoding.ts'
@@ -64,7 +65,9 @@ export async function openTables<T>(address: string, options: TableOptions): Pro
   if (place.type === 'sqlite') await makePrivate(place.file)
   const { store, errorOf } = await storeAt(place, clock === undefined ? {} : { clock })
   const tables =
-    place.type === 'sqlite' ? await onSqlite<T>(place.file, options) : onPostgres<T>(place, options, errorOf)
+    place.type === 'sqlite'
+      ? await onSqlite<T>(place.file, options)
+      : await onPostgres<T>(place, options, errorOf)
   return { place, store, tables }
 }
 
@@ -97,11 +100,12 @@ async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<
   })
 }
 
-function onPostgres<T>(
+async function onPostgres<T>(
   { url, schema }: Place & { readonly type: 'postgres' },
   options: TableOptions,
   errorOf: ErrorOf,
-): Tables<T> {
+): Promise<Tables<T>> {
+  const { postgresTxQuery } = await import('jobmill/postgres')
   const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app, steps } = options
   const sockets = new Set<Socket>()
   const pool = new pg.Pool({
@@ -135,7 +139,7 @@ function onPostgres<T>(
     // As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function
     // call is evaluated for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
-    within: (tx, whole) => withinPostgres<T>(tx, whole).withSchema(`${schema}_${app}`),
+    within: (tx, whole) => withinPostgres<T>(postgresTxQuery(tx as Tx), whole).withSchema(`${schema}_${app}`),
     async open() {
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)

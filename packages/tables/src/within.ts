@@ -3,7 +3,6 @@
  * `mill.enqueue`.
  */
 import type Sqlite from 'better-sqlite3'
-import { JobmillError } from 'jobmill'
 import type { SharedFile } from 'jobmill/sqlite'
 import {
   type CompiledQuery,
@@ -18,11 +17,8 @@ import {
 } from 'kysely'
 import { connectionOf, dialectOn, run } from './sqlite-dialect.ts'
 
-type Row = Record<string, unknown>
-type Send = (
-  text: string,
-  values: unknown[],
-) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>
+type Row = Readonly<Record<string, unknown>>
+type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
 
 /** On SQLite: a handle of the same file, from the same copy of better-sqlite3 as that of the store. */
 export function withinSqlite<T>(
@@ -43,16 +39,14 @@ export function withinSqlite<T>(
 }
 
 /**
- * On PostgreSQL: a `pg` client, or a function `(text, values) => rows`. `whole` names the integer columns
- * that the caller's driver may return as strings.
+ * On PostgreSQL: the statements of a `pg` client or of a function, as the store runs them. `whole` names the
+ * integer columns that the caller's driver may return as strings.
  */
-export function withinPostgres<T>(tx: unknown, whole: ReadonlySet<string>): Kysely<T> {
-  const send = senderOf(tx)
+export function withinPostgres<T>(query: Query, whole: ReadonlySet<string>): Kysely<T> {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const answer = await send(sql, [...parameters])
-      const rows = 'rows' in answer ? answer.rows : answer
-      return { rows: (rows as readonly Row[]).map((row) => withNumbers(row, whole)) as R[] }
+      const rows = await query(sql, parameters)
+      return { rows: rows.map((row) => withNumbers(row, whole)) as R[] }
     },
     streamQuery,
   }
@@ -70,31 +64,6 @@ function withNumbers(row: Row, whole: ReadonlySet<string>): Row {
   return texts.length === 0
     ? row
     : { ...row, ...Object.fromEntries(texts.map(([name, value]) => [name, Number(value)])) }
-}
-
-function senderOf(tx: unknown): Send {
-  if (typeof tx === 'function') return tx as Send
-  if (typeof tx !== 'object' || tx === null || !('query' in tx) || typeof tx.query !== 'function')
-    throw invalid(
-      'cannot run statements',
-      'Pass a pg client inside its transaction, or a function (text, values) => rows',
-    )
-  if ('totalCount' in tx && 'idleCount' in tx)
-    throw invalid(
-      'is a pool, which runs each statement on any connection',
-      'Get a client with connect(), run BEGIN on it, and pass the client',
-    )
-  if (
-    'getTransactionStatus' in tx &&
-    typeof tx.getTransactionStatus === 'function' &&
-    (tx as { getTransactionStatus: () => unknown }).getTransactionStatus() === 'I'
-  )
-    throw invalid('has no transaction open', 'Await BEGIN on the same client first')
-  return tx.query.bind(tx) as Send
-}
-
-function invalid(what: string, fix: string): JobmillError {
-  return new JobmillError('TX_INVALID', what, { field: 'tx', fix })
 }
 
 async function never(): Promise<never> {

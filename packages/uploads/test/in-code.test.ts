@@ -27,6 +27,26 @@ async function begin({
   return { tx, end: async (how) => void (await tx.query(how)) }
 }
 
+/** Transactions in which a statement fails, or returns something unusable. */
+const SPOILED: Readonly<Record<string, (client: pg.Client) => unknown>> = {
+  'returns nothing': (client) => async (text: string, values: unknown[]) =>
+    void (await client.query(text, values)),
+  'renames columns': (client) => async (text: string, values: unknown[]) => {
+    const { rows } = await client.query<Record<string, unknown>>(text, values)
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value])),
+    )
+  },
+  async aborted(client) {
+    await client.query('SELECT 1 / 0').catch(() => {})
+    return client
+  },
+  async 'read-only'(client) {
+    await client.query('SET TRANSACTION READ ONLY')
+    return client
+  },
+}
+
 async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of bytes) chunks.push(chunk)
@@ -114,6 +134,35 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
       await expect(inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx: 5 })).rejects.toMatchObject({
         field: 'tx',
       })
+    },
+  )
+
+  testEverywhere.runIf(store === 'postgres')(
+    'D10 a transaction that cannot be used is refused with the error of mill.enqueue',
+    async () => {
+      const { inbox, mill } = sharedScene()
+      const box = await mailbox(sharedScene())
+      const codeOf = (call: Promise<unknown>): Promise<unknown> =>
+        call.then(
+          () => 'accepted',
+          (error: { code: unknown }) => error.code,
+        )
+      const codes: Record<string, unknown> = {}
+      for (const [name, spoil] of Object.entries(SPOILED)) {
+        const given = async (): Promise<unknown> => spoil((await begin(sharedScene())).tx as pg.Client)
+        codes[name] = [
+          await codeOf(mill.enqueue('any', {}, { tx: (await given()) as never })),
+          await codeOf(inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx: await given() })),
+        ]
+      }
+      expect(codes).toEqual({
+        'returns nothing': ['TX_INVALID', 'TX_INVALID'],
+        'renames columns': ['TX_INVALID', 'TX_INVALID'],
+        // Errors of the caller's driver, with its codes.
+        aborted: ['25P02', '25P02'],
+        'read-only': ['25006', '25006'],
+      })
+      expect((await pending(box)).files).toEqual([])
     },
   )
 

@@ -8,7 +8,10 @@ type TxFunction = (text: string, values: unknown[]) => PromiseLike<Answer>
 /** A `pg` client, or a function that runs a statement through the user's ORM. */
 export type Tx = TxFunction | { query: TxFunction }
 
-/** The format of all our column names. A plugin that changes their case makes every row unreadable. */
+/**
+ * The format of all our column names. A plugin that changes their case makes every row unreadable. Statements
+ * of application tables quote names of another format.
+ */
 const COLUMN_NAME = /^[a-z_][a-z0-9_]*$/
 
 export function txQuery(tx: Tx): Query {
@@ -23,7 +26,9 @@ export function txQuery(tx: Tx): Query {
         fix: 'Return an array of objects, or an object with rows, from query(text, values)',
       })
     }
-    const renamed = rows.flatMap((row) => Object.keys(row)).find((name) => !COLUMN_NAME.test(name))
+    const renamed = rows
+      .flatMap((row) => Object.keys(row))
+      .find((name) => !COLUMN_NAME.test(name) && !text.includes(`"${name}"`))
     if (renamed === undefined) return rows
     throw new JobmillError('TX_INVALID', 'changed the column names', {
       field: 'tx',
