@@ -7,6 +7,7 @@ import { connect } from 'node:net'
 import { isJobmillError, JobmillError } from 'jobmill'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
+import type { MissingTables } from './missing-tables.ts'
 import type { ErrorOf } from './place.ts'
 
 /** The message of the driver's timeout error, which has no code. */
@@ -15,17 +16,25 @@ const TIMED_OUT = 'Query read timeout'
 const CANCEL_BYTES = 16
 const CANCEL_CODE = 80_877_102
 const CANCEL_MS = 5_000
+/** For migrations, which create the tables. */
+const NOT_MISSING: MissingTables = { restore: async () => {}, notice: (error) => error }
 
-export function withDeadline(pool: pg.Pool, deadlineMs: number, errorOf: ErrorOf): PostgresPool {
+export function withDeadline(
+  pool: pg.Pool,
+  deadlineMs: number,
+  errorOf: ErrorOf,
+  missing: MissingTables = NOT_MISSING,
+): PostgresPool {
   // Kysely identifies a connection by its object, so each client gets one wrapper.
   const guarded = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   return {
     options: pool.options,
     async connect() {
+      await missing.restore()
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)
       })
-      const known = guarded.get(client) ?? guard(client, deadlineMs, errorOf)
+      const known = guarded.get(client) ?? guard(client, deadlineMs, errorOf, missing)
       guarded.set(client, known)
       return known
     },
@@ -33,7 +42,12 @@ export function withDeadline(pool: pg.Pool, deadlineMs: number, errorOf: ErrorOf
   }
 }
 
-function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): PostgresPoolClient {
+function guard(
+  client: pg.PoolClient,
+  deadlineMs: number,
+  errorOf: ErrorOf,
+  missing: MissingTables,
+): PostgresPoolClient {
   let lost: unknown = null
   async function query(text: string, values: readonly unknown[]): Promise<unknown> {
     if (lost !== null) return instead(text)
@@ -46,7 +60,7 @@ function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): Pos
         return instead(text)
       }
       const said = errorOf(error, true)
-      if (!isJobmillError(said) || said.code !== 'OUTCOME_UNKNOWN') throw error
+      if (!isJobmillError(said) || said.code !== 'OUTCOME_UNKNOWN') throw missing.notice(error)
       lost = said
       return instead(text)
     }

@@ -6,6 +6,7 @@ import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Tran
 import pg from 'pg'
 import { checkEncoding } from './check-encoding.ts'
 import { migrate, type Step, type StepTools } from './migrate.ts'
+import { type MissingTables, missingTables } from './missing-tables.ts'
 import { type ErrorOf, type Place, placeOf, storeAt } from './place.ts'
 import { makePrivate } from './private-file.ts'
 import { withDeadline } from './postgres-deadline.ts'
@@ -128,10 +129,14 @@ async function onPostgres<T>(
   pool.on('error', onError)
   // The same applies to a connection in use, whose user also gets the error from the failed statement.
   pool.on('connect', (client) => client.on('error', onError))
-  const db = new Kysely<T>({
-    dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf) }),
-  }).withSchema(`${schema}_${app}`)
-  const table = (name: string): RawBuilder<unknown> => sql.table(`${schema}_${app}.${name}`)
+  const own = `${schema}_${app}`
+  const table = (name: string): RawBuilder<unknown> => sql.table(`${own}.${name}`)
+  const dialectOf = (missing?: MissingTables): PostgresDialect =>
+    new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf, missing) })
+  const migrating = new Kysely<never>({ dialect: dialectOf() }).withSchema(own)
+  const migrateAll = (): Promise<void> =>
+    migrate(migrating, { app, schema: own, type: 'postgres', table, steps })
+  const db = new Kysely<T>({ dialect: dialectOf(missingTables(migrateAll, errorOf)) }).withSchema(own)
   return tablesOf(db, {
     ...options,
     type: 'postgres',
@@ -139,7 +144,7 @@ async function onPostgres<T>(
     // As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function
     // call is evaluated for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
-    within: (tx, whole) => withinPostgres<T>(postgresTxQuery(tx as Tx), whole).withSchema(`${schema}_${app}`),
+    within: (tx, whole) => withinPostgres<T>(postgresTxQuery(tx as Tx), whole).withSchema(own),
     async open() {
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)
@@ -151,13 +156,7 @@ async function onPostgres<T>(
       } finally {
         client.release()
       }
-      await migrate(db as unknown as Kysely<never>, {
-        app,
-        schema: `${schema}_${app}`,
-        type: 'postgres',
-        table,
-        steps,
-      })
+      await migrateAll()
     },
     cut: () => sockets.forEach((socket) => socket.destroy()),
     end: async () => {

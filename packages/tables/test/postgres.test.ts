@@ -1,6 +1,6 @@
-/** Tables on PostgreSQL: transactions of the caller. */
+/** Tables on PostgreSQL: transactions of the caller, and a schema that is dropped while it is in use. */
 import pg from 'pg'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type Database, openTables, sql, type Step } from 'jobmill-tables'
 import { freshSchema } from '../../../test/support/databases.ts'
 
@@ -35,3 +35,17 @@ test('P10 a transaction of the caller returns columns under the names of the sta
   expect(await db.selectFrom('shop_order').select('id as orderId').execute()).toEqual([{ orderId: 'a' }])
   await client.query('ROLLBACK')
 })
+
+test('D3 a schema that is dropped is refused first, and created again later', async () => {
+  const { database, schema, client } = await opened()
+  const { tables } = database
+  const put = (): Promise<unknown> => tables.db.insertInto('shop_order').values({ id: 'a' }).execute()
+  await put()
+  await client.query(`DROP SCHEMA ${schema}_shop CASCADE`)
+  const missing = { code: 'STORE_UNAVAILABLE' }
+  await expect(put()).rejects.toMatchObject(missing)
+  // A restore must not find our tables.
+  await expect(put()).rejects.toMatchObject(missing)
+  await vi.waitFor(put, { timeout: 20_000, interval: 100 })
+  expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'a' }])
+}, 30_000)
