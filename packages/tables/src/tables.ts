@@ -72,6 +72,8 @@ export async function openTables<T>(address: string, options: TableOptions): Pro
   return { place, store, tables }
 }
 
+const table = (name: string): RawBuilder<unknown> => sql.table(name)
+
 async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<T>> {
   const { app, steps } = options
   const { sharedFile, sqliteTxError } = await import('jobmill/sqlite')
@@ -81,14 +83,14 @@ async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<
   // Again for each new handle: the file may have been replaced by a backup from before a step.
   const dialect = sqliteDialect(file, async (handle, inTurn) => {
     if (!isOpen || migrated === handle) return
-    await migrate(inTurn, { app, schema: null, type: 'sqlite', table: sql.table, steps })
+    await migrate(inTurn, { app, schema: null, type: 'sqlite', table, steps })
     migrated = handle
   })
   const db = new Kysely<T>({ dialect })
   return tablesOf(db, {
     ...options,
     type: 'sqlite',
-    table: sql.table,
+    table,
     databaseNow: sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
     txOf: () => file.use(),
     within: (tx) => withinSqlite<T>(tx, file, sqliteTxError),
@@ -130,17 +132,17 @@ async function onPostgres<T>(
   // The same applies to a connection in use, whose user also gets the error from the failed statement.
   pool.on('connect', (client) => client.on('error', onError))
   const own = `${schema}_${app}`
-  const table = (name: string): RawBuilder<unknown> => sql.table(`${own}.${name}`)
+  const tableOf = (name: string): RawBuilder<unknown> => table(`${own}.${name}`)
   const dialectOf = (missing?: MissingTables): PostgresDialect =>
     new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf, missing) })
   const migrating = new Kysely<never>({ dialect: dialectOf() }).withSchema(own)
   const migrateAll = (): Promise<void> =>
-    migrate(migrating, { app, schema: own, type: 'postgres', table, steps })
+    migrate(migrating, { app, schema: own, type: 'postgres', table: tableOf, steps })
   const db = new Kysely<T>({ dialect: dialectOf(missingTables(migrateAll, errorOf)) }).withSchema(own)
   return tablesOf(db, {
     ...options,
     type: 'postgres',
-    table,
+    table: tableOf,
     // As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function
     // call is evaluated for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,

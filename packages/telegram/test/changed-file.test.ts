@@ -1,7 +1,7 @@
 /** The SQLite file changes while a gateway runs on it. */
 import { renameSync, rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { describe, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { scene } from './support/scene.ts'
 
 const CHANGES: Readonly<Record<string, (file: string) => void>> = {
@@ -34,5 +34,10 @@ describe.each(Object.entries(CHANGES))('D3 %s under a gateway', (_name, change) 
       chat.says(word)
       await answered(word)
     }
+    // The jobs of the replies are in the file at the path.
+    const database = new Sqlite(at.database, { readonly: true })
+    onTestFinished(() => void database.close())
+    const jobs = database.prepare('SELECT count(*) FROM jobmill_job').pluck().get()
+    expect(jobs).toBeGreaterThanOrEqual(3)
   })
 })

@@ -47,6 +47,12 @@ const SPOILED: Readonly<Record<string, (client: pg.Client) => unknown>> = {
   },
 }
 
+const codeOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'accepted',
+    (error: unknown) => (error as { code: unknown }).code,
+  )
+
 async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of bytes) chunks.push(chunk)
@@ -142,11 +148,6 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     async () => {
       const { inbox, mill } = sharedScene()
       const box = await mailbox(sharedScene())
-      const codeOf = (call: Promise<unknown>): Promise<unknown> =>
-        call.then(
-          () => 'accepted',
-          (error: { code: unknown }) => error.code,
-        )
       const codes: Record<string, unknown> = {}
       for (const [name, spoil] of Object.entries(SPOILED)) {
         const given = async (): Promise<unknown> => spoil((await begin(sharedScene())).tx as pg.Client)
