@@ -1,7 +1,9 @@
 /** The SQLite file changes while the tables, and a store in the same process, have it open. */
-import { renameSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { renameSync, rmSync, truncateSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { sqlite } from 'jobmill/sqlite'
 import { type Database, openTables, peek, sql, type Step } from 'jobmill-tables'
 import { freshFile } from '../../../test/support/databases.ts'
@@ -57,6 +59,22 @@ function backUp(file: string): string {
 function deleteLogs(file: string): void {
   for (const log of ['-wal', '-shm']) rmSync(`${file}${log}`)
 }
+
+/** Another program: executes this in a process of its own, which is then killed. */
+async function executeElsewhere(file: string, text: string): Promise<void> {
+  const script = `const database = new (require('better-sqlite3'))(process.argv[1])
+    database.exec(process.argv[2])
+    process.kill(process.pid, 'SIGKILL')`
+  const child = spawn(process.execPath, ['-e', script, file, text], {
+    cwd: import.meta.dirname,
+    stdio: 'inherit',
+  })
+  await once(child, 'close')
+}
+
+/** Retries while the store and the tables close the old files. */
+const eventually = <T>(call: () => Promise<T>): Promise<T> =>
+  vi.waitFor(call, { timeout: 10_000, interval: 5 })
 
 const UNAVAILABLE = { code: 'STORE_UNAVAILABLE' }
 
@@ -156,6 +174,50 @@ describe('tables on a SQLite file that changes', () => {
     await database.store.counts()
     await order(database, 'c')
     expect(orders(file)).toEqual(['a', 'c'])
+  })
+
+  test.each(['store', 'tables'] as const)(
+    'D3 P1 deleted logs, and another program writes: what it wrote stays when the %s notice first',
+    async (first) => {
+      const file = freshFile()
+      const database = await opened(file)
+      withHandle(file, (handle) => handle.pragma('wal_checkpoint(TRUNCATE)'))
+      await order(database, 'lost')
+      deleteLogs(file)
+      await executeElsewhere(file, `INSERT INTO shop_order VALUES ('theirs')`)
+      const calls = [() => database.store.counts(), () => order(database, 'ours')]
+      for (const call of first === 'store' ? calls : calls.toReversed()) await eventually<unknown>(call)
+      // What was only in the deleted log is lost, because the other program wrote without it.
+      expect(orders(file)).toEqual(['ours', 'theirs'])
+      expect(withHandle(file, (handle) => handle.pragma('integrity_check', { simple: true }))).toBe('ok')
+    },
+  )
+
+  test('D3 P1 a truncated log: the tables notice first, and the store drops what it remembers', async () => {
+    const file = freshFile()
+    const database = await opened(file)
+    withHandle(file, (handle) => handle.pragma('wal_checkpoint(TRUNCATE)'))
+    const history = `SELECT value FROM jobmill_counter WHERE name = 'history'`
+    const before = withHandle(file, (handle) => handle.prepare(history).pluck().get())
+    await order(database, 'lost')
+    truncateSync(`${file}-wal`)
+    await expect(order(database, 'a')).rejects.toMatchObject(UNAVAILABLE)
+    await order(database, 'b')
+    await eventually(() => database.store.counts())
+    expect(orders(file)).toEqual(['b'])
+    expect(withHandle(file, (handle) => handle.prepare(history).pluck().get())).not.toBe(before)
+    expect(withHandle(file, (handle) => handle.pragma('integrity_check', { simple: true }))).toBe('ok')
+  })
+
+  test('D3 P1 a truncated log: the store notices it after the tables were closed', async () => {
+    const file = freshFile()
+    const database = await opened(file)
+    await database.tables.close()
+    truncateSync(`${file}-wal`)
+    await expect(database.store.counts()).rejects.toMatchObject({
+      ...UNAVAILABLE,
+      message: expect.stringContaining('truncated') as string,
+    })
   })
 
   test('D3 a value is not read from a file whose logs were deleted under another process', async () => {
