@@ -15,6 +15,7 @@ const ranks = new Map(
     'store-sqlite': 3,
     'store-postgres': 3,
     enqueue: 3,
+    dispatch: 3,
     work: 3,
     upkeep: 3,
     limits: 3,

@@ -64,7 +64,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'the leases of a lost claim reply are never released',
-    file: 'work/compare.ts',
+    file: 'dispatch/compare.ts',
     find: 'if (lost.length > 0) {',
     replace: 'if (lost.length > 1_000_000) {',
   },
@@ -127,9 +127,9 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'a process starts jobs from a claim reply that arrives after its lease expired',
-    file: 'work/dispatcher.ts',
-    find: 'else if (isOurs()) options.take(leases)',
-    replace: 'else if (leases.length >= 0) options.take(leases)',
+    file: 'dispatch/leases.ts',
+    find: 'if (state.isStopping || term !== state.term || now >= state.aliveUntil)',
+    replace: 'if (state.isStopping || term === undefined)',
   },
   {
     name: 'the reaper does not wait for other instances to reconnect after an outage',

@@ -27,12 +27,12 @@ export const TESTED: readonly TestedMutant[] = [
   ...USERS,
   {
     name: 'a lease is released although its job arrived during the comparison',
-    file: 'work/compare.ts',
+    file: 'dispatch/compare.ts',
     find: ' && !after.has(keyOf(lease))',
     replace: '',
     test: {
-      file: `${TESTS}/work/compare.test.ts`,
-      name: 'keeps a lease that starts or ends during the comparison',
+      file: `${TESTS}/dispatch/compare.test.ts`,
+      name: 'what becomes known while the database is asked',
     },
   },
   {
@@ -161,16 +161,16 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a job from remote dispatch starts although its lease was released before it arrived',
-    file: 'runtime/claiming.ts',
-    find: 'standing.forget()',
-    replace: '',
+    file: 'dispatch/next.ts',
+    find: 'unknownLeasesFound: ({ standBys }) => standBys.clear(),',
+    replace: 'unknownLeasesFound: () => {},',
     test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'does not start a second time' },
   },
   {
     name: 'postgres: a job that remote dispatch lost is never found',
-    file: 'runtime/claiming.ts',
-    find: 'isOffered: () => standing.isOffered,',
-    replace: 'isOffered: () => false,',
+    file: 'dispatch/plan.ts',
+    find: 'return now - lastStandByAt < STAND_BY_MS',
+    replace: 'return now - lastStandByAt < 0',
     test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'that does not arrive is found' },
   },
   {

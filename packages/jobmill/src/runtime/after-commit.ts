@@ -10,22 +10,19 @@ import type { Finish, Finished } from '../store/finish.ts'
 import type { JobResult } from '../store/job-record.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Attempt } from '../work/attempt.ts'
-import type { Paces } from '../work/paces.ts'
 
 const A_WHILE_MS = 60_000
 
 export interface AfterCommitOptions {
   readonly settings: (queue: string) => QueueSettings
   readonly served: () => readonly string[]
-  readonly paces: Pick<Paces, 'ran'>
   readonly limits: Pick<Limits, 'ended'>
   /**
    * A job ended in this process. Callers that await it get the result without a query, even if the row is not
    * kept.
    */
   readonly jobEnded: (result: JobResult, isKept: boolean) => void
-  /** The worker of this lease is free. */
-  readonly leaseEnded: (lease: Lease) => void
+  readonly jobFinished: (lease: Lease, ranMs: number | undefined) => void
   /** The attempt throttled its queue. */
   readonly settingsChanged: () => void
   /** The order lock of the job is free. */
@@ -63,14 +60,13 @@ export function afterCommit(
   return (attempt, item, finished) => {
     const { id, queue, orderKey } = attempt.lease
     const { transition, error = null } = item
-    if (item.ranMs !== undefined) options.paces.ran(queue, item.ranMs)
     if (finished.state === 'done' && transition.to === 'done')
       options.jobEnded({ id, state: 'done', result: transition.result, error }, isKept(settings(queue)))
     if (finished.state === 'dead') options.jobEnded({ id, state: 'dead', result: null, error }, true)
     if (item.cool !== undefined) options.settingsChanged()
     if (orderKey !== null) options.stageSoon()
     permitsFreed(attempt)
-    options.leaseEnded(attempt.lease)
+    options.jobFinished(attempt.lease, item.ranMs)
     if (item.followUps !== undefined && finished.state === transition.to)
       emitFollowUps(item.followUps, finished.followUps)
   }

@@ -2,6 +2,7 @@
  * Wires together everything that runs between start and stop: heartbeat, dispatcher, workers, live settings
  * and duties.
  */
+import { dispatcher as createDispatcher, type MakeOffer } from '../dispatch/dispatcher.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
@@ -13,7 +14,6 @@ import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
 import type { Grace } from '../work/grace.ts'
-import type { MakeOffer } from '../work/hand-off.ts'
 import type { Handler } from '../work/handler.ts'
 import { listen } from '../work/listen.ts'
 import type { ContextTools } from '../work/make-context.ts'
@@ -21,14 +21,11 @@ import { heartbeatService } from '../work/heartbeat.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
-import { claiming } from './claiming.ts'
 import { declare, declareServed } from './declare.ts'
 import { handlerFor } from './handlers.ts'
 import { limitFor } from './limits.ts'
 import type { Resolved } from './options.ts'
 import { queueWatch } from './queue-watch.ts'
-import { refillTimers } from './refill-timers.ts'
-import { wakeUps } from './wake-ups.ts'
 import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
 import { afterCommit } from './after-commit.ts'
 
@@ -82,8 +79,17 @@ export function engine(given: EngineOptions): Engine {
   const { platform, leaseMs, renewEveryMs } = options
   const kinds = [...handlers.keys()]
   const served = [...options.serve]
-  let wasWoken = false
 
+  const dispatcher = createDispatcher({
+    store,
+    instance: instance.id,
+    kinds,
+    capacity: options.capacity,
+    emit,
+    platform,
+  })
+  const { post } = dispatcher
+  const wake = (queues: Iterable<string> | null): void => post({ type: 'jobsReady', queues })
   const reading = trouble('settings', emit)
   const watch = queueWatch({
     me: instance.id,
@@ -91,11 +97,22 @@ export function engine(given: EngineOptions): Engine {
     served: () => served,
     platform,
     emit,
-    changed() {
-      ahead.review()
-      dispatcher.wake()
-    },
+    changed: (settings) => post({ type: 'settingsChanged', settings }),
     ...reading,
+  })
+  const upkeep = createUpkeep({
+    store,
+    options,
+    emit,
+    staged: wake,
+    reaped: () => wake(null),
+    mayReap: () => heartbeat.isSteady,
+    listen: (signal, works) =>
+      listen(
+        { store, queues: () => served, wasWoken: (wakeUps) => post({ type: 'notified', wakeUps }), works },
+        signal,
+      ),
+    flush: given.flush,
   })
   const workers = createWorkers({
     store,
@@ -111,73 +128,21 @@ export function engine(given: EngineOptions): Engine {
     forwardLog: options.forwardLog,
     enqueueFor: given.enqueueFor,
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
-    freed() {
-      ahead.begin()
-      dispatcher.poke()
-    },
-    wrote: () => dispatcher.poke(),
-    written: (attempt, item, finished) => written(attempt, item, finished),
+    freed: (queue) => post({ type: 'workerFreed', queue }),
+    settled: () => post({ type: 'outcomeSettled' }),
+    written: afterCommit({
+      settings: watch.settings,
+      served: () => served,
+      limits: given.limits,
+      jobEnded: given.jobEnded,
+      jobFinished: ({ queue, kind }, ranMs) => post({ type: 'jobFinished', queue, kind, ranMs }),
+      settingsChanged: () => void watch.refresh().then(reading.working, reading.failing),
+      stageSoon: upkeep.stageSoon,
+      wake,
+      emit,
+    }),
   })
   const { attempts } = workers
-  const refills = refillTimers({
-    limitOf: (queue) => watch.limit(queue),
-    wake: (queue) => dispatcher.wake([queue]),
-    platform,
-  })
-  const { ahead, dispatcher, offer, paces, slots, standing, quarantine } = claiming({
-    store,
-    instance: instance.id,
-    kinds,
-    served: () => served,
-    watch,
-    workers,
-    capacity: options.capacity,
-    heartbeat: () => heartbeat,
-    claimed: (leases) => refills.drawnOn(new Set(leases.map(({ queue }) => queue))),
-    foundNothing() {
-      // The notification was for a job that is not ready yet: it waits for its order lock or its due time.
-      if (wasWoken) heartbeat.hurry()
-      wasWoken = false
-      wakeUpsHere.foundNothing()
-    },
-    emit,
-    platform,
-  })
-  const upkeep = createUpkeep({
-    store,
-    options,
-    emit,
-    staged: (queues) => dispatcher.wake(queues),
-    reaped: () => dispatcher.wake(),
-    mayReap: () => heartbeat.isSteady,
-    listen: (signal, works) =>
-      listen({ store, queues: () => served, wasWoken: wakeUpsHere.receive, works }, signal),
-    flush: given.flush,
-  })
-  const wakeUpsHere = wakeUps({
-    me: instance.id,
-    kinds,
-    store,
-    members: watch.members,
-    slots,
-    wake(queues) {
-      wasWoken = true
-      dispatcher.wake(queues)
-    },
-    platform,
-  })
-  const written = afterCommit({
-    settings: watch.settings,
-    served: () => served,
-    paces,
-    limits: given.limits,
-    jobEnded: given.jobEnded,
-    leaseEnded: standing.ended,
-    settingsChanged: () => void watch.refresh().then(reading.working, reading.failing),
-    stageSoon: upkeep.stageSoon,
-    wake: (queues) => dispatcher.wake(queues),
-    emit,
-  })
   const heartbeat = heartbeatService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
     register: registerAgain,
@@ -185,15 +150,13 @@ export function engine(given: EngineOptions): Engine {
     queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
     duties: upkeep.bids,
     heard,
+    renewed: (until) => post({ type: 'leaseRenewed', until }),
     lost(blocked) {
       upkeep.lost()
-      ahead.lost()
+      post({ type: 'leaseLost' })
       emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked), blocked })
     },
-    back() {
-      emit('instance-back', { instance: instance.id })
-      dispatcher.wake()
-    },
+    back: () => emit('instance-back', { instance: instance.id }),
     leaseMs,
     renewEveryMs,
     everyMs: Math.min(DEFAULTS.heartbeatEveryMs, renewEveryMs),
@@ -228,13 +191,10 @@ export function engine(given: EngineOptions): Engine {
   }
 
   function heard(now: Heartbeat): void {
-    for (const { id } of now.cancels) ahead.giveBack(id)
+    if (now.cancels.length > 0) post({ type: 'cancelled', ids: now.cancels.map(({ id }) => id) })
     workers.heard(now.cancels)
     watch.heard(now)
-    quarantine.seen(now.quarantined)
-    // Includes queues without a free slot: once there is one, the first job of all queues must win.
-    if (now.ready) dispatcher.wake()
-    else if (now.quarantined) dispatcher.poke()
+    post({ type: 'heartbeat', ready: now.ready, quarantined: now.quarantined })
     upkeep.heard(now)
   }
 
@@ -254,18 +214,18 @@ export function engine(given: EngineOptions): Engine {
     runDuty: upkeep.run,
     look(queues) {
       const here = [...queues].filter((queue) => served.includes(queue))
-      if (here.length > 0) dispatcher.wake(here)
+      if (here.length > 0) wake(here)
     },
     stageSoon: upkeep.stageSoon,
     scheduleSoon: upkeep.scheduleSoon,
-    offer,
+    offer: dispatcher.offer,
     cancelled(id, reason) {
-      ahead.giveBack(id)
+      post({ type: 'cancelled', ids: [id] })
       workers.cancelled(id, reason)
     },
     wake(queues) {
       store.notify([...served, ...queues])
-      dispatcher.wake()
+      wake(null)
       heartbeat.hurry()
     },
     async serve(queue, settings) {
@@ -275,7 +235,7 @@ export function engine(given: EngineOptions): Engine {
       await register()
       // Interrupts the wait for notifications, which covers only the previous queues.
       store.notify(served)
-      dispatcher.wake()
+      wake(null)
     },
     async start() {
       await declareServed(store, served)
@@ -285,21 +245,18 @@ export function engine(given: EngineOptions): Engine {
       // workers.
       await watch.refresh()
       heartbeat.start(sentAt)
-      standing.start()
-      dispatcher.start()
-      dispatcher.wake()
+      dispatcher.start({
+        run: workers.run,
+        release: workers.release,
+        leases: () => Array.from(attempts.live, ({ lease }) => lease),
+        hurryHeartbeat: () => heartbeat.hurry(),
+      })
       await upkeep.start()
     },
     async stop(grace) {
-      const report = await workers.stop(grace, () => {
-        const stopped = dispatcher.stop()
-        ahead.stop()
-        return stopped
-      })
-      standing.stop()
+      const report = await workers.stop(grace, () => dispatcher.stop())
+      dispatcher.close()
       watch.stop()
-      wakeUpsHere.stop()
-      refills.stop()
       const { failing } = trouble('stop', emit)
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
         grace.lastly(what, work).catch(failing)

@@ -2,6 +2,7 @@
  * Keeps a live copy of queue settings, refreshed when a heartbeat reports a change and kept when a read
  * fails. Derives how many workers this process runs for each queue.
  */
+import type { DispatchSettings } from '../dispatch/state.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { LimitSettings } from '../job/limit.ts'
@@ -9,7 +10,6 @@ import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-setting
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { InstanceRecord, Heartbeat } from '../store/instance.ts'
 import type { QueueRecord } from '../store/queue-record.ts'
-import type { Candidate } from '../store/wake-up.ts'
 import type { ReadSide } from '../store/store.ts'
 import { serves, wantedSlots } from '../upkeep/rebalance.ts'
 
@@ -21,15 +21,7 @@ export interface QueueWatch {
   readonly heard: (heartbeat: Pick<Heartbeat, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
   /** Reads settings and members again. */
   readonly refresh: () => Promise<void>
-  /** The settings of the limit that a queue uses. Null for none. */
-  readonly limit: (queue: string) => LimitSettings | null
-  /** The running instances that serve a queue, each with its share of workers as all instances compute it. */
-  readonly members: (queue: string) => readonly Member[]
   readonly stop: () => void
-}
-
-export interface Member extends Candidate {
-  readonly kinds: readonly string[]
 }
 
 export interface QueueWatchOptions {
@@ -40,7 +32,7 @@ export interface QueueWatchOptions {
   readonly platform: Platform
   readonly emit: Emit
   /** Called when jobs may have become claimable. */
-  readonly changed: () => void
+  readonly changed: (settings: DispatchSettings) => void
   readonly failing: (error: unknown) => void
   readonly working: () => void
 }
@@ -93,7 +85,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     assigned = new Map([...assigned, ...foreseeShares(before)])
     share()
     for (const record of records) emitChanges(before.get(record.name), record)
-    options.changed()
+    changed()
   }
 
   /**
@@ -132,6 +124,22 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     return Math.ceil(total / Math.max(1, alive.filter((one) => serves(one, queue)).length))
   }
 
+  function changed(): void {
+    options.changed({
+      workers,
+      isLimited: (queue) => limitOf(queue) !== null,
+      limit: (queue) => limits.get(limitOf(queue) ?? '') ?? null,
+      members: (queue) =>
+        alive
+          .filter((one) => serves(one, queue))
+          .map(({ id, kinds }) => ({ instance: id, workers: shareOf(queue), kinds })),
+    })
+  }
+
+  function limitOf(queue: string): string | null {
+    return known.get(queue)?.limit ?? null
+  }
+
   function emitChanges(before: QueueRecord | undefined, now: QueueRecord): void {
     if (before !== undefined && SETTINGS.some((key) => before[key] !== now[key]))
       emit('queue-changed', { queue: now.name })
@@ -153,7 +161,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     cooling.get(queue)?.cancel()
     cooling.delete(queue)
     emit('queue-resumed', { queue })
-    options.changed()
+    changed()
   }
 
   return {
@@ -165,7 +173,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
       if (!isEqual(before, latestSlots)) {
         assigned = latestSlots
         share()
-        options.changed()
+        changed()
       }
       const next = `${settingsVersion} ${membersVersion}`
       if (next === version) return
@@ -178,11 +186,6 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
       })
     },
     refresh,
-    limit: (queue) => limits.get(known.get(queue)?.limit ?? '') ?? null,
-    members: (queue) =>
-      alive
-        .filter((one) => serves(one, queue))
-        .map(({ id, kinds }) => ({ instance: id, workers: shareOf(queue), kinds })),
     stop() {
       for (const timer of cooling.values()) timer.cancel()
       cooling.clear()

@@ -82,3 +82,8 @@ export interface Progress {
   /** The complete log of the attempt so far. */
   readonly log?: string | undefined
 }
+
+/** Releases the job as if it had never been claimed. */
+export function handedBack({ id, token }: { readonly id: string; readonly token: number }): Finish {
+  return { id, token, outcome: null, transition: { to: 'ready' } }
+}

@@ -18,7 +18,14 @@ export interface Attempts {
   idle(): Promise<void>
 }
 
-export function attempts(): Attempts {
+export interface AttemptsOptions {
+  /** Called once per attempt: its handler ended. */
+  readonly ended: (attempt: Attempt) => void
+  /** Called once per attempt: its outcome is written, or never will be. */
+  readonly settled: () => void
+}
+
+export function attempts(options: AttemptsOptions): Attempts {
   /**
    * An array in which each attempt knows its index. A Map or Set under thousands of jobs per second leaves
    * old tables behind that the garbage collector keeps alive with their contents.
@@ -45,6 +52,7 @@ export function attempts(): Attempts {
       if (attempt.ended) return
       attempt.ended = true
       count(attempt.lease.queue, -1)
+      options.ended(attempt)
       if (running > 0) return
       const done = awaited
       awaited = []
@@ -54,9 +62,11 @@ export function attempts(): Attempts {
       if (all[attempt.place] !== attempt) return
       byId = null
       const last = all.pop()
-      if (last === undefined || last === attempt) return
-      all[attempt.place] = last
-      last.place = attempt.place
+      if (last !== undefined && last !== attempt) {
+        all[attempt.place] = last
+        last.place = attempt.place
+      }
+      options.settled()
     },
     running: (queue) => (queue === undefined ? running : (perQueue.get(queue) ?? 0)),
     live: all,

@@ -31,35 +31,27 @@ export interface FinisherOptions {
   /** The maximum number of items per write (default 500), and of concurrent writes (default 1). */
   readonly perWrite?: number
   readonly width?: number
-  /** Called after callers were notified of written outcomes. */
-  readonly wrote?: () => void
   readonly failing: (error: unknown) => void
   readonly working: () => void
 }
 
 export function finisher(options: FinisherOptions): Finisher {
   const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
-  const { wrote = () => {} } = options
   const queue: Waiting[] = []
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()
   const rehearse = (items: readonly Finish[]): Promise<Finished[]> => finish(items, { rehearse: true })
   const alone = finishAlone({ attempt, rehearse, platform, signal: given.signal, failing })
 
-  function settle(batch: readonly Waiting[], replies: readonly Finished[]): void {
-    batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
-    wrote()
-  }
-
   /** One try. Undefined when nothing is left to do: it was written, or never will be. */
   async function attempt(batch: readonly Waiting[]): Promise<unknown> {
     try {
       const replies = await finish(batch.map(({ item }) => item))
       working()
-      settle(batch, replies)
+      reply(batch, replies)
     } catch (error) {
       if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
-      settle(batch, [])
+      reply(batch, [])
     }
     return undefined
   }
@@ -172,4 +164,8 @@ function halves<T>(list: readonly T[]): [readonly T[], readonly T[]] {
 
 function isClosed(error: unknown): boolean {
   return isJobmillError(error) && error.code === 'STORE_CLOSED'
+}
+
+function reply(batch: readonly Waiting[], replies: readonly Finished[]): void {
+  batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
 }

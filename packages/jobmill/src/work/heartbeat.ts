@@ -24,6 +24,9 @@ export interface HeartbeatOptions {
    * unreachable.
    */
   readonly lost: (blocked: boolean) => void
+  /** The lease is valid until then, on the monotonic clock. */
+  readonly renewed: (until: number) => void
+  /** It is valid again after it was lost. */
   readonly back: () => void
   readonly leaseMs: number
   readonly renewEveryMs: number
@@ -45,11 +48,6 @@ export interface HeartbeatService {
   readonly alive: boolean
   /** Whether this instance may consider silent instances dead. See contact.ts. */
   readonly isSteady: boolean
-  /**
-   * Returns a check for leases granted from now on: whether this instance can still own them. False once the
-   * lease of the instance ended, even if it was renewed later.
-   */
-  readonly term: () => () => boolean
 }
 
 /** Events due within this time share a heartbeat. */
@@ -66,7 +64,6 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   const contact = createContact({ monotonic, leaseMs, longestGapMs: deadlineMs + options.everyMs * 1.5 })
   let renewedAt = 0
   let alive = true
-  let losses = 0
   let hasStoodStill = false
   let stopped = true
   let next: Timer | undefined
@@ -83,6 +80,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
     end?.cancel()
     if (stopped) return
     end = platform.timer(Math.max(0, sentAt + leaseMs - platform.monotonic()), over)
+    options.renewed(sentAt + leaseMs)
     if (alive) return
     alive = true
     options.back()
@@ -91,7 +89,6 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   function over(): void {
     if (!alive || stopped) return
     alive = false
-    losses += 1
     hasStoodStill = stoodStill()
     options.lost(hasStoodStill)
   }
@@ -187,10 +184,6 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
     },
     get isSteady() {
       return contact.isSteady
-    },
-    term() {
-      const before = losses
-      return () => losses === before && isAlive()
     },
     start(sentAt) {
       stopped = false

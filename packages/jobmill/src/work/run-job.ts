@@ -26,8 +26,6 @@ export interface RunJobTools extends RunTools, DecideTools {
   readonly tracing: Tracing | null
   /** Why a job was cancelled, from the database. */
   readonly cancelReason: (id: string) => Promise<string>
-  /** A worker is free. */
-  readonly freed: () => void
   /** The outcome is written. */
   readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
   /** An internal failure that is not the fault of a handler. */
@@ -39,9 +37,20 @@ export interface RunJobTools extends RunTools, DecideTools {
  * monotonic clock.
  */
 export function runJob(lease: Lease, tools: RunJobTools, waitedMs: number, now: number): void {
-  const handler = tools.handler(lease.kind)
   const attempt = newAttempt(lease, now, waitedMs)
   tools.attempts.add(attempt)
+  try {
+    startRun(attempt, tools)
+  } catch (error) {
+    tools.attempts.end(attempt)
+    tools.attempts.forget(attempt)
+    tools.failing(error)
+  }
+}
+
+function startRun(attempt: Attempt, tools: RunJobTools): void {
+  const { lease, waitedMs } = attempt
+  const handler = tools.handler(lease.kind)
   const trace = tools.tracing?.attempt({ ...lease, waitedMs }, tools.platform.now())
   attempt.trace = trace?.ids ?? null
   tools.emit('started', startedEvent(attempt))
@@ -75,7 +84,6 @@ function finishRun(run: Run, tools: RunJobTools): void {
   const { attempt, handler, trace, ended } = run
   run.ranMs = tools.platform.monotonic() - attempt.startedAt
   tools.attempts.end(attempt)
-  tools.freed()
   // Returned to the queue at the end of a stop: another instance may run it by now.
   if (attempt.abandoned) {
     trace?.ended('interrupted', undefined)
@@ -91,7 +99,7 @@ function finishRun(run: Run, tools: RunJobTools): void {
   if (trace === undefined) return write(item, written, asFailed)
   void finishTraced(trace, write, item, asFailed)
     .then(([finished, as]) => written(finished, as))
-    .then(tools.freed, tools.failing)
+    .catch(tools.failing)
 }
 
 /**

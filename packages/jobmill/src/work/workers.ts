@@ -10,13 +10,11 @@ import type { Tracing } from '../job/tracing.ts'
 import { trouble } from '../job/trouble.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
-import type { Finish, Finished } from '../store/finish.ts'
+import { type Finish, type Finished, handedBack } from '../store/finish.ts'
 import type { Heartbeat } from '../store/instance.ts'
 import type { Store } from '../store/store.ts'
 import { type Attempt, interrupt } from './attempt.ts'
-import type { RunLease } from './ahead.ts'
 import { type Attempts, attempts as createAttempts } from './attempts.ts'
-import { handedBack } from './compare.ts'
 import { completeInTx } from './complete.ts'
 import { finisher as createFinisher } from './finisher.ts'
 import type { Grace } from './grace.ts'
@@ -42,17 +40,18 @@ export interface WorkersOptions {
   readonly forwardLog: ContextTools['forwardLog']
   readonly enqueueFor: ContextTools['enqueueFor']
   readonly limitFor: ContextTools['limitFor']
-  /** A worker is free. */
-  readonly freed: () => void
-  /** Outcomes were written, so there may be capacity for more. */
-  readonly wrote: () => void
+  /** A handler ended, so a worker of this queue is free. */
+  readonly freed: (queue: string) => void
+  /** An outcome is written, or never will be. */
+  readonly settled: () => void
   /** The database accepted an outcome. */
   readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
 }
 
 export interface Workers {
   readonly attempts: Attempts
-  readonly run: RunLease
+  /** `waitedMs` is how long the job was ready until `now`, on the monotonic clock. */
+  readonly run: (lease: Lease, waitedMs: number, now: number) => void
   /** Releases leases that will not run. */
   readonly release: (leases: readonly Lease[]) => Promise<void>
   /** Interrupts running jobs that were cancelled, and checks for stuck handlers. */
@@ -70,12 +69,13 @@ const BLOCKED =
 export function workers(options: WorkersOptions): Workers {
   const { store, platform, emit } = options
   const now = (): number => platform.monotonic()
-  const attempts = createAttempts()
+  const attempts = createAttempts({
+    ended: ({ lease }) => options.freed(lease.queue),
+    settled: options.settled,
+  })
   const reportStuck = stuckWatch(options.stuckAfterMs, emit)
-  const { wrote } = options
   const writing = {
     finish: (items: readonly Finish[], how?: { readonly rehearse: boolean }) => store.finish(items, how),
-    wrote,
     platform,
   }
   const finisher = createFinisher({ ...writing, ...trouble('finish', emit) })
@@ -114,13 +114,7 @@ export function workers(options: WorkersOptions): Workers {
 
   return {
     attempts,
-    run(lease, waitedMs, now) {
-      try {
-        runJob(lease, tools, waitedMs, now)
-      } catch (error) {
-        tools.failing(error)
-      }
-    },
+    run: (lease, waitedMs, now) => runJob(lease, tools, waitedMs, now),
     async release(leases) {
       released += leases.length
       await Promise.all(leases.map(giveBack))

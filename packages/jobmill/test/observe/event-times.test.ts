@@ -21,7 +21,7 @@ async function run(
 ): Promise<EmittedEvent[]> {
   const clock = aClock()
   const events: EmittedEvent[] = []
-  const live = attempts()
+  const live = attempts({ ended() {}, settled() {} })
   const write: Finisher['put'] = (item, done) => {
     clock.advance(5)
     done({ id: item.id, accepted: true, state: item.transition.to, followUps: [] }, item)

@@ -5,7 +5,7 @@ import { anAttempt, microtasks } from './leases.ts'
 
 let all: Attempts
 beforeEach(() => {
-  all = attempts()
+  all = attempts({ ended() {}, settled() {} })
 })
 
 describe('the attempts of a process', () => {

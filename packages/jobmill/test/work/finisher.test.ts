@@ -38,19 +38,19 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
 }
 
 describe('outcomes', () => {
-  test('of a write are reported to each caller, and then free room once', async () => {
+  test('of a write are reported to whoever waits, also when it is given up', async () => {
     const outcomes: string[] = []
-    const { platform, finisher, state } = bench({ wrote: () => void outcomes.push('room') })
+    const { platform, finisher, state } = bench()
     const put = (name: string, item = anItem()): void =>
       finisher.put(item, (finished) => void outcomes.push(`${name} ${finished?.state ?? 'given up'}`))
     put('a')
     put('b')
     await platform.settled()
-    expect(outcomes.splice(0)).toEqual(['a done', 'b done', 'room'])
+    expect(outcomes.splice(0)).toEqual(['a done', 'b done'])
     state.answer = () => Promise.reject(new JobmillError('STORE_CLOSED', 'closed'))
     put('c')
     await platform.settled()
-    expect(outcomes).toEqual(['c given up', 'room'])
+    expect(outcomes).toEqual(['c given up'])
   })
 
   test('of one event loop turn share a write, and so do those that arrive during it', async () => {

@@ -44,6 +44,7 @@ export function heartbeatBench() {
     duties: () => [],
     heard: (one) => void replies.push(one),
     lost: () => note('lost'),
+    renewed: () => {},
     back: () => note('back'),
     leaseMs: 10_000,
     renewEveryMs: 3_000,

@@ -30,7 +30,11 @@ export function aLease(overrides: Partial<Lease> = {}): Lease {
 }
 
 export function anAttempt(overrides: Partial<Lease> = {}): Attempt {
-  return newAttempt(aLease(overrides), 0)
+  return anAttemptOf(aLease(overrides))
+}
+
+export function anAttemptOf(lease: Lease): Attempt {
+  return newAttempt(lease, 0)
 }
 
 export function unavailable(): JobmillError {

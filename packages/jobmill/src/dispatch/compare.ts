@@ -3,16 +3,14 @@
  * periodically. Leases that this instance does not know are released.
  */
 import type { Held, Lease } from '../store/claim.ts'
-import type { Finish, Finished } from '../store/finish.ts'
-import type { Attempts } from './attempts.ts'
-import { LOST_AFTER_MS } from './dispatcher.ts'
+import { type Finish, type Finished, handedBack } from '../store/finish.ts'
+import { LOST_AFTER_MS } from './plan.ts'
 
 export interface CompareOptions {
   readonly held: () => Promise<Held[]>
   readonly finish: (items: readonly Finish[]) => Promise<Finished[]>
-  readonly attempts: Attempts
-  /** Leases in the prefetch buffer. */
-  readonly ahead: () => readonly Lease[]
+  /** The leases of running jobs and of the prefetch buffer. */
+  readonly known: () => Iterable<Pick<Lease, 'id' | 'token'>>
   /** Reports how many leases are released. */
   readonly found: (jobs: number) => void
   readonly failing: (error: unknown) => void
@@ -27,9 +25,8 @@ const ASK_AGAIN_MS = 1_000
  * comparison: for unknown leases too young to count as lost, or after a database error.
  */
 export async function compare(options: CompareOptions): Promise<number | null> {
-  const { held, finish, attempts, ahead, found, failing, working } = options
-  const here = (): Set<string> =>
-    new Set([...[...attempts.live].map(({ lease }) => lease), ...ahead()].map(keyOf))
+  const { held, finish, known, found, failing, working } = options
+  const here = (): Set<string> => new Set([...known()].map(keyOf))
   // A job that ends during the query was ours when the database answered, and a dispatched job may arrive
   // during the query. So check before and after.
   const before = here()
@@ -56,9 +53,4 @@ function parted<T>(list: readonly T[], isIt: (one: T) => boolean): [T[], T[]] {
 
 function keyOf({ id, token }: { readonly id: string; readonly token: number }): string {
   return `${id} ${token}`
-}
-
-/** Releases the job as if it had never been claimed. */
-export function handedBack({ id, token }: { readonly id: string; readonly token: number }): Finish {
-  return { id, token, outcome: null, transition: { to: 'ready' } }
 }

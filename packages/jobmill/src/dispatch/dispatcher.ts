@@ -1,0 +1,218 @@
+/**
+ * One per process: fills the free workers of all its queues with as few claims as possible. It passes
+ * what happens to `next`, and does what `next` returns. It holds the clock, the store and the one timer.
+ */
+import type { Emit } from '../job/events.ts'
+import { isJobmillError } from '../job/errors.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { trouble } from '../job/trouble.ts'
+import { pauses } from '../platform/pauses.ts'
+import type { Platform, Timer } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
+import type { ClaimRequest, HandOff, Lease } from '../store/claim.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { Store } from '../store/store.ts'
+import { leasesOf } from './buffer.ts'
+import { compare } from './compare.ts'
+import type { DispatchEffect, DispatchEvent } from './events.ts'
+import { next } from './next.ts'
+import { isOpen } from './offers.ts'
+import { initialState } from './state.ts'
+
+export interface DispatcherOptions {
+  readonly store: Store
+  /** The id of this instance. */
+  readonly instance: string
+  readonly kinds: readonly string[]
+  readonly capacity: number | null
+  readonly emit: Emit
+  readonly platform: Platform
+}
+
+/** What the dispatcher drives. */
+interface Driven {
+  /** `waitedMs` is how long the job was ready until `now`, on the monotonic clock. */
+  readonly run: (lease: Lease, waitedMs: number, now: number) => void
+  /** Releases leases that will not run. */
+  readonly release: (leases: readonly Lease[]) => Promise<void>
+  /** The leases of attempts whose outcome is not written yet. */
+  readonly leases: () => readonly Lease[]
+  readonly hurryHeartbeat: () => void
+}
+
+export interface Dispatcher {
+  readonly post: (event: DispatchEvent) => void
+  readonly offer: MakeOffer
+  start(driven: Driven): void
+  /** Resolves when no claim is in flight. No claim starts after the call. */
+  stop(): Promise<void>
+  /** Ends remote dispatch. */
+  close(): void
+}
+
+/** An offer of free workers to jobs that this process is about to write. */
+interface DirectDispatch {
+  readonly handOff: HandOff
+  /** The write was committed. */
+  readonly accepted: (replies: readonly Enqueued[]) => void
+  /** The write failed, or its outcome is unknown. */
+  readonly failed: (error: unknown) => void
+}
+
+/** Undefined when there is nothing to offer. A promise when that is known in a moment. */
+export type MakeOffer = (
+  jobs: readonly NewJob[],
+) => DirectDispatch | undefined | Promise<DirectDispatch | undefined>
+
+/** A write waits at most this long for a claim in flight. */
+const LONGEST_WAIT_MS = 20
+
+export function dispatcher({
+  store,
+  instance,
+  kinds,
+  capacity,
+  emit,
+  platform,
+}: DispatcherOptions): Dispatcher {
+  const state = initialState({ instance, kinds, capacity })
+  const claiming = trouble('claim', emit)
+  const comparing = trouble('compare', emit)
+  const pause = pauses(platform, { firstMs: 100, longestMs: 5_000 })
+  let driven: Driven | null = null
+  let inFlight: Promise<void> = Promise.resolve()
+  let isTickQueued = false
+  let timer: Timer | undefined
+  let timerAt = Number.POSITIVE_INFINITY
+  let lastOffer = 0
+  let leaveRemote: (() => void) | undefined
+
+  function post(event: DispatchEvent): void {
+    for (const effect of next(state, event, platform.monotonic())) perform(effect)
+    if (!state.isDue || isTickQueued) return
+    // Events of one turn share a decision, so that a claim covers all of them.
+    isTickQueued = true
+    queueMicrotask(tick)
+  }
+
+  function tick(): void {
+    isTickQueued = false
+    if (driven !== null) post({ type: 'tick' })
+  }
+
+  function perform(effect: DispatchEffect): void {
+    switch (effect.type) {
+      case 'run':
+        return driven?.run(effect.lease, effect.waitedMs, effect.now)
+      case 'release':
+        return void driven?.release(effect.leases)
+      case 'claim':
+        return void (inFlight = claim(effect.request))
+      case 'compare':
+        return void (inFlight = compareLeases())
+      case 'sleepUntil':
+        return sleepUntil(effect.at)
+      case 'standBy': {
+        const { queue, kind, offer } = effect
+        if (store.standBy({ instance, queue, kind, offer })) post({ type: 'stoodBy', offer })
+        return
+      }
+      case 'forward':
+        return store.forward(effect.wakeUp)
+      case 'hurryHeartbeat':
+        return driven?.hurryHeartbeat()
+    }
+  }
+
+  /** A timer that fires early only causes a tick, so it is replaced only by an earlier one. */
+  function sleepUntil(at: number): void {
+    if (at >= timerAt) return
+    timer?.cancel()
+    timer = undefined
+    timerAt = at
+    timer = platform.timer(Math.max(0, Math.ceil(at - platform.monotonic())), () => {
+      timerAt = Number.POSITIVE_INFINITY
+      tick()
+    })
+  }
+
+  async function claim(request: Omit<ClaimRequest, 'instance' | 'kinds'>): Promise<void> {
+    let leases: readonly Lease[]
+    try {
+      leases = await store.claim({ ...request, instance, kinds })
+    } catch (error) {
+      claiming.failing(error)
+      return post({ type: 'claimFailed', isUnknown: isUnknown(error), pauseMs: pause.next() })
+    }
+    pause.reset()
+    claiming.working()
+    post({ type: 'claimed', leases })
+  }
+
+  async function compareLeases(): Promise<void> {
+    const moreInMs = await compare({
+      held: () => store.held(instance),
+      finish: (items) => store.finish(items),
+      known: () => [...(driven?.leases() ?? []), ...leasesOf(state.buffer)],
+      found(jobs) {
+        post({ type: 'unknownLeasesFound' })
+        emit('leases-found', { jobs })
+      },
+      ...comparing,
+    })
+    post({ type: 'compared', moreInMs })
+  }
+
+  /**
+   * Direct dispatch is impossible while the queue has ready jobs. Under steady load that would never clear,
+   * so the write waits for a claim in flight that will probably empty the queue. That is cheaper than another
+   * claim.
+   */
+  function queueEmptied([first]: readonly NewJob[]): Promise<unknown> | undefined {
+    const queue = first?.queue ?? ''
+    const isEmptying = state.nearlyEmpty.has(queue) && state.claim?.queues.some((one) => one.queue === queue)
+    if (isEmptying !== true || !isOpen(state, platform.monotonic())) return undefined
+    const over = new AbortController()
+    const late = sleep(platform, LONGEST_WAIT_MS, over.signal)
+    return Promise.race([inFlight, late]).finally(() => over.abort())
+  }
+
+  function offer(jobs: readonly NewJob[]): DirectDispatch | undefined {
+    const number = (lastOffer += 1)
+    post({ type: 'enqueueing', offer: number, jobs })
+    const made = state.offers.get(number)
+    if (made === undefined) return undefined
+    return {
+      handOff: { instance, queues: made.queues, kinds },
+      failed: (error) => post({ type: 'enqueueFailed', offer: number, isUnknown: isUnknown(error) }),
+      accepted(replies) {
+        const leases: Lease[] = []
+        for (const { lease } of replies) if (lease !== undefined) leases.push(lease)
+        const dispatched = (): void => post({ type: 'dispatched', offer: number, leases })
+        // In a turn of its own, so that the calls waiting for this write return before the jobs start.
+        if (leases.length > 0) platform.nextTurn(dispatched)
+        else dispatched()
+      },
+    }
+  }
+
+  return {
+    post,
+    offer: (jobs) => queueEmptied(jobs)?.then(() => offer(jobs)) ?? offer(jobs),
+    start(parts) {
+      driven = parts
+      leaveRemote = store.receive(instance, (handedOver) => post({ type: 'handedOver', ...handedOver }))
+      post({ type: 'started' })
+    },
+    async stop() {
+      post({ type: 'stopped' })
+      timer?.cancel()
+      await inFlight
+    },
+    close: () => leaveRemote?.(),
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
+}

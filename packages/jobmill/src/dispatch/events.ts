@@ -1,0 +1,60 @@
+/** What can happen to a dispatcher, and what it can do about it. */
+import type { NewJob } from '../job/new-job.ts'
+import type { ClaimRequest, HandedOver, Lease } from '../store/claim.ts'
+import type { WakeUp } from '../store/wake-up.ts'
+import type { DispatchSettings } from './state.ts'
+
+export type DispatchEvent =
+  | { readonly type: 'started' }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'settingsChanged'; readonly settings: DispatchSettings }
+  // Signs of work
+  /** These queues may have ready jobs; all served queues if null. */
+  | { readonly type: 'jobsReady'; readonly queues: Iterable<string> | null }
+  | { readonly type: 'notified'; readonly wakeUps: readonly WakeUp[] }
+  | { readonly type: 'heartbeat'; readonly ready: boolean; readonly quarantined: boolean }
+  // The lease of this instance
+  | { readonly type: 'leaseRenewed'; readonly until: number }
+  | { readonly type: 'leaseLost' }
+  // Attempts of this process
+  /** A handler ended, so a worker is free. */
+  | { readonly type: 'workerFreed'; readonly queue: string }
+  /** Its outcome is written, or never will be. */
+  | { readonly type: 'outcomeSettled' }
+  /** Its outcome was accepted. */
+  | {
+      readonly type: 'jobFinished'
+      readonly queue: string
+      readonly kind: string
+      readonly ranMs: number | undefined
+    }
+  | { readonly type: 'cancelled'; readonly ids: readonly string[] }
+  // Replies to claims and comparisons
+  | { readonly type: 'claimed'; readonly leases: readonly Lease[] }
+  | { readonly type: 'claimFailed'; readonly isUnknown: boolean; readonly pauseMs: number }
+  /** A comparison found leases that this instance does not know, and releases them. */
+  | { readonly type: 'unknownLeasesFound' }
+  /** When to compare again; null if nothing is left to check. */
+  | { readonly type: 'compared'; readonly moreInMs: number | null }
+  // Direct dispatch: `offer` is the number of the write
+  | { readonly type: 'enqueueing'; readonly offer: number; readonly jobs: readonly NewJob[] }
+  | { readonly type: 'dispatched'; readonly offer: number; readonly leases: readonly Lease[] }
+  | { readonly type: 'enqueueFailed'; readonly offer: number; readonly isUnknown: boolean }
+  // Remote dispatch
+  | { readonly type: 'stoodBy'; readonly offer: number }
+  | ({ readonly type: 'handedOver' } & HandedOver)
+  /** Time to decide: after events that changed something, and when the sleep is over. */
+  | { readonly type: 'tick' }
+
+export type DispatchEffect =
+  /** `waitedMs` is how long the job was ready until `now`. */
+  | { readonly type: 'run'; readonly lease: Lease; readonly waitedMs: number; readonly now: number }
+  | { readonly type: 'release'; readonly leases: readonly Lease[] }
+  | { readonly type: 'claim'; readonly request: Omit<ClaimRequest, 'instance' | 'kinds'> }
+  /** Compares the leases in the database with the jobs of this instance. */
+  | { readonly type: 'compare' }
+  | { readonly type: 'sleepUntil'; readonly at: number }
+  /** Offers an idle worker to other processes. */
+  | { readonly type: 'standBy'; readonly queue: string; readonly kind: string; readonly offer: number }
+  | { readonly type: 'forward'; readonly wakeUp: WakeUp }
+  | { readonly type: 'hurryHeartbeat' }

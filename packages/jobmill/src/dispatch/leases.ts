@@ -1,0 +1,60 @@
+/** Puts leases to work: starts them, buffers them, or releases them. */
+import type { Lease } from '../store/claim.ts'
+import { addLease, LONGEST_MS, removeOld, shift } from './buffer.ts'
+import { idleWorkers } from './capacity.ts'
+import { addPayload } from './estimates.ts'
+import type { DispatchEffect } from './events.ts'
+import { count, type DispatchState } from './state.ts'
+
+/**
+ * Accepts leases that were requested in this term, unless a stop has begun. Others may belong to another
+ * instance by now: the process stalled, or the network was slow.
+ */
+export function accept(
+  state: DispatchState,
+  leases: readonly Lease[],
+  term: number | undefined,
+  now: number,
+): DispatchEffect[] {
+  if (state.isStopping || term !== state.term || now >= state.aliveUntil) return release(leases)
+  for (const lease of leases) {
+    addLease(state.buffer, lease, state.settings.workers.get(lease.queue) ?? 0, now)
+    addPayload(state.estimates, lease.queue, lease.payload.length)
+  }
+  return startBuffered(state, now)
+}
+
+/** Starts buffered leases on idle workers. */
+export function startBuffered(state: DispatchState, now: number): DispatchEffect[] {
+  const { buffer, running } = state
+  const effects: DispatchEffect[] = []
+  if (buffer.total === 0 || state.isStopping) return effects
+  for (const lane of buffer.lanes.values()) {
+    for (let idle = idleWorkers(state, lane.queue); idle > 0; idle -= 1) {
+      const first = shift(buffer, lane)
+      if (first === undefined) break
+      const { lease, since } = first
+      const ms = now - since
+      // After a stall the timer is late too, and another instance may hold the lease by now.
+      if (ms > LONGEST_MS) effects.push({ type: 'release', leases: [lease] })
+      else {
+        count(running, lease.queue, 1)
+        effects.push({ type: 'run', lease, waitedMs: lease.waitedMs + Math.floor(ms), now })
+      }
+    }
+  }
+  return effects
+}
+
+/** Releases buffered leases that waited too long. */
+export function releaseOld(state: DispatchState, now: number): DispatchEffect[] {
+  if (now < state.buffer.checkAt) return []
+  const leases = removeOld(state.buffer, now)
+  // Prefetch stops until a job of this queue ends and provides a new run-time estimate.
+  for (const { queue } of leases) state.estimates.delete(queue)
+  return release(leases)
+}
+
+export function release(leases: readonly Lease[]): DispatchEffect[] {
+  return leases.length === 0 ? [] : [{ type: 'release', leases }]
+}

@@ -1,0 +1,118 @@
+/**
+ * The dispatcher as a reducer: changes the state for one event and returns what to do. It reads no clock and
+ * performs no I/O; dispatcher.ts does both. It changes the state in place, because thousands of events arrive
+ * per second.
+ */
+import { removeLeases } from './buffer.ts'
+import { addRunTime } from './estimates.ts'
+import type { DispatchEffect, DispatchEvent } from './events.ts'
+import { accept, release, releaseOld, startBuffered } from './leases.ts'
+import { endOffer, failOffer, makeOffer, offerStandBy, receiveHandedOver, standByOffered } from './offers.ts'
+import { endClaim, endComparison, expectUnknownLeases, mayClaimMore, plan } from './plan.ts'
+import { noQuarantine } from './quarantine.ts'
+import { COMPARE_EVERY_MS, count, type DispatchState } from './state.ts'
+import { expectRefills, foundNothing, receiveWakeUps, wake, wakeDue } from './wake-ups.ts'
+
+type Effects = readonly DispatchEffect[]
+type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>
+
+const NOTHING: Effects = []
+
+/** The handlers of events that only change the state return nothing. */
+const HANDLERS: {
+  readonly [T in DispatchEvent['type']]: (
+    state: DispatchState,
+    event: EventOf<T>,
+    now: number,
+  ) => Effects | void
+} = {
+  started(state, _, now) {
+    state.isStarted = true
+    state.comparedAt = now
+    state.compareAt = now + COMPARE_EVERY_MS
+    wake(state, null)
+  },
+  stopped(state) {
+    state.isStopping = true
+    return release(removeLeases(state.buffer, () => true))
+  },
+  settingsChanged(state, { settings }, now) {
+    state.settings = settings
+    const lacksWorkers = (queue: string, before: number): boolean =>
+      (settings.workers.get(queue) ?? 0) < before
+    const back = removeLeases(state.buffer, (_, { queue, workers }) => lacksWorkers(queue, workers))
+    wake(state, null)
+    return [...release(back), ...startBuffered(state, now)]
+  },
+  jobsReady: (state, { queues }) => wake(state, queues),
+  notified: (state, { wakeUps }, now) => receiveWakeUps(state, wakeUps, now),
+  heartbeat(state, { ready, quarantined }) {
+    state.quarantine = quarantined ? { ...state.quarantine, waits: true } : noQuarantine()
+    // Includes queues without a free worker: once there is one, the first job of all queues must win.
+    if (ready) wake(state, null)
+    else state.isDue ||= quarantined
+  },
+  leaseRenewed(state, { until }) {
+    if (state.aliveUntil === Number.NEGATIVE_INFINITY) wake(state, null)
+    state.aliveUntil = until
+  },
+  leaseLost(state) {
+    state.aliveUntil = Number.NEGATIVE_INFINITY
+    state.term += 1
+    // Other instances may hold these leases by now.
+    removeLeases(state.buffer, () => true)
+  },
+  workerFreed(state, { queue }, now) {
+    count(state.running, queue, -1)
+    state.unwritten += 1
+    const effects = startBuffered(state, now)
+    state.isDue ||= mayClaimMore(state)
+    return effects
+  },
+  outcomeSettled(state) {
+    state.unwritten -= 1
+    state.isDue ||= mayClaimMore(state)
+  },
+  jobFinished(state, { queue, kind, ranMs }, now) {
+    if (ranMs !== undefined) addRunTime(state.estimates, queue, ranMs)
+    return offerStandBy(state, queue, kind, now)
+  },
+  cancelled: (state, { ids }) => release(removeLeases(state.buffer, ({ lease }) => ids.includes(lease.id))),
+  claimed(state, { leases }, now) {
+    const claim = endClaim(state, leases)
+    expectRefills(state, leases, now)
+    state.isDue = true
+    if (leases.length > 0) return accept(state, leases, claim.term, now)
+    return claim.quarantined === 'skip' ? foundNothing(state) : NOTHING
+  },
+  claimFailed(state, { isUnknown, pauseMs }, now) {
+    endClaim(state, null)
+    state.pausedUntil = now + pauseMs
+    state.isDue = true
+    if (isUnknown) expectUnknownLeases(state, now)
+  },
+  // A job that arrives from now on may be one of them.
+  unknownLeasesFound: ({ standBys }) => standBys.clear(),
+  compared: (state, { moreInMs }, now) => endComparison(state, moreInMs, now),
+  enqueueing: (state, { offer, jobs }, now) => makeOffer(state, offer, jobs, now),
+  dispatched: (state, { offer, leases }, now) => endOffer(state, offer, leases, now),
+  enqueueFailed: (state, { offer, isUnknown }, now) => failOffer(state, offer, isUnknown, now),
+  stoodBy: (state, { offer }, now) => standByOffered(state, offer, now),
+  handedOver: (state, event, now) => receiveHandedOver(state, event, now),
+  tick(state, _, now) {
+    const old = releaseOld(state, now)
+    wakeDue(state, now)
+    state.isDue = false
+    if (state.isStopping) return NOTHING
+    return [...old, ...plan(state, now)]
+  },
+}
+
+export function next(state: DispatchState, event: DispatchEvent, now: number): Effects {
+  const handle = HANDLERS[event.type] as (
+    state: DispatchState,
+    event: DispatchEvent,
+    now: number,
+  ) => Effects | void
+  return handle(state, event, now) ?? NOTHING
+}

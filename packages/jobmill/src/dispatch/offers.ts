@@ -1,0 +1,113 @@
+/**
+ * Direct dispatch offers free workers to jobs that this process is about to write. The store inserts jobs for
+ * which it accepts the offer as running, without a claim.
+ *
+ * Remote dispatch offers an idle worker to another process, after a job that the other process notified
+ * about. That process may lease its next job of the kind to this instance on insert.
+ */
+import type { NewJob } from '../job/new-job.ts'
+import type { HandedOver, Lease } from '../store/claim.ts'
+import { countOf } from './buffer.ts'
+import { freeCapacity, idleWorkers, inHand, mayAccept, roomIn } from './capacity.ts'
+import type { DispatchEffect } from './events.ts'
+import { accept } from './leases.ts'
+import { compareBy, expectUnknownLeases, firstLostAt, LOST_AFTER_MS, mayClaimMore } from './plan.ts'
+import { count, type DispatchState, type Offer, type Room } from './state.ts'
+
+/** Dispatched jobs have started within this time. */
+const STARTED_WITHIN_MS = 500
+/** An instance whose offers are never used is slower than the others. The oldest offers count as used. */
+const MAX_STAND_BYS = 100
+
+/**
+ * Whether jobs may be accepted outside of claims. Not while a quarantined job runs or the instance drains for
+ * one.
+ */
+export function isOpen(state: DispatchState, now: number): boolean {
+  return !state.runsAlone && !state.quarantine.waits && !state.isStopping && mayAccept(state, now)
+}
+
+/** Reserves workers for the jobs of a write. No more than it can use, so that a claim gets the rest. */
+export function makeOffer(state: DispatchState, number: number, jobs: readonly NewJob[], now: number): void {
+  if (!isOpen(state, now)) return
+  const queues = roomsFor(state, jobs)
+  if (queues.length === 0) return
+  for (const { queue, room } of queues) count(state.reserved, queue, room)
+  state.offers.set(number, { queues, sentAt: now, term: state.term })
+}
+
+function roomsFor(state: DispatchState, jobs: readonly NewJob[]): Room[] {
+  const wanted = new Map<string, number>()
+  for (const job of jobs)
+    if (canStartNow(job) && state.kinds.has(job.kind)) wanted.set(job.queue, (wanted.get(job.queue) ?? 0) + 1)
+  let free = freeCapacity(state)
+  const rooms: Room[] = []
+  for (const [queue, jobsOf] of wanted) {
+    const room = Math.min(jobsOf, free, roomIn(state, queue))
+    if (room <= 0) continue
+    free -= room
+    rooms.push({ queue, room })
+  }
+  return rooms
+}
+
+function canStartNow({ dedupe, orderKey, delayMs, dueAt }: NewJob): boolean {
+  return dedupe === null && orderKey === null && delayMs === 0 && dueAt === null
+}
+
+export function endOffer(
+  state: DispatchState,
+  number: number,
+  leases: readonly Lease[],
+  now: number,
+): DispatchEffect[] {
+  const offer = withdraw(state, number)
+  // So old that a comparison may have released them as lost, or will before they start.
+  const isLate = offer === undefined || now - offer.sentAt >= LOST_AFTER_MS - STARTED_WITHIN_MS
+  return leases.length === 0 ? [] : accept(state, leases, isLate ? undefined : offer.term, now)
+}
+
+export function failOffer(state: DispatchState, number: number, isUnknown: boolean, now: number): void {
+  withdraw(state, number)
+  if (isUnknown) expectUnknownLeases(state, now)
+}
+
+function withdraw(state: DispatchState, number: number): Offer | undefined {
+  const offer = state.offers.get(number)
+  state.offers.delete(number)
+  for (const { queue, room } of offer?.queues ?? []) count(state.reserved, queue, -room)
+  state.isDue ||= mayClaimMore(state)
+  return offer
+}
+
+/** After a job has ended here. Jobs of limited queues are leased only by claims. */
+export function offerStandBy(
+  state: DispatchState,
+  queue: string,
+  kind: string,
+  now: number,
+): DispatchEffect[] {
+  if (inHand(state) > 0 || !isOpen(state, now) || state.settings.isLimited(queue)) return []
+  return [{ type: 'standBy', queue, kind, offer: state.lastStandBy + 1 }]
+}
+
+/** The offer was sent, so a job may be leased to this instance without its knowledge. */
+export function standByOffered(state: DispatchState, offer: number, now: number): void {
+  state.lastStandBy = offer
+  state.lastStandByAt = now
+  state.standBys.set(offer, state.term)
+  state.standBys.delete(offer - MAX_STAND_BYS)
+  compareBy(state, firstLostAt(now))
+}
+
+/** Releases leases that arrive too late or find no idle worker, so that another instance can run them. */
+export function receiveHandedOver(
+  state: DispatchState,
+  { offer, lease }: HandedOver,
+  now: number,
+): DispatchEffect[] {
+  const term = state.standBys.get(offer)
+  state.standBys.delete(offer)
+  const isFree = isOpen(state, now) && idleWorkers(state, lease.queue) > countOf(state.buffer, lease.queue)
+  return accept(state, [lease], isFree ? term : undefined, now)
+}

@@ -1,0 +1,175 @@
+/** Decides which statement to send next: a comparison, a claim, or none until later. */
+import { BOUNDS } from '../job/defaults.ts'
+import type { Lease } from '../store/claim.ts'
+import { claimableRooms, freeCapacity, inHand, isWorthClaiming, mayAccept } from './capacity.ts'
+import type { DispatchEffect } from './events.ts'
+import { advanceQuarantine, noQuarantine } from './quarantine.ts'
+import { type ClaimInFlight, COMPARE_EVERY_MS, count, type DispatchState, type Room } from './state.ts'
+
+/** The age at which an unknown lease counts as one whose reply was lost. */
+export const LOST_AFTER_MS = 2_000
+/** A statement may execute slightly after it was sent. */
+const EXECUTED_WITHIN_MS = 500
+/** How long to look for leases after a lost reply. */
+const UNSURE_MS = 30_000
+/**
+ * A stand-by offer is valid for ten seconds. A job leased at the end of it and lost is found by comparing
+ * within six more.
+ */
+const STAND_BY_MS = 16_000
+
+/** At most one statement is in flight: a comparison during a claim would not know its leases yet. */
+export function plan(state: DispatchState, now: number): DispatchEffect[] {
+  const statement = isBusy(state, now) ? null : nextStatement(state, now)
+  const effects: DispatchEffect[] = statement === null ? [] : [statement]
+  effects.push({ type: 'sleepUntil', at: nextTickAt(state, now) })
+  return effects
+}
+
+/** Whether another look could lead to a claim. Called after every job, so it must be cheap. */
+export function mayClaimMore(state: DispatchState): boolean {
+  if (state.claim !== null || state.isComparing) return false
+  if (state.runsAlone || state.quarantine.waits) return true
+  for (const queue of state.maybeReady) if (isWorthClaiming(state, queue)) return true
+  return false
+}
+
+export function endComparison(state: DispatchState, moreInMs: number | null, now: number): void {
+  state.isComparing = false
+  state.isDue = true
+  state.hasMoreToCompare = moreInMs !== null && state.comparedAt < state.unsureUntil
+  if (state.hasMoreToCompare) state.compareAt = now + (moreInMs ?? 0)
+  else if (isOffered(state, now)) state.compareAt = firstLostAt(now)
+}
+
+/** Jobs may be leased to this instance without its knowledge. They are found once they are old enough. */
+export function expectUnknownLeases(state: DispatchState, now: number): void {
+  state.claimedAt = now
+  state.unsureUntil = now + UNSURE_MS
+  compareBy(state, firstLostAt(now))
+}
+
+export function compareBy(state: DispatchState, at: number): void {
+  if (state.compareAt <= at) return
+  state.compareAt = at
+  state.isDue = true
+}
+
+/** When a lease created now would count as lost. */
+export function firstLostAt(now: number): number {
+  return now + LOST_AFTER_MS + EXECUTED_WITHIN_MS
+}
+
+function isOffered({ lastStandByAt }: DispatchState, now: number): boolean {
+  return now - lastStandByAt < STAND_BY_MS
+}
+
+function isBusy(
+  { isStarted, isStopping, claim, isComparing, pausedUntil }: DispatchState,
+  now: number,
+): boolean {
+  return !isStarted || isStopping || claim !== null || isComparing || now < pausedUntil
+}
+
+function nextStatement(state: DispatchState, now: number): DispatchEffect | null {
+  if (now >= state.compareAt) {
+    state.compareAt = now + COMPARE_EVERY_MS
+    if (mayDiffer(state, now)) {
+      state.comparedAt = now
+      state.isComparing = true
+      return { type: 'compare' }
+    }
+  }
+  state.runsAlone &&= inHand(state) > 0
+  if (state.runsAlone || !mayAccept(state, now)) return null
+  if (!state.quarantine.waits) return claimOthers(state, now)
+  if (inHand(state) === 0) return claimQuarantined(state, now)
+  state.quarantine = advanceQuarantine(state.quarantine, now)
+  return state.quarantine.phase?.isQuiet === true ? null : claimOthers(state, now)
+}
+
+/** Whether unknown leases are possible: only a claim can create one, so an idle instance compares rarely. */
+function mayDiffer(state: DispatchState, now: number): boolean {
+  return (
+    state.hasMoreToCompare ||
+    isOffered(state, now) ||
+    inHand(state) > 0 ||
+    state.comparedAt < state.claimedAt + LOST_AFTER_MS ||
+    now - state.comparedAt >= 6 * COMPARE_EVERY_MS
+  )
+}
+
+function claimOthers(state: DispatchState, now: number): DispatchEffect | null {
+  const queues = inTurns(
+    state,
+    claimableRooms(state).filter(({ queue }) => state.maybeReady.has(queue)),
+  )
+  if (queues.length === 0) return null
+  // Cleared before the claim, so that a wake-up during the claim is not lost.
+  for (const { queue } of queues) state.maybeReady.delete(queue)
+  const limit = Math.min(BOUNDS.claimLimit, freeCapacity(state), total(queues))
+  return claim(state, { queues, limit, quarantined: 'skip', term: state.term }, now)
+}
+
+/** Nothing else runs, and nothing is claimed until the quarantined job has ended. */
+function claimQuarantined(state: DispatchState, now: number): DispatchEffect | null {
+  const queues = claimableRooms(state).map(({ queue }) => ({ queue, room: 1 }))
+  if (queues.length === 0) return null
+  return claim(state, { queues, limit: 1, quarantined: 'only', term: state.term }, now)
+}
+
+function claim(state: DispatchState, request: ClaimInFlight, now: number): DispatchEffect {
+  const { queues, limit, quarantined } = request
+  state.claim = request
+  state.claimedAt = now
+  for (const { queue, room } of queues) count(state.reserved, queue, room)
+  return { type: 'claim', request: { queues, limit, quarantined } }
+}
+
+/**
+ * The store takes from queues without a limit first. If not all fit into one claim, the two groups alternate,
+ * so that limited queues are not starved.
+ */
+function inTurns(state: DispatchState, queues: readonly Room[]): readonly Room[] {
+  if (total(queues) <= Math.min(BOUNDS.claimLimit, freeCapacity(state))) return queues
+  const limited = queues.filter(({ queue }) => state.settings.isLimited(queue))
+  if (limited.length === 0 || limited.length === queues.length) return queues
+  state.limitedNext = !state.limitedNext
+  return state.limitedNext ? limited : queues.filter((one) => !limited.includes(one))
+}
+
+/** Learns from the reply where more jobs may be; `leases` is null after an error. */
+export function endClaim(state: DispatchState, leases: readonly Lease[] | null): ClaimInFlight {
+  const { claim: ended } = state
+  if (ended === null) throw new Error('no claim is in flight')
+  state.claim = null
+  for (const { queue, room } of ended.queues) count(state.reserved, queue, -room)
+  if (ended.quarantined === 'only') {
+    if (leases !== null) state.quarantine = noQuarantine()
+    state.runsAlone = leases !== null && leases.length > 0
+    return ended
+  }
+  const isFull = leases === null || leases.length >= ended.limit
+  for (const { queue, room } of ended.queues) {
+    if (isFull || leases.filter((lease) => lease.queue === queue).length >= room) {
+      state.maybeReady.add(queue)
+      state.nearlyEmpty.delete(queue)
+    } else state.nearlyEmpty.add(queue)
+  }
+  return ended
+}
+
+function nextTickAt(state: DispatchState, now: number): number {
+  const times = [state.buffer.checkAt, ...state.refillAt.values(), ...state.lookAt.values()]
+  if (now < state.pausedUntil) times.push(state.pausedUntil)
+  else if (!isBusy(state, now)) {
+    times.push(state.compareAt)
+    const { phase } = state.quarantine
+    if (phase !== null && phase.until > now) times.push(phase.until)
+  }
+  return Math.min(...times)
+}
+
+function total(queues: readonly Room[]): number {
+  return queues.reduce((sum, { room }) => sum + room, 0)
+}

@@ -1,0 +1,102 @@
+/**
+ * Decides how this instance reacts to a notification. Only as many workers wake as there are jobs: the first
+ * instances in a shared order take them, and forward the rest if they lack free workers.
+ */
+import type { LimitSettings } from '../job/limit.ts'
+import type { Lease } from '../store/claim.ts'
+import { chosen, type WakeUp } from '../store/wake-up.ts'
+import { claimableRooms } from './capacity.ts'
+import type { DispatchEffect } from './events.ts'
+import type { DispatchState } from './state.ts'
+
+/** Where notifications are not forwarded, the other instances look for jobs after this delay. */
+const LOOK_LATER_MS = 25
+/** Several tokens per claim are cheaper: a wait of up to half the burst loses nothing. */
+const LONGEST_REFILL_MS = 50
+
+export function wake(state: DispatchState, queues: Iterable<string> | null): void {
+  for (const queue of queues ?? state.settings.workers.keys()) state.maybeReady.add(queue)
+  state.isDue = true
+}
+
+export function receiveWakeUps(
+  state: DispatchState,
+  wakeUps: readonly WakeUp[],
+  now: number,
+): DispatchEffect[] {
+  const effects: DispatchEffect[] = []
+  const queues = wakeUps.filter((one) => shouldClaim(state, one, now, effects)).map(({ queue }) => queue)
+  // Also for a look later, which needs the timer.
+  state.isDue = true
+  if (queues.length === 0) return effects
+  state.wasNotified = true
+  wake(state, queues)
+  return effects
+}
+
+function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects: DispatchEffect[]): boolean {
+  const { jobs, queue, passes } = wakeUp
+  const members = state.settings.members(queue)
+  // Until this instance is in its own member list it can only claim.
+  if (jobs === null || !members.some(({ instance }) => instance === state.instance)) return true
+  const mine = chosen({ ...wakeUp, jobs }, members, state.instance)
+  if (mine.jobs === 0) {
+    if (!passes && !state.lookAt.has(queue)) state.lookAt.set(queue, now + LOOK_LATER_MS)
+    return false
+  }
+  const room = claimableRooms(state).find((one) => one.queue === queue)?.room ?? 0
+  if (passes && mine.skip !== null) {
+    if (room < mine.jobs)
+      effects.push({ type: 'forward', wakeUp: { ...wakeUp, jobs: mine.jobs - room, skip: mine.skip } })
+    if (room > 0) state.pendingWakeUps.set(queue, { wakeUp: { ...wakeUp, jobs: mine.jobs }, skip: mine.skip })
+  }
+  // Also without a free worker: the queue is then checked when one becomes free.
+  return true
+}
+
+/** A claim returned nothing although work was expected. */
+export function foundNothing(state: DispatchState): DispatchEffect[] {
+  const effects: DispatchEffect[] = []
+  // The notification was for a job that is not ready yet: it waits for its order lock or its due time.
+  if (state.wasNotified) effects.push({ type: 'hurryHeartbeat' })
+  state.wasNotified = false
+  for (const { wakeUp, skip } of state.pendingWakeUps.values()) {
+    // The jobs may be of a kind that only other instances handle.
+    const others = state.settings.members(wakeUp.queue).flatMap(({ kinds }) => kinds)
+    if (others.some((kind) => !state.kinds.has(kind)))
+      effects.push({ type: 'forward', wakeUp: { ...wakeUp, skip } })
+  }
+  state.pendingWakeUps.clear()
+  return effects
+}
+
+/** Wakes the queues whose time has come. */
+export function wakeDue(state: DispatchState, now: number): void {
+  for (const [queue, at] of state.refillAt) {
+    if (at > now) continue
+    state.refillAt.delete(queue)
+    wake(state, [queue])
+  }
+  for (const [queue, at] of state.lookAt) {
+    if (at > now) continue
+    state.lookAt.delete(queue)
+    state.wasNotified = true
+    wake(state, [queue])
+  }
+}
+
+/**
+ * After a claim from rate-limited queues: wakes them when their limits have refilled, without a query. The
+ * heartbeat reports refills too and is authoritative, but runs far less often than a fast limit refills.
+ */
+export function expectRefills(state: DispatchState, leases: readonly Lease[], now: number): void {
+  for (const queue of new Set(leases.map(({ queue }) => queue))) {
+    const limit = state.settings.limit(queue)
+    if (limit?.type === 'rate') state.refillAt.set(queue, now + refillMs(limit))
+  }
+}
+
+function refillMs({ amount, perMs, burst }: Extract<LimitSettings, { type: 'rate' }>): number {
+  const costMs = perMs / amount
+  return Math.max(costMs, Math.min(LONGEST_REFILL_MS, (burst * costMs) / 2))
+}

@@ -1,0 +1,81 @@
+/** A dispatcher on a fake clock. The test answers its statements. */
+import { onTestFinished } from 'vitest'
+import { type Dispatcher, dispatcher as create } from '../../src/dispatch/dispatcher.ts'
+import type { ClaimRequest, Held, Lease } from '../../src/store/claim.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type TestPlatform, testPlatform } from '../../src/testing/index.ts'
+import { attempts } from '../../src/work/attempts.ts'
+import { anAttemptOf } from '../work/leases.ts'
+import { settingsChanged } from './support.ts'
+
+export interface DispatcherBench {
+  readonly platform: TestPlatform
+  readonly dispatcher: Dispatcher
+  readonly claims: ClaimRequest[]
+  readonly claimedAt: number[]
+  readonly comparedAt: number[]
+  readonly released: Lease[]
+  readonly ran: Lease[]
+  readonly answers: {
+    claim: () => Promise<Lease[]>
+    held: () => Promise<Held[]>
+  }
+  readonly wake: () => void
+}
+
+/** `workers` by queue. */
+export function dispatcherBench(workers: Readonly<Record<string, number>> = { a: 2 }): DispatcherBench {
+  const platform = testPlatform()
+  const bench = {
+    claims: [] as ClaimRequest[],
+    claimedAt: [] as number[],
+    comparedAt: [] as number[],
+    released: [] as Lease[],
+    ran: [] as Lease[],
+    answers: {
+      claim: async (): Promise<Lease[]> => [],
+      held: async (): Promise<Held[]> => [],
+    },
+  }
+  const store: Partial<Store> = {
+    claim(request) {
+      bench.claims.push(request)
+      bench.claimedAt.push(platform.monotonic())
+      return bench.answers.claim()
+    },
+    held() {
+      bench.comparedAt.push(platform.monotonic())
+      return bench.answers.held()
+    },
+    standBy: () => false,
+    forward: () => {},
+    receive: () => () => {},
+  }
+  const dispatcher = create({
+    store: store as Store,
+    instance: 'me',
+    kinds: ['work'],
+    capacity: null,
+    emit: () => {},
+    platform,
+  })
+  const live = attempts({
+    ended: ({ lease }) => dispatcher.post({ type: 'workerFreed', queue: lease.queue }),
+    settled: () => dispatcher.post({ type: 'outcomeSettled' }),
+  })
+  dispatcher.post(settingsChanged({ workers }))
+  dispatcher.post({ type: 'leaseRenewed', until: 3_600_000 })
+  dispatcher.start({
+    run(lease) {
+      bench.ran.push(lease)
+      live.add(anAttemptOf(lease))
+    },
+    async release(leases) {
+      bench.released.push(...leases)
+    },
+    leases: () => Array.from(live.live, ({ lease }) => lease),
+    hurryHeartbeat: () => {},
+  })
+  onTestFinished(() => dispatcher.stop())
+  return { ...bench, platform, dispatcher, wake: () => dispatcher.post({ type: 'jobsReady', queues: null }) }
+}
