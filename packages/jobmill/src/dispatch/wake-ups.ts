@@ -4,7 +4,7 @@
  */
 import type { LimitSettings } from '../job/limit.ts'
 import type { Lease } from '../store/claim.ts'
-import { chosen, type WakeUp } from '../store/wake-up.ts'
+import { shareOf, type WakeUp } from '../store/wake-up.ts'
 import { claimableRooms } from './capacity.ts'
 import type { DispatchEffect } from './events.ts'
 import type { DispatchState } from './state.ts'
@@ -39,7 +39,7 @@ function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects:
   const members = state.settings.members(queue)
   // Until this instance is in its own member list it can only claim.
   if (jobs === null || !members.some(({ instance }) => instance === state.instance)) return true
-  const mine = chosen({ ...wakeUp, jobs }, members, state.instance)
+  const mine = shareOf({ ...wakeUp, jobs }, members, state.instance)
   if (mine.jobs === 0) {
     if (!passes && !state.lookAt.has(queue)) state.lookAt.set(queue, now + LOOK_LATER_MS)
     return false
