@@ -71,7 +71,7 @@ const HANDLERS: {
   },
   outcomeSettled(state) {
     state.unwritten -= 1
-    state.isDue ||= mayClaimMore(state)
+    state.isDue ||= state.waitsForWrites
   },
   jobFinished(state, { queue, kind, ranMs }, now) {
     if (ranMs !== undefined) addRunTime(state.estimates, queue, ranMs)

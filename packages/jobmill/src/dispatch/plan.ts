@@ -81,7 +81,8 @@ function nextStatement(state: DispatchState, now: number): DispatchEffect | null
     }
   }
   state.runsAlone &&= inHand(state) > 0
-  if (state.runsAlone || !mayAccept(state, now)) return null
+  state.waitsForWrites = !mayAccept(state, now)
+  if (state.runsAlone || state.waitsForWrites) return null
   if (!state.quarantine.waits) return claimOthers(state, now)
   if (inHand(state) === 0) return claimQuarantined(state, now)
   state.quarantine = advanceQuarantine(state.quarantine, now)

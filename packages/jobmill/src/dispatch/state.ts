@@ -47,6 +47,8 @@ export interface DispatchState {
   readonly running: Counter
   /** Attempts that ended, and whose outcome is not written yet. */
   unwritten: number
+  /** The last decision was not to claim because too many outcomes are unwritten. */
+  waitsForWrites: boolean
   readonly buffer: Buffer
   /** Capacity reserved for the claim and the writes in flight. */
   readonly reserved: Counter
@@ -139,6 +141,7 @@ export function initialState({ instance, kinds, capacity }: InitialState): Dispa
     term: 0,
     running: { total: 0, byQueue: new Map() },
     unwritten: 0,
+    waitsForWrites: false,
     buffer: emptyBuffer(),
     reserved: { total: 0, byQueue: new Map() },
     estimates: new Map(),
