@@ -14,7 +14,7 @@ import type { Enqueued } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
 import { leasesOf } from './buffer.ts'
 import { compare } from './compare.ts'
-import type { DispatchEffect, DispatchEvent } from './events.ts'
+import type { DispatchEffect, DispatchEvent, FinishedJob } from './events.ts'
 import { next } from './next.ts'
 import { isOpen } from './offers.ts'
 import { initialState } from './state.ts'
@@ -42,6 +42,10 @@ interface Driven {
 
 export interface Dispatcher {
   readonly post: (event: DispatchEvent) => void
+  /** The outcome of an attempt is written, or never will be. */
+  readonly settled: () => void
+  /** The outcome of a settled attempt was accepted. */
+  readonly finished: (job: FinishedJob) => void
   readonly offer: MakeOffer
   start(driven: Driven): void
   /** Resolves when no claim is in flight. No claim starts after the call. */
@@ -86,6 +90,8 @@ export function dispatcher({
   let timerAt = Number.POSITIVE_INFINITY
   let lastOffer = 0
   let leaveRemote: (() => void) | undefined
+  let settledCount = 0
+  let finished: FinishedJob[] = []
 
   function post(event: DispatchEvent): void {
     for (const effect of next(state, event, platform.monotonic())) perform(effect)
@@ -93,6 +99,19 @@ export function dispatcher({
     // Events of one turn share a decision, so that a claim covers all of them.
     isTickQueued = true
     queueMicrotask(tick)
+  }
+
+  /** The outcomes of one write share an event. */
+  function settled(): void {
+    settledCount += 1
+    if (settledCount === 1) queueMicrotask(postSettled)
+  }
+
+  function postSettled(): void {
+    const event: DispatchEvent = { type: 'outcomesSettled', count: settledCount, finished }
+    settledCount = 0
+    finished = []
+    post(event)
   }
 
   function tick(): void {
@@ -198,6 +217,8 @@ export function dispatcher({
 
   return {
     post,
+    settled,
+    finished: (job) => void finished.push(job),
     offer: (jobs) => queueEmptied(jobs)?.then(() => offer(jobs)) ?? offer(jobs),
     start(parts) {
       driven = parts

@@ -19,15 +19,8 @@ export type DispatchEvent =
   // Attempts of this process
   /** A handler ended, so a worker is free. */
   | { readonly type: 'workerFreed'; readonly queue: string }
-  /** Its outcome is written, or never will be. */
-  | { readonly type: 'outcomeSettled' }
-  /** Its outcome was accepted. */
-  | {
-      readonly type: 'jobFinished'
-      readonly queue: string
-      readonly kind: string
-      readonly ranMs: number | undefined
-    }
+  /** This many outcomes are written, or never will be; `finished` are the accepted ones. */
+  | { readonly type: 'outcomesSettled'; readonly count: number; readonly finished: readonly FinishedJob[] }
   | { readonly type: 'cancelled'; readonly ids: readonly string[] }
   // Replies to claims and comparisons
   | { readonly type: 'claimed'; readonly leases: readonly Lease[] }
@@ -45,6 +38,12 @@ export type DispatchEvent =
   | ({ readonly type: 'handedOver' } & HandedOver)
   /** Time to decide: after events that changed something, and when the sleep is over. */
   | { readonly type: 'tick' }
+
+export interface FinishedJob {
+  readonly queue: string
+  readonly kind: string
+  readonly ranMs: number | undefined
+}
 
 export type DispatchEffect =
   /** `waitedMs` is how long the job was ready until `now`. */

@@ -6,6 +6,8 @@ import { addPayload } from './estimates.ts'
 import type { DispatchEffect } from './events.ts'
 import { count, type DispatchState } from './state.ts'
 
+const NOTHING: readonly DispatchEffect[] = []
+
 /**
  * Accepts leases that were requested in this term, unless a stop has begun. Others may belong to another
  * instance by now: the process stalled, or the network was slow.
@@ -15,7 +17,7 @@ export function accept(
   leases: readonly Lease[],
   term: number | undefined,
   now: number,
-): DispatchEffect[] {
+): readonly DispatchEffect[] {
   if (state.isStopping || term !== state.term || now >= state.aliveUntil) return release(leases)
   for (const lease of leases) {
     addLease(state.buffer, lease, state.settings.workers.get(lease.queue) ?? 0, now)
@@ -25,10 +27,10 @@ export function accept(
 }
 
 /** Starts buffered leases on idle workers. */
-export function startBuffered(state: DispatchState, now: number): DispatchEffect[] {
+export function startBuffered(state: DispatchState, now: number): readonly DispatchEffect[] {
   const { buffer, running } = state
+  if (buffer.total === 0 || state.isStopping) return NOTHING
   const effects: DispatchEffect[] = []
-  if (buffer.total === 0 || state.isStopping) return effects
   for (const lane of buffer.lanes.values()) {
     for (let idle = idleWorkers(state, lane.queue); idle > 0; idle -= 1) {
       const first = shift(buffer, lane)

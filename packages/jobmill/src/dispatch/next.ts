@@ -69,13 +69,13 @@ const HANDLERS: {
     state.isDue ||= mayClaimMore(state)
     return effects
   },
-  outcomeSettled(state) {
-    state.unwritten -= 1
+  outcomesSettled(state, { count: settled, finished }, now) {
+    state.unwritten -= settled
     state.isDue ||= state.waitsForWrites
-  },
-  jobFinished(state, { queue, kind, ranMs }, now) {
-    if (ranMs !== undefined) addRunTime(state.estimates, queue, ranMs)
-    return offerStandBy(state, queue, kind, now)
+    for (const { queue, ranMs } of finished)
+      if (ranMs !== undefined) addRunTime(state.estimates, queue, ranMs)
+    const last = finished.at(-1)
+    return last === undefined ? NOTHING : offerStandBy(state, last.queue, last.kind, now)
   },
   cancelled: (state, { ids }) => release(removeLeases(state.buffer, ({ lease }) => ids.includes(lease.id))),
   claimed(state, { leases }, now) {

@@ -60,7 +60,7 @@ export function endOffer(
   number: number,
   leases: readonly Lease[],
   now: number,
-): DispatchEffect[] {
+): readonly DispatchEffect[] {
   const offer = withdraw(state, number)
   // So old that a comparison may have released them as lost, or will before they start.
   const isLate = offer === undefined || now - offer.sentAt >= LOST_AFTER_MS - STARTED_WITHIN_MS
@@ -86,7 +86,7 @@ export function offerStandBy(
   queue: string,
   kind: string,
   now: number,
-): DispatchEffect[] {
+): readonly DispatchEffect[] {
   if (inHand(state) > 0 || !isOpen(state, now) || state.settings.isLimited(queue)) return []
   return [{ type: 'standBy', queue, kind, offer: state.lastStandBy + 1 }]
 }
@@ -105,7 +105,7 @@ export function receiveHandedOver(
   state: DispatchState,
   { offer, lease }: HandedOver,
   now: number,
-): DispatchEffect[] {
+): readonly DispatchEffect[] {
   const term = state.standBys.get(offer)
   state.standBys.delete(offer)
   const isFree = isOpen(state, now) && idleWorkers(state, lease.queue) > countOf(state.buffer, lease.queue)

@@ -7,6 +7,7 @@ import {
   claimed,
   claimsIn,
   jobFinished,
+  outcomeSettled,
   jobsReady,
   leasesIn,
   releasedIn,
@@ -82,7 +83,7 @@ describe('a claim', () => {
     const { state, at } = testDispatch()
     state.unwritten = 5
     expect(claimsIn(at(1, jobsReady('a'), TICK))).toEqual([])
-    expect(claimsIn(at(2, { type: 'outcomeSettled' }, TICK))).toEqual([{ a: 2 }])
+    expect(claimsIn(at(2, outcomeSettled, TICK))).toEqual([{ a: 2 }])
   })
 
   test('is not sent after a stop, and its leases are released', () => {

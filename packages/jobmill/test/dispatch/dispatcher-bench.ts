@@ -61,7 +61,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>> = { a:
   })
   const live = attempts({
     ended: ({ lease }) => dispatcher.post({ type: 'workerFreed', queue: lease.queue }),
-    settled: () => dispatcher.post({ type: 'outcomeSettled' }),
+    settled: dispatcher.settled,
   })
   dispatcher.post(settingsChanged({ workers }))
   dispatcher.post({ type: 'leaseRenewed', until: 3_600_000 })

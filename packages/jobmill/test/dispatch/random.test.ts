@@ -196,8 +196,8 @@ class World {
     if (lease === undefined) return
     this.fate.set(lease, 'ended')
     this.send({ type: 'workerFreed', queue: lease.queue })
-    this.send({ type: 'jobFinished', queue: lease.queue, kind: 'work', ranMs: 20 })
-    this.send({ type: 'outcomeSettled' })
+    const job = { queue: lease.queue, kind: 'work', ranMs: 20 }
+    this.send({ type: 'outcomesSettled', count: 1, finished: [job] })
   }
 
   /** Everything in flight ends: nothing may be left over. */

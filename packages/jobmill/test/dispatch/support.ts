@@ -52,11 +52,11 @@ export const jobsReady = (...queues: string[]): DispatchEvent => ({ type: 'jobsR
 export const claimed = (...leases: Lease[]): DispatchEvent => ({ type: 'claimed', leases })
 export const workerFreed = (queue = 'a'): DispatchEvent => ({ type: 'workerFreed', queue })
 export const jobFinished = (queue = 'a', ranMs = 1): DispatchEvent => ({
-  type: 'jobFinished',
-  queue,
-  kind: 'work',
-  ranMs,
+  type: 'outcomesSettled',
+  count: 0,
+  finished: [{ queue, kind: 'work', ranMs }],
 })
+export const outcomeSettled: DispatchEvent = { type: 'outcomesSettled', count: 1, finished: [] }
 
 export const leasesIn = (queue: string, count: number): Lease[] =>
   Array.from({ length: count }, () => aLease({ queue }))
