@@ -32,7 +32,7 @@ export const TESTED: readonly TestedMutant[] = [
     replace: '',
     test: {
       file: `${TESTS}/dispatch/compare.test.ts`,
-      name: 'what becomes known while the database is asked',
+      name: 'keeps a lease that starts or ends during the comparison',
     },
   },
   {

@@ -48,10 +48,10 @@ export function finisher(options: FinisherOptions): Finisher {
     try {
       const replies = await finish(batch.map(({ item }) => item))
       working()
-      reply(batch, replies)
+      settle(batch, replies)
     } catch (error) {
       if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
-      reply(batch, [])
+      settle(batch, [])
     }
     return undefined
   }
@@ -166,6 +166,6 @@ function isClosed(error: unknown): boolean {
   return isJobmillError(error) && error.code === 'STORE_CLOSED'
 }
 
-function reply(batch: readonly Waiting[], replies: readonly Finished[]): void {
+function settle(batch: readonly Waiting[], replies: readonly Finished[]): void {
   batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
 }
