@@ -3,7 +3,7 @@
  * are never interrupted.
  */
 import { countOf, MAX_BUFFERED } from './buffer.ts'
-import { startsSoon } from './estimates.ts'
+import { countStartingSoon } from './estimates.ts'
 import type { DispatchState, Room } from './state.ts'
 
 /** The queues worth a claim, and how many jobs to claim from each: free workers plus prefetch. */
@@ -17,7 +17,7 @@ export function claimableRooms(state: DispatchState): Room[] {
   return rooms
 }
 
-/** Not with enough jobs in hand: claims of a few jobs would cost a statement each. */
+/** False while enough jobs are in hand, because claims of a few jobs would cost a statement each. */
 export function isWorthClaiming(state: DispatchState, queue: string): boolean {
   const buffered = countOf(state.buffer, queue)
   return idleWorkers(state, queue) > buffered || buffered <= prefetchLimit(state, queue) / 2
@@ -32,12 +32,15 @@ export function roomIn(state: DispatchState, queue: string): number {
 /** The free capacity over all queues. */
 export function freeCapacity(state: DispatchState): number {
   if (state.capacity === null) return Number.MAX_SAFE_INTEGER
-  return Math.max(0, unused(state) + longestPrefetch(state) - state.buffer.total - state.reserved.total)
+  return Math.max(
+    0,
+    unusedCapacity(state) + longestPrefetch(state) - state.buffer.total - state.reserved.total,
+  )
 }
 
 export function idleWorkers(state: DispatchState, queue: string): number {
   const own = state.settings.workers.get(queue) ?? 0
-  return Math.max(0, Math.min(unused(state), own - (state.running.byQueue.get(queue) ?? 0)))
+  return Math.max(0, Math.min(unusedCapacity(state), own - (state.running.byQueue.get(queue) ?? 0)))
 }
 
 /** Running jobs, buffered leases, and jobs that a statement in flight may bring. */
@@ -64,7 +67,7 @@ function prefetchLimit(state: DispatchState, queue: string): number {
   const { settings, buffer, estimates } = state
   if (settings.isLimited(queue) || isScarce(state)) return 0
   const others = buffer.total - countOf(buffer, queue)
-  const soon = startsSoon(estimates, queue, settings.workers.get(queue) ?? 0)
+  const soon = countStartingSoon(estimates, queue, settings.workers.get(queue) ?? 0)
   return Math.max(0, Math.min(MAX_BUFFERED - others, soon))
 }
 
@@ -83,7 +86,7 @@ function allWorkers({ capacity, settings }: DispatchState): number {
   return Math.min(capacity ?? Number.MAX_SAFE_INTEGER, sum(settings.workers))
 }
 
-function unused({ capacity, running }: DispatchState): number {
+function unusedCapacity({ capacity, running }: DispatchState): number {
   return capacity === null ? Number.MAX_SAFE_INTEGER : Math.max(0, capacity - running.total)
 }
 

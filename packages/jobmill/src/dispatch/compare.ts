@@ -3,7 +3,7 @@
  * periodically. Leases that this instance does not know are released.
  */
 import type { Held, Lease } from '../store/claim.ts'
-import { type Finish, type Finished, handedBack } from '../store/finish.ts'
+import { type Finish, type Finished, releaseOf } from '../store/finish.ts'
 import { LOST_AFTER_MS } from './plan.ts'
 
 export interface CompareOptions {
@@ -18,7 +18,7 @@ export interface CompareOptions {
 }
 
 /** The delay before a retry when the database did not answer. */
-const ASK_AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
 /**
  * Must not run during a claim, because its leases are not known yet. Returns the delay in ms until the next
@@ -26,29 +26,29 @@ const ASK_AGAIN_MS = 1_000
  */
 export async function compare(options: CompareOptions): Promise<number | null> {
   const { held, finish, known, found, failing, working } = options
-  const here = (): Set<string> => new Set([...known()].map(keyOf))
+  const knownKeys = (): Set<string> => new Set([...known()].map(keyOf))
   // A job that ends during the query was ours when the database answered, and a dispatched job may arrive
   // during the query. So check before and after.
-  const before = here()
+  const before = knownKeys()
   try {
     const answer = await held()
-    const after = here()
+    const after = knownKeys()
     const unknown = answer.filter((lease) => !before.has(keyOf(lease)) && !after.has(keyOf(lease)))
     working()
-    const [lost, young] = parted(unknown, ({ ageMs }) => ageMs >= LOST_AFTER_MS)
+    const [lost, young] = partition(unknown, ({ ageMs }) => ageMs >= LOST_AFTER_MS)
     if (lost.length > 0) {
       found(lost.length)
-      await finish(lost.map(handedBack))
+      await finish(lost.map(releaseOf))
     }
     return young.length === 0 ? null : LOST_AFTER_MS - Math.min(...young.map(({ ageMs }) => ageMs))
   } catch (error) {
     failing(error)
-    return ASK_AGAIN_MS
+    return RETRY_MS
   }
 }
 
-function parted<T>(list: readonly T[], isIt: (one: T) => boolean): [T[], T[]] {
-  return [list.filter((one) => isIt(one)), list.filter((one) => !isIt(one))]
+function partition<T>(list: readonly T[], matches: (one: T) => boolean): [T[], T[]] {
+  return [list.filter((one) => matches(one)), list.filter((one) => !matches(one))]
 }
 
 function keyOf({ id, token }: { readonly id: string; readonly token: number }): string {

@@ -1,22 +1,18 @@
 /**
- * One per process: fills the free workers of all its queues with as few claims as possible. It passes
- * what happens to `next`, and does what `next` returns. It holds the clock, the store and the one timer.
+ * Fills the free workers of all queues of an instance with as few claims as possible. Passes events to the
+ * reducer `next` and performs the effects that it returns, with the clock, the store and one timer.
  */
 import type { Emit } from '../job/events.ts'
-import { isJobmillError } from '../job/errors.ts'
-import type { NewJob } from '../job/new-job.ts'
 import { trouble } from '../job/trouble.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import { sleep } from '../platform/sleep.ts'
-import type { ClaimRequest, HandOff, Lease } from '../store/claim.ts'
-import type { Enqueued } from '../store/replies.ts'
+import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Store } from '../store/store.ts'
 import { leasesOf } from './buffer.ts'
 import { compare } from './compare.ts'
+import { directDispatch, isUnknown, type MakeOffer } from './direct-dispatch.ts'
 import type { DispatchEffect, DispatchEvent, FinishedJob } from './events.ts'
 import { next } from './next.ts'
-import { isOpen } from './offers.ts'
 import { initialState } from './state.ts'
 
 export interface DispatcherOptions {
@@ -29,7 +25,7 @@ export interface DispatcherOptions {
   readonly platform: Platform
 }
 
-/** What the dispatcher drives. */
+/** The parts that perform effects on jobs of this instance. */
 interface Driven {
   /** `waitedMs` is how long the job was ready until `now`, on the monotonic clock. */
   readonly run: (lease: Lease, waitedMs: number, now: number) => void
@@ -54,23 +50,6 @@ export interface Dispatcher {
   close(): void
 }
 
-/** An offer of free workers to jobs that this process is about to write. */
-interface DirectDispatch {
-  readonly handOff: HandOff
-  /** The write was committed. */
-  readonly accepted: (replies: readonly Enqueued[]) => void
-  /** The write failed, or its outcome is unknown. */
-  readonly failed: (error: unknown) => void
-}
-
-/** Undefined when there is nothing to offer. A promise when that is known in a moment. */
-export type MakeOffer = (
-  jobs: readonly NewJob[],
-) => DirectDispatch | undefined | Promise<DirectDispatch | undefined>
-
-/** A write waits at most this long for a claim in flight. */
-const LONGEST_WAIT_MS = 20
-
 export function dispatcher({
   store,
   instance,
@@ -88,7 +67,6 @@ export function dispatcher({
   let isTickQueued = false
   let timer: Timer | undefined
   let timerAt = Number.POSITIVE_INFINITY
-  let lastOffer = 0
   let leaveRemote: (() => void) | undefined
   let settledCount = 0
   let finished: FinishedJob[] = []
@@ -116,7 +94,7 @@ export function dispatcher({
 
   function tick(): void {
     isTickQueued = false
-    if (driven !== null) post({ type: 'tick' })
+    post({ type: 'tick' })
   }
 
   function perform(effect: DispatchEffect): void {
@@ -147,7 +125,6 @@ export function dispatcher({
   function sleepUntil(at: number): void {
     if (at >= timerAt) return
     timer?.cancel()
-    timer = undefined
     timerAt = at
     timer = platform.timer(Math.max(0, Math.ceil(at - platform.monotonic())), () => {
       timerAt = Number.POSITIVE_INFINITY
@@ -182,44 +159,11 @@ export function dispatcher({
     post({ type: 'compared', moreInMs })
   }
 
-  /**
-   * Direct dispatch is impossible while the queue has ready jobs. Under steady load that would never clear,
-   * so the write waits for a claim in flight that will probably empty the queue. That is cheaper than another
-   * claim.
-   */
-  function queueEmptied([first]: readonly NewJob[]): Promise<unknown> | undefined {
-    const queue = first?.queue ?? ''
-    const isEmptying = state.nearlyEmpty.has(queue) && state.claim?.queues.some((one) => one.queue === queue)
-    if (isEmptying !== true || !isOpen(state, platform.monotonic())) return undefined
-    const over = new AbortController()
-    const late = sleep(platform, LONGEST_WAIT_MS, over.signal)
-    return Promise.race([inFlight, late]).finally(() => over.abort())
-  }
-
-  function offer(jobs: readonly NewJob[]): DirectDispatch | undefined {
-    const number = (lastOffer += 1)
-    post({ type: 'enqueueing', offer: number, jobs })
-    const made = state.offers.get(number)
-    if (made === undefined) return undefined
-    return {
-      handOff: { instance, queues: made.queues, kinds },
-      failed: (error) => post({ type: 'enqueueFailed', offer: number, isUnknown: isUnknown(error) }),
-      accepted(replies) {
-        const leases: Lease[] = []
-        for (const { lease } of replies) if (lease !== undefined) leases.push(lease)
-        const dispatched = (): void => post({ type: 'dispatched', offer: number, leases })
-        // In a turn of its own, so that the calls waiting for this write return before the jobs start.
-        if (leases.length > 0) platform.nextTurn(dispatched)
-        else dispatched()
-      },
-    }
-  }
-
   return {
     post,
     settled,
     finished: (job) => void finished.push(job),
-    offer: (jobs) => queueEmptied(jobs)?.then(() => offer(jobs)) ?? offer(jobs),
+    offer: directDispatch({ state, post, inFlight: () => inFlight, kinds, platform }),
     start(parts) {
       driven = parts
       leaveRemote = store.receive(instance, (handedOver) => post({ type: 'handedOver', ...handedOver }))
@@ -232,8 +176,4 @@ export function dispatcher({
     },
     close: () => leaveRemote?.(),
   }
-}
-
-function isUnknown(error: unknown): boolean {
-  return isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
 }

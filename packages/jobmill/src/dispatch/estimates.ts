@@ -32,7 +32,7 @@ export function addPayload(estimates: Estimates, queue: string, chars: number): 
 }
 
 /** How many jobs of a queue this many workers will start soon. */
-export function startsSoon(estimates: Estimates, queue: string, workers: number): number {
+export function countStartingSoon(estimates: Estimates, queue: string, workers: number): number {
   const estimate = estimates.get(queue)
   if (estimate === undefined) return 0
   const inTime = (workers * SOON_MS) / Math.max(SHORTEST_MS, estimate.ms)

@@ -1,4 +1,4 @@
-/** What can happen to a dispatcher, and what it can do about it. */
+/** The events that a dispatcher receives, and the effects that it performs. */
 import type { NewJob } from '../job/new-job.ts'
 import type { ClaimRequest, HandedOver, Lease } from '../store/claim.ts'
 import type { WakeUp } from '../store/wake-up.ts'
@@ -57,3 +57,7 @@ export type DispatchEffect =
   | { readonly type: 'standBy'; readonly queue: string; readonly kind: string; readonly offer: number }
   | { readonly type: 'forward'; readonly wakeUp: WakeUp }
   | { readonly type: 'hurryHeartbeat' }
+
+export type Effects = readonly DispatchEffect[]
+
+export const NOTHING: Effects = []

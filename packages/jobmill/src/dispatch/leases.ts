@@ -3,21 +3,19 @@ import type { Lease } from '../store/claim.ts'
 import { addLease, LONGEST_MS, removeOld, shift } from './buffer.ts'
 import { idleWorkers } from './capacity.ts'
 import { addPayload } from './estimates.ts'
-import type { DispatchEffect } from './events.ts'
+import { type DispatchEffect, type Effects, NOTHING } from './events.ts'
 import { count, type DispatchState } from './state.ts'
 
-const NOTHING: readonly DispatchEffect[] = []
-
 /**
- * Accepts leases that were requested in this term, unless a stop has begun. Others may belong to another
- * instance by now: the process stalled, or the network was slow.
+ * Accepts leases that were requested in this term, and releases all others. After a stall of the process or
+ * a slow reply, another instance may hold them by now.
  */
 export function accept(
   state: DispatchState,
   leases: readonly Lease[],
   term: number | undefined,
   now: number,
-): readonly DispatchEffect[] {
+): Effects {
   if (state.isStopping || term !== state.term || now >= state.aliveUntil) return release(leases)
   for (const lease of leases) {
     addLease(state.buffer, lease, state.settings.workers.get(lease.queue) ?? 0, now)
@@ -27,7 +25,7 @@ export function accept(
 }
 
 /** Starts buffered leases on idle workers. */
-export function startBuffered(state: DispatchState, now: number): readonly DispatchEffect[] {
+export function startBuffered(state: DispatchState, now: number): Effects {
   const { buffer, running } = state
   if (buffer.total === 0 || state.isStopping) return NOTHING
   const effects: DispatchEffect[] = []
@@ -49,14 +47,14 @@ export function startBuffered(state: DispatchState, now: number): readonly Dispa
 }
 
 /** Releases buffered leases that waited too long. */
-export function releaseOld(state: DispatchState, now: number): DispatchEffect[] {
-  if (now < state.buffer.checkAt) return []
+export function releaseOld(state: DispatchState, now: number): Effects {
+  if (now < state.buffer.checkAt) return NOTHING
   const leases = removeOld(state.buffer, now)
   // Prefetch stops until a job of this queue ends and provides a new run-time estimate.
   for (const { queue } of leases) state.estimates.delete(queue)
   return release(leases)
 }
 
-export function release(leases: readonly Lease[]): DispatchEffect[] {
-  return leases.length === 0 ? [] : [{ type: 'release', leases }]
+export function release(leases: readonly Lease[]): Effects {
+  return leases.length === 0 ? NOTHING : [{ type: 'release', leases }]
 }

@@ -5,18 +5,15 @@
  */
 import { removeLeases } from './buffer.ts'
 import { addRunTime } from './estimates.ts'
-import type { DispatchEffect, DispatchEvent } from './events.ts'
+import { type DispatchEvent, type Effects, NOTHING } from './events.ts'
 import { accept, release, releaseOld, startBuffered } from './leases.ts'
-import { endOffer, failOffer, makeOffer, offerStandBy, receiveHandedOver, standByOffered } from './offers.ts'
-import { endClaim, endComparison, expectUnknownLeases, mayClaimMore, plan } from './plan.ts'
+import { endOffer, failOffer, makeOffer, offerStandBy, receiveHandedOver, recordStandBy } from './offers.ts'
+import { COMPARE_EVERY_MS, endClaim, endComparison, expectUnknownLeases, mayClaimMore, plan } from './plan.ts'
 import { noQuarantine } from './quarantine.ts'
-import { COMPARE_EVERY_MS, count, type DispatchState } from './state.ts'
-import { expectRefills, foundNothing, receiveWakeUps, wake, wakeDue } from './wake-ups.ts'
+import { count, type DispatchState } from './state.ts'
+import { expectRefills, handleEmptyClaim, receiveWakeUps, wake, wakeDue } from './wake-ups.ts'
 
-type Effects = readonly DispatchEffect[]
 type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>
-
-const NOTHING: Effects = []
 
 /** The handlers of events that only change the state return nothing. */
 const HANDLERS: {
@@ -38,9 +35,11 @@ const HANDLERS: {
   },
   settingsChanged(state, { settings }, now) {
     state.settings = settings
-    const lacksWorkers = (queue: string, before: number): boolean =>
-      (settings.workers.get(queue) ?? 0) < before
-    const back = removeLeases(state.buffer, (_, { queue, workers }) => lacksWorkers(queue, workers))
+    // With fewer workers, buffered leases may not start soon.
+    const back = removeLeases(
+      state.buffer,
+      (_, { queue, workers }) => (settings.workers.get(queue) ?? 0) < workers,
+    )
     wake(state, null)
     return [...release(back), ...startBuffered(state, now)]
   },
@@ -83,7 +82,7 @@ const HANDLERS: {
     expectRefills(state, leases, now)
     state.isDue = true
     if (leases.length > 0) return accept(state, leases, claim.term, now)
-    return claim.quarantined === 'skip' ? foundNothing(state) : NOTHING
+    return claim.quarantined === 'skip' ? handleEmptyClaim(state) : NOTHING
   },
   claimFailed(state, { isUnknown, pauseMs }, now) {
     endClaim(state, null)
@@ -91,19 +90,19 @@ const HANDLERS: {
     state.isDue = true
     if (isUnknown) expectUnknownLeases(state, now)
   },
-  // A job that arrives from now on may be one of them.
+  // A job that remote dispatch delivers after this may have one of the released leases.
   unknownLeasesFound: ({ standBys }) => standBys.clear(),
   compared: (state, { moreInMs }, now) => endComparison(state, moreInMs, now),
   enqueueing: (state, { offer, jobs }, now) => makeOffer(state, offer, jobs, now),
   dispatched: (state, { offer, leases }, now) => endOffer(state, offer, leases, now),
   enqueueFailed: (state, { offer, isUnknown }, now) => failOffer(state, offer, isUnknown, now),
-  stoodBy: (state, { offer }, now) => standByOffered(state, offer, now),
+  stoodBy: (state, { offer }, now) => recordStandBy(state, offer, now),
   handedOver: (state, event, now) => receiveHandedOver(state, event, now),
   tick(state, _, now) {
+    state.isDue = false
+    if (!state.isStarted || state.isStopping) return NOTHING
     const old = releaseOld(state, now)
     wakeDue(state, now)
-    state.isDue = false
-    if (state.isStopping) return NOTHING
     return [...old, ...plan(state, now)]
   },
 }

@@ -9,14 +9,17 @@ import type { NewJob } from '../job/new-job.ts'
 import type { HandedOver, Lease } from '../store/claim.ts'
 import { countOf } from './buffer.ts'
 import { freeCapacity, idleWorkers, inHand, mayAccept, roomIn } from './capacity.ts'
-import type { DispatchEffect } from './events.ts'
+import { type Effects, NOTHING } from './events.ts'
 import { accept } from './leases.ts'
 import { compareBy, expectUnknownLeases, firstLostAt, LOST_AFTER_MS, mayClaimMore } from './plan.ts'
 import { count, type DispatchState, type Offer, type Room } from './state.ts'
 
 /** Dispatched jobs have started within this time. */
 const STARTED_WITHIN_MS = 500
-/** An instance whose offers are never used is slower than the others. The oldest offers count as used. */
+/**
+ * How many stand-by offers stay open. The offers of an instance that is slower than others are never used; the
+ * oldest are dropped.
+ */
 const MAX_STAND_BYS = 100
 
 /**
@@ -24,7 +27,7 @@ const MAX_STAND_BYS = 100
  * one.
  */
 export function isOpen(state: DispatchState, now: number): boolean {
-  return !state.runsAlone && !state.quarantine.waits && !state.isStopping && mayAccept(state, now)
+  return !state.runsQuarantined && !state.quarantine.waits && !state.isStopping && mayAccept(state, now)
 }
 
 /** Reserves workers for the jobs of a write. No more than it can use, so that a claim gets the rest. */
@@ -60,11 +63,11 @@ export function endOffer(
   number: number,
   leases: readonly Lease[],
   now: number,
-): readonly DispatchEffect[] {
+): Effects {
   const offer = withdraw(state, number)
-  // So old that a comparison may have released them as lost, or will before they start.
+  // A comparison may have released leases of this age as lost, or would before they start.
   const isLate = offer === undefined || now - offer.sentAt >= LOST_AFTER_MS - STARTED_WITHIN_MS
-  return leases.length === 0 ? [] : accept(state, leases, isLate ? undefined : offer.term, now)
+  return leases.length === 0 ? NOTHING : accept(state, leases, isLate ? undefined : offer.term, now)
 }
 
 export function failOffer(state: DispatchState, number: number, isUnknown: boolean, now: number): void {
@@ -80,19 +83,14 @@ function withdraw(state: DispatchState, number: number): Offer | undefined {
   return offer
 }
 
-/** After a job has ended here. Jobs of limited queues are leased only by claims. */
-export function offerStandBy(
-  state: DispatchState,
-  queue: string,
-  kind: string,
-  now: number,
-): readonly DispatchEffect[] {
-  if (inHand(state) > 0 || !isOpen(state, now) || state.settings.isLimited(queue)) return []
+/** Offers an idle worker after a job has ended here. Jobs of limited queues are leased only by claims. */
+export function offerStandBy(state: DispatchState, queue: string, kind: string, now: number): Effects {
+  if (inHand(state) > 0 || !isOpen(state, now) || state.settings.isLimited(queue)) return NOTHING
   return [{ type: 'standBy', queue, kind, offer: state.lastStandBy + 1 }]
 }
 
-/** The offer was sent, so a job may be leased to this instance without its knowledge. */
-export function standByOffered(state: DispatchState, offer: number, now: number): void {
+/** Records a sent offer. From now on a job may be leased to this instance without its knowledge. */
+export function recordStandBy(state: DispatchState, offer: number, now: number): void {
   state.lastStandBy = offer
   state.lastStandByAt = now
   state.standBys.set(offer, state.term)
@@ -101,11 +99,7 @@ export function standByOffered(state: DispatchState, offer: number, now: number)
 }
 
 /** Releases leases that arrive too late or find no idle worker, so that another instance can run them. */
-export function receiveHandedOver(
-  state: DispatchState,
-  { offer, lease }: HandedOver,
-  now: number,
-): readonly DispatchEffect[] {
+export function receiveHandedOver(state: DispatchState, { offer, lease }: HandedOver, now: number): Effects {
   const term = state.standBys.get(offer)
   state.standBys.delete(offer)
   const isFree = isOpen(state, now) && idleWorkers(state, lease.queue) > countOf(state.buffer, lease.queue)

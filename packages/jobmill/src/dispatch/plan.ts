@@ -1,11 +1,12 @@
 /** Decides which statement to send next: a comparison, a claim, or none until later. */
-import { BOUNDS } from '../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import type { Lease } from '../store/claim.ts'
 import { claimableRooms, freeCapacity, inHand, isWorthClaiming, mayAccept } from './capacity.ts'
-import type { DispatchEffect } from './events.ts'
+import type { DispatchEffect, Effects } from './events.ts'
 import { advanceQuarantine, noQuarantine } from './quarantine.ts'
-import { type ClaimInFlight, COMPARE_EVERY_MS, count, type DispatchState, type Room } from './state.ts'
+import { type ClaimInFlight, count, type DispatchState, type Room } from './state.ts'
 
+export const COMPARE_EVERY_MS = DEFAULTS.compareEveryMs
 /** The age at which an unknown lease counts as one whose reply was lost. */
 export const LOST_AFTER_MS = 2_000
 /** A statement may execute slightly after it was sent. */
@@ -19,7 +20,7 @@ const UNSURE_MS = 30_000
 const STAND_BY_MS = 16_000
 
 /** At most one statement is in flight: a comparison during a claim would not know its leases yet. */
-export function plan(state: DispatchState, now: number): DispatchEffect[] {
+export function plan(state: DispatchState, now: number): Effects {
   const statement = isBusy(state, now) ? null : nextStatement(state, now)
   const effects: DispatchEffect[] = statement === null ? [] : [statement]
   effects.push({ type: 'sleepUntil', at: nextTickAt(state, now) })
@@ -29,7 +30,7 @@ export function plan(state: DispatchState, now: number): DispatchEffect[] {
 /** Whether another look could lead to a claim. Called after every job, so it must be cheap. */
 export function mayClaimMore(state: DispatchState): boolean {
   if (state.claim !== null || state.isComparing) return false
-  if (state.runsAlone || state.quarantine.waits) return true
+  if (state.runsQuarantined || state.quarantine.waits) return true
   for (const queue of state.maybeReady) if (isWorthClaiming(state, queue)) return true
   return false
 }
@@ -37,8 +38,9 @@ export function mayClaimMore(state: DispatchState): boolean {
 export function endComparison(state: DispatchState, moreInMs: number | null, now: number): void {
   state.isComparing = false
   state.isDue = true
-  state.hasMoreToCompare = moreInMs !== null && state.comparedAt < state.unsureUntil
-  if (state.hasMoreToCompare) state.compareAt = now + (moreInMs ?? 0)
+  const hasMore = moreInMs !== null && state.comparedAt < state.unsureUntil
+  state.hasMoreToCompare = hasMore
+  if (hasMore) state.compareAt = now + moreInMs
   else if (isOffered(state, now)) state.compareAt = firstLostAt(now)
 }
 
@@ -64,11 +66,8 @@ function isOffered({ lastStandByAt }: DispatchState, now: number): boolean {
   return now - lastStandByAt < STAND_BY_MS
 }
 
-function isBusy(
-  { isStarted, isStopping, claim, isComparing, pausedUntil }: DispatchState,
-  now: number,
-): boolean {
-  return !isStarted || isStopping || claim !== null || isComparing || now < pausedUntil
+function isBusy({ claim, isComparing, pausedUntil }: DispatchState, now: number): boolean {
+  return claim !== null || isComparing || now < pausedUntil
 }
 
 function nextStatement(state: DispatchState, now: number): DispatchEffect | null {
@@ -80,9 +79,9 @@ function nextStatement(state: DispatchState, now: number): DispatchEffect | null
       return { type: 'compare' }
     }
   }
-  state.runsAlone &&= inHand(state) > 0
+  state.runsQuarantined &&= inHand(state) > 0
   state.waitsForWrites = !mayAccept(state, now)
-  if (state.runsAlone || state.waitsForWrites) return null
+  if (state.runsQuarantined || state.waitsForWrites) return null
   if (!state.quarantine.waits) return claimOthers(state, now)
   if (inHand(state) === 0) return claimQuarantined(state, now)
   state.quarantine = advanceQuarantine(state.quarantine, now)
@@ -101,25 +100,25 @@ function mayDiffer(state: DispatchState, now: number): boolean {
 }
 
 function claimOthers(state: DispatchState, now: number): DispatchEffect | null {
-  const queues = inTurns(
+  const queues = alternateLimited(
     state,
     claimableRooms(state).filter(({ queue }) => state.maybeReady.has(queue)),
   )
   if (queues.length === 0) return null
   // Cleared before the claim, so that a wake-up during the claim is not lost.
   for (const { queue } of queues) state.maybeReady.delete(queue)
-  const limit = Math.min(BOUNDS.claimLimit, freeCapacity(state), total(queues))
-  return claim(state, { queues, limit, quarantined: 'skip', term: state.term }, now)
+  const limit = Math.min(BOUNDS.claimLimit, freeCapacity(state), totalRoom(queues))
+  return startClaim(state, { queues, limit, quarantined: 'skip', term: state.term }, now)
 }
 
 /** Nothing else runs, and nothing is claimed until the quarantined job has ended. */
 function claimQuarantined(state: DispatchState, now: number): DispatchEffect | null {
   const queues = claimableRooms(state).map(({ queue }) => ({ queue, room: 1 }))
   if (queues.length === 0) return null
-  return claim(state, { queues, limit: 1, quarantined: 'only', term: state.term }, now)
+  return startClaim(state, { queues, limit: 1, quarantined: 'only', term: state.term }, now)
 }
 
-function claim(state: DispatchState, request: ClaimInFlight, now: number): DispatchEffect {
+function startClaim(state: DispatchState, request: ClaimInFlight, now: number): DispatchEffect {
   const { queues, limit, quarantined } = request
   state.claim = request
   state.claimedAt = now
@@ -131,8 +130,8 @@ function claim(state: DispatchState, request: ClaimInFlight, now: number): Dispa
  * The store takes from queues without a limit first. If not all fit into one claim, the two groups alternate,
  * so that limited queues are not starved.
  */
-function inTurns(state: DispatchState, queues: readonly Room[]): readonly Room[] {
-  if (total(queues) <= Math.min(BOUNDS.claimLimit, freeCapacity(state))) return queues
+function alternateLimited(state: DispatchState, queues: readonly Room[]): readonly Room[] {
+  if (totalRoom(queues) <= Math.min(BOUNDS.claimLimit, freeCapacity(state))) return queues
   const limited = queues.filter(({ queue }) => state.settings.isLimited(queue))
   if (limited.length === 0 || limited.length === queues.length) return queues
   state.limitedNext = !state.limitedNext
@@ -147,7 +146,7 @@ export function endClaim(state: DispatchState, leases: readonly Lease[] | null):
   for (const { queue, room } of ended.queues) count(state.reserved, queue, -room)
   if (ended.quarantined === 'only') {
     if (leases !== null) state.quarantine = noQuarantine()
-    state.runsAlone = leases !== null && leases.length > 0
+    state.runsQuarantined = leases !== null && leases.length > 0
     return ended
   }
   const isFull = leases === null || leases.length >= ended.limit
@@ -171,6 +170,6 @@ function nextTickAt(state: DispatchState, now: number): number {
   return Math.min(...times)
 }
 
-function total(queues: readonly Room[]): number {
+function totalRoom(queues: readonly Room[]): number {
   return queues.reduce((sum, { room }) => sum + room, 0)
 }

@@ -2,7 +2,6 @@
  * What an instance knows when it decides which jobs to claim. Only `next` changes it. All times are on the
  * monotonic clock.
  */
-import { DEFAULTS } from '../job/defaults.ts'
 import type { LimitSettings } from '../job/limit.ts'
 import type { ClaimRequest } from '../store/claim.ts'
 import type { Candidate, WakeUp } from '../store/wake-up.ts'
@@ -59,8 +58,9 @@ export interface DispatchState {
   readonly maybeReady: Set<string>
   /** Queues whose last claim returned less than was requested. */
   readonly nearlyEmpty: Set<string>
-  /** When to look again: after the limit of a queue refills, or behind the instances chosen for a wake-up. */
+  /** When the limit of a queue has refilled. */
   readonly refillAt: Map<string, number>
+  /** When to look for jobs that the instances chosen for a wake-up left. */
   readonly lookAt: Map<string, number>
   /** A notification arrived since the last claim. */
   wasNotified: boolean
@@ -89,7 +89,7 @@ export interface DispatchState {
   // Quarantine
   quarantine: QuarantineState
   /** A quarantined job runs, and nothing else. */
-  runsAlone: boolean
+  runsQuarantined: boolean
 
   /** Direct dispatch: the writes in flight, by number. */
   readonly offers: Map<number, Offer>
@@ -162,12 +162,10 @@ export function initialState({ instance, kinds, capacity }: InitialState): Dispa
     unsureUntil: Number.NEGATIVE_INFINITY,
     hasMoreToCompare: false,
     quarantine: noQuarantine(),
-    runsAlone: false,
+    runsQuarantined: false,
     offers: new Map(),
     standBys: new Map(),
     lastStandBy: 0,
     lastStandByAt: Number.NEGATIVE_INFINITY,
   }
 }
-
-export const COMPARE_EVERY_MS = DEFAULTS.compareEveryMs

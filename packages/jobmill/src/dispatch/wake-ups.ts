@@ -6,12 +6,15 @@ import type { LimitSettings } from '../job/limit.ts'
 import type { Lease } from '../store/claim.ts'
 import { shareOf, type WakeUp } from '../store/wake-up.ts'
 import { claimableRooms } from './capacity.ts'
-import type { DispatchEffect } from './events.ts'
+import type { DispatchEffect, Effects } from './events.ts'
 import type { DispatchState } from './state.ts'
 
 /** Where notifications are not forwarded, the other instances look for jobs after this delay. */
 const LOOK_LATER_MS = 25
-/** Several tokens per claim are cheaper: a wait of up to half the burst loses nothing. */
+/**
+ * The maximum wait for several tokens instead of one, which saves claims. A wait of up to half the burst loses
+ * no tokens.
+ */
 const LONGEST_REFILL_MS = 50
 
 export function wake(state: DispatchState, queues: Iterable<string> | null): void {
@@ -19,14 +22,10 @@ export function wake(state: DispatchState, queues: Iterable<string> | null): voi
   state.isDue = true
 }
 
-export function receiveWakeUps(
-  state: DispatchState,
-  wakeUps: readonly WakeUp[],
-  now: number,
-): DispatchEffect[] {
+export function receiveWakeUps(state: DispatchState, wakeUps: readonly WakeUp[], now: number): Effects {
   const effects: DispatchEffect[] = []
   const queues = wakeUps.filter((one) => shouldClaim(state, one, now, effects)).map(({ queue }) => queue)
-  // Also for a look later, which needs the timer.
+  // Also without a queue to claim from: the tick sets the timer for a later look.
   state.isDue = true
   if (queues.length === 0) return effects
   state.wasNotified = true
@@ -37,7 +36,7 @@ export function receiveWakeUps(
 function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects: DispatchEffect[]): boolean {
   const { jobs, queue, passes } = wakeUp
   const members = state.settings.members(queue)
-  // Until this instance is in its own member list it can only claim.
+  // Without a number of jobs, or before this instance knows itself as a member, there is no share to compute.
   if (jobs === null || !members.some(({ instance }) => instance === state.instance)) return true
   const mine = shareOf({ ...wakeUp, jobs }, members, state.instance)
   if (mine.jobs === 0) {
@@ -54,34 +53,34 @@ function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects:
   return true
 }
 
-/** A claim returned nothing although work was expected. */
-export function foundNothing(state: DispatchState): DispatchEffect[] {
+/** Looks for the reason after a claim returned nothing although jobs were expected. */
+export function handleEmptyClaim(state: DispatchState): Effects {
   const effects: DispatchEffect[] = []
   // The notification was for a job that is not ready yet: it waits for its order lock or its due time.
   if (state.wasNotified) effects.push({ type: 'hurryHeartbeat' })
   state.wasNotified = false
   for (const { wakeUp, skip } of state.pendingWakeUps.values()) {
     // The jobs may be of a kind that only other instances handle.
-    const others = state.settings.members(wakeUp.queue).flatMap(({ kinds }) => kinds)
-    if (others.some((kind) => !state.kinds.has(kind)))
+    const kinds = state.settings.members(wakeUp.queue).flatMap((member) => member.kinds)
+    if (kinds.some((kind) => !state.kinds.has(kind)))
       effects.push({ type: 'forward', wakeUp: { ...wakeUp, skip } })
   }
   state.pendingWakeUps.clear()
   return effects
 }
 
-/** Wakes the queues whose time has come. */
+/** Marks queues whose limit has refilled or whose later look is due. The caller decides next. */
 export function wakeDue(state: DispatchState, now: number): void {
   for (const [queue, at] of state.refillAt) {
     if (at > now) continue
     state.refillAt.delete(queue)
-    wake(state, [queue])
+    state.maybeReady.add(queue)
   }
   for (const [queue, at] of state.lookAt) {
     if (at > now) continue
     state.lookAt.delete(queue)
     state.wasNotified = true
-    wake(state, [queue])
+    state.maybeReady.add(queue)
   }
 }
 

@@ -2,7 +2,8 @@
  * Wires together everything that runs between start and stop: heartbeat, dispatcher, workers, live settings
  * and duties.
  */
-import { dispatcher as createDispatcher, type MakeOffer } from '../dispatch/dispatcher.ts'
+import type { MakeOffer } from '../dispatch/direct-dispatch.ts'
+import { dispatcher as createDispatcher } from '../dispatch/dispatcher.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'

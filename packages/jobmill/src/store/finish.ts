@@ -83,7 +83,7 @@ export interface Progress {
   readonly log?: string | undefined
 }
 
-/** Releases the job as if it had never been claimed. */
-export function handedBack({ id, token }: { readonly id: string; readonly token: number }): Finish {
+/** A write that releases the job as if it had never been claimed. */
+export function releaseOf({ id, token }: { readonly id: string; readonly token: number }): Finish {
   return { id, token, outcome: null, transition: { to: 'ready' } }
 }

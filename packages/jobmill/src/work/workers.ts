@@ -10,7 +10,7 @@ import type { Tracing } from '../job/tracing.ts'
 import { trouble } from '../job/trouble.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
-import { type Finish, type Finished, handedBack } from '../store/finish.ts'
+import { type Finish, type Finished, releaseOf } from '../store/finish.ts'
 import type { Heartbeat } from '../store/instance.ts'
 import type { Store } from '../store/store.ts'
 import { type Attempt, interrupt } from './attempt.ts'
@@ -104,7 +104,7 @@ export function workers(options: WorkersOptions): Workers {
   let released = 0
 
   async function giveBack(lease: Lease): Promise<void> {
-    const finished = await finisher.add(handedBack(lease))
+    const finished = await finisher.add(releaseOf(lease))
     const { id, kind, queue, attempt, maxAttempts } = lease
     const ref = { id, kind, queue, attempt, maxAttempts }
     if (finished?.state !== 'cancelled') return emit('released', ref)

@@ -9,14 +9,14 @@ import { aLease, anAttempt, unavailable } from '../work/leases.ts'
 const old = ({ id, token }: Pick<Lease, 'id' | 'token'>): Held => ({ id, token, ageMs: 5_000 })
 
 function bench(held: () => Promise<Held[]>) {
-  const handedBack: string[] = []
+  const released: string[] = []
   const all = attempts({ ended() {}, settled() {} })
   const buffered: Lease[] = []
   const run = (): Promise<number | null> =>
     compare({
       held,
       finish: async (items: readonly Finish[]) => {
-        handedBack.push(...items.map(({ id }) => id))
+        released.push(...items.map(({ id }) => id))
         return []
       },
       known: () => [...Array.from(all.live, ({ lease }) => lease), ...buffered],
@@ -24,12 +24,12 @@ function bench(held: () => Promise<Held[]>) {
       failing: () => {},
       working: () => {},
     })
-  return { all, buffered, handedBack, run }
+  return { all, buffered, released, run }
 }
 
 test('P16 releases a lease that this process does not know, once it is old enough', async () => {
   const [lost, young, known, waiting] = [aLease(), aLease(), anAttempt(), aLease()]
-  const { all, buffered, handedBack, run } = bench(async () => [
+  const { all, buffered, released, run } = bench(async () => [
     old(lost),
     { ...old(young), ageMs: 1_200 },
     old(known.lease),
@@ -38,13 +38,13 @@ test('P16 releases a lease that this process does not know, once it is old enoug
   all.add(known)
   buffered.push(waiting)
   expect(await run()).toBe(800)
-  expect(handedBack).toEqual([lost.id])
+  expect(released).toEqual([lost.id])
 })
 
 test('P2 keeps a lease that starts or ends during the comparison', async () => {
   const [ends, begins, waits] = [anAttempt(), anAttempt(), aLease()]
   const answer = Promise.withResolvers<Held[]>()
-  const { all, buffered, handedBack, run } = bench(() => answer.promise)
+  const { all, buffered, released, run } = bench(() => answer.promise)
   all.add(ends)
   const compared = run()
   all.end(ends)
@@ -53,7 +53,7 @@ test('P2 keeps a lease that starts or ends during the comparison', async () => {
   buffered.push(waits)
   answer.resolve([old(ends.lease), old(begins.lease), old(waits)])
   expect(await compared).toBeNull()
-  expect(handedBack).toEqual([])
+  expect(released).toEqual([])
 })
 
 test('P16 compares again soon if the database did not answer', async () => {
