@@ -166,7 +166,7 @@ describe('a comparison', () => {
     expect(comparesAt(dispatch, 30_000)).toEqual([10_000, 20_000, 30_000])
   })
 
-  test('runs until what a claim may have brought would be old enough', () => {
+  test('runs until leases of the last claim would be old enough to be found', () => {
     const dispatch = testDispatch()
     dispatch.at(9_000, jobsReady('a'), TICK, claimed())
     // At 10 s a lease of 9 s would be too young to judge; at 20 s it is not.
@@ -206,7 +206,7 @@ describe('room', () => {
     expect(claimsIn(at(4, workerFreed('a'), TICK))).toEqual([{ a: 1, b: 1 }])
   })
 
-  test('includes what starts within 100 ms by the measured run time', () => {
+  test('includes jobs that should start within 100 ms by the run-time estimate', () => {
     const { at } = testDispatch()
     at(1, jobFinished('a', 10))
     expect(claimsIn(at(1, jobsReady('a'), TICK))).toEqual([{ a: 2 + 20 }])
@@ -220,7 +220,7 @@ describe('room', () => {
     expect(claimsIn(at(2, jobsReady('a'), TICK))).toEqual([{ a: 2 + 4 }])
   })
 
-  test('includes at most 1,000 leases and 8 MiB of payloads that wait', () => {
+  test('includes at most 1,000 prefetched leases and 8 MiB of payloads', () => {
     const fast = testDispatch()
     fast.at(1, jobFinished('a', 0))
     expect(claimsIn(fast.at(1, jobsReady('a'), TICK))).toEqual([{ a: 2 + 1_000 }])
@@ -239,7 +239,7 @@ describe('room', () => {
     expect(claimsIn(at(1, jobsReady('a'), TICK))).toEqual([{ a: 2 }])
   })
 
-  test('is not worth a claim while half of the prefetch is there', () => {
+  test('is not worth a claim while half of the prefetch is buffered', () => {
     const { state, at } = testDispatch()
     at(1, jobFinished('a', 10), jobsReady('a'), TICK, claimed(...leasesIn('a', 22)), jobsReady('a'))
     for (let freed = 0; freed < 9; freed += 1) at(2, workerFreed())
@@ -299,7 +299,7 @@ describe('a lease that waits for a worker', () => {
     expect(releasedIn(at(2, { type: 'cancelled', ids: [first?.id ?? ''] }))).toEqual([first])
   })
 
-  test('is forgotten when the instance lost its leases: it must not release what others hold', () => {
+  test('is dropped without a release when the instance lost its leases', () => {
     const { state, at } = buffered(2)
     expect(at(2, { type: 'leaseLost' })).toEqual([])
     expect(state.buffer.total).toBe(0)
@@ -355,7 +355,7 @@ describe('a quarantined job', () => {
     })
   })
 
-  test('that is gone lets the others run', () => {
+  test('that no longer exists lets other jobs run', () => {
     const { at } = testDispatch()
     at(1, quarantined(true), TICK)
     expect(claimsIn(at(2, claimed(), TICK))).toEqual([{ a: 2 }])

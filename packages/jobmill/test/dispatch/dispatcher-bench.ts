@@ -16,6 +16,8 @@ export interface DispatcherBench {
   readonly comparedAt: number[]
   readonly released: Lease[]
   readonly ran: Lease[]
+  /** The ids of jobs whose unknown leases were released. */
+  readonly finished: string[]
   readonly answers: {
     claim: () => Promise<Lease[]>
     held: () => Promise<Held[]>
@@ -32,6 +34,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>> = { a:
     comparedAt: [] as number[],
     released: [] as Lease[],
     ran: [] as Lease[],
+    finished: [] as string[],
     answers: {
       claim: async (): Promise<Lease[]> => [],
       held: async (): Promise<Held[]> => [],
@@ -46,6 +49,10 @@ export function dispatcherBench(workers: Readonly<Record<string, number>> = { a:
     held() {
       bench.comparedAt.push(platform.monotonic())
       return bench.answers.held()
+    },
+    async finish(items) {
+      bench.finished.push(...items.map(({ id }) => id))
+      return []
     },
     standBy: () => false,
     forward: () => {},

@@ -108,7 +108,7 @@ describe('an offer to other processes', () => {
   const lease = aLease({ queue: 'a' })
   const handedOver: DispatchEvent = { type: 'handedOver', offer: 1, lease }
 
-  test('is made by an idle instance for more of what has ended, and the job starts when it arrives', () => {
+  test('is made by an idle instance after a job has ended, and the next job starts when it arrives', () => {
     const { at } = testDispatch()
     expect(at(1, jobFinished())).toEqual([{ type: 'standBy', queue: 'a', kind: 'work', offer: 1 }])
     expect(started(at(2, { type: 'stoodBy', offer: 1 }, handedOver))).toEqual([lease])
@@ -217,7 +217,7 @@ describe('a wake-up', () => {
     expect(at(3, jobsReady('a'), TICK, claimed())).not.toContainEqual({ type: 'hurryHeartbeat' })
   })
 
-  test('that nobody forwards lets the other instances look 25 ms later', () => {
+  test('that is not forwarded lets the other instances look 25 ms later', () => {
     const { at } = testDispatch({ members: [me(), other('x')] })
     const seed = seedThatStartsWithMe(false)
     const effects = at(1, notified(1, { seed, passes: false }), TICK)
