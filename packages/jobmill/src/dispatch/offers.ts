@@ -17,7 +17,7 @@ import { count, type DispatchState, type Offer, type Room } from './state.ts'
 /** Dispatched jobs have started within this time. */
 const STARTED_WITHIN_MS = 500
 /**
- * How many stand-by offers stay open. The offers of an instance that is slower than others are never used; the
+ * How many stand-by offers stay open. An instance that is slower than others collects unused ones, so the
  * oldest are dropped.
  */
 const MAX_STAND_BYS = 100

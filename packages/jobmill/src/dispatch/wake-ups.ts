@@ -12,8 +12,8 @@ import type { DispatchState } from './state.ts'
 /** Where notifications are not forwarded, the other instances look for jobs after this delay. */
 const LOOK_LATER_MS = 25
 /**
- * The maximum wait for several tokens instead of one, which saves claims. A wait of up to half the burst loses
- * no tokens.
+ * The maximum wait for several tokens instead of one, which saves claims. A wait of up to half the burst
+ * loses no tokens.
  */
 const LONGEST_REFILL_MS = 50
 
