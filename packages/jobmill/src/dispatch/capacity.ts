@@ -4,7 +4,7 @@
  */
 import { countOf, MAX_BUFFERED } from './buffer.ts'
 import { countStartingSoon } from './estimates.ts'
-import type { DispatchState, Room } from './state.ts'
+import { countIn, type DispatchState, type Room } from './state.ts'
 
 /** The queues worth a claim, and how many jobs to claim from each: free workers plus prefetch. */
 export function claimableRooms(state: DispatchState): Room[] {
@@ -25,7 +25,7 @@ export function isWorthClaiming(state: DispatchState, queue: string): boolean {
 
 /** The free capacity of a queue, whether or not it is worth a claim. */
 export function roomIn(state: DispatchState, queue: string): number {
-  const used = countOf(state.buffer, queue) + (state.reserved.byQueue.get(queue) ?? 0)
+  const used = countOf(state.buffer, queue) + countIn(state.reserved, queue)
   return Math.max(0, idleWorkers(state, queue) + prefetchLimit(state, queue) - used)
 }
 
@@ -40,7 +40,7 @@ export function freeCapacity(state: DispatchState): number {
 
 export function idleWorkers(state: DispatchState, queue: string): number {
   const own = state.settings.workers.get(queue) ?? 0
-  return Math.max(0, Math.min(unusedCapacity(state), own - (state.running.byQueue.get(queue) ?? 0)))
+  return Math.max(0, Math.min(unusedCapacity(state), own - countIn(state.running, queue)))
 }
 
 /** Running jobs, buffered leases, and jobs that a statement in flight may bring. */

@@ -76,7 +76,10 @@ export function dispatcher({
     if (!state.isDue || isTickQueued) return
     // Events of one turn share a decision, so that a claim covers all of them.
     isTickQueued = true
-    queueMicrotask(tick)
+    // Jobs that a claim starts mostly end in the same turn. A turn later, the next claim shares a transaction
+    // with their outcomes.
+    if (event.type === 'claimed') platform.nextTurn(tick)
+    else queueMicrotask(tick)
   }
 
   /** The outcomes of one write share an event. */

@@ -28,7 +28,7 @@ export function accept(
 export function startBuffered(state: DispatchState, now: number): Effects {
   const { buffer, running } = state
   if (buffer.total === 0 || state.isStopping) return NOTHING
-  const effects: DispatchEffect[] = []
+  let effects: DispatchEffect[] | undefined
   for (const lane of buffer.lanes.values()) {
     for (let idle = idleWorkers(state, lane.queue); idle > 0; idle -= 1) {
       const first = shift(buffer, lane)
@@ -36,14 +36,18 @@ export function startBuffered(state: DispatchState, now: number): Effects {
       const { lease, since } = first
       const ms = now - since
       // After a stall the timer is late too, and another instance may hold the lease by now.
-      if (ms > LONGEST_MS) effects.push({ type: 'release', leases: [lease] })
+      let effect: DispatchEffect
+      if (ms > LONGEST_MS) effect = { type: 'release', leases: [lease] }
       else {
         count(running, lease.queue, 1)
-        effects.push({ type: 'run', lease, waitedMs: lease.waitedMs + Math.floor(ms), now })
+        effect = { type: 'run', lease, waitedMs: lease.waitedMs + Math.floor(ms), now }
       }
+      // Almost always the only one: an array that grows would reserve space for 17.
+      if (effects === undefined) effects = [effect]
+      else effects.push(effect)
     }
   }
-  return effects
+  return effects ?? NOTHING
 }
 
 /** Releases buffered leases that waited too long. */

@@ -115,12 +115,18 @@ export interface Offer {
 /** Numbers by queue, and their sum. */
 export interface Counter {
   total: number
-  readonly byQueue: Map<string, number>
+  readonly byQueue: Map<string, { count: number }>
 }
 
 export function count(counter: Counter, queue: string, by: number): void {
-  counter.byQueue.set(queue, (counter.byQueue.get(queue) ?? 0) + by)
   counter.total += by
+  const known = counter.byQueue.get(queue)
+  if (known === undefined) counter.byQueue.set(queue, { count: by })
+  else known.count += by
+}
+
+export function countIn({ byQueue }: Counter, queue: string): number {
+  return byQueue.get(queue)?.count ?? 0
 }
 
 export interface InitialState {

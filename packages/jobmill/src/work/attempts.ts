@@ -31,27 +31,21 @@ export function attempts(options: AttemptsOptions): Attempts {
    * old tables behind that the garbage collector keeps alive with their contents.
    */
   const all: Attempt[] = []
-  const perQueue = new Map<string, number>()
   /** By job id. Built on demand, which is rare, and valid until the next change. */
   let byId: Map<string, Attempt[]> | null = null
   let running = 0
   let awaited: (() => void)[] = []
 
-  const count = (queue: string, by: number): void => {
-    perQueue.set(queue, (perQueue.get(queue) ?? 0) + by)
-    running += by
-  }
-
   return {
     add(attempt) {
       byId = null
       attempt.place = all.push(attempt) - 1
-      count(attempt.lease.queue, 1)
+      running += 1
     },
     end(attempt) {
       if (attempt.ended) return
       attempt.ended = true
-      count(attempt.lease.queue, -1)
+      running -= 1
       options.ended(attempt)
       if (running > 0) return
       const done = awaited
@@ -68,7 +62,10 @@ export function attempts(options: AttemptsOptions): Attempts {
       }
       options.settled()
     },
-    running: (queue) => (queue === undefined ? running : (perQueue.get(queue) ?? 0)),
+    running(queue) {
+      if (queue === undefined) return running
+      return all.filter(({ ended, lease }) => !ended && lease.queue === queue).length
+    },
     live: all,
     get unwritten() {
       return all.length - running

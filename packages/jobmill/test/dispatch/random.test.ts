@@ -90,7 +90,14 @@ class World {
   send(event: DispatchEvent): void {
     for (const effect of this.dispatch.at(this.now, event)) this.perform(effect)
     const { reserved, running, unwritten } = this.dispatch.state
-    assert.ok(Math.min(reserved.total, running.total, unwritten, ...reserved.byQueue.values()) >= 0)
+    assert.ok(
+      Math.min(
+        reserved.total,
+        running.total,
+        unwritten,
+        ...[...reserved.byQueue.values()].map((one) => one.count),
+      ) >= 0,
+    )
     assert.equal(running.total, this.running.length)
     if (this.dispatch.state.isDue && event.type !== 'tick') this.send(TICK)
   }
