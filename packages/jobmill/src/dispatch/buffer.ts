@@ -89,7 +89,7 @@ export function removeLeases(buffer: Buffer, matches: (entry: Buffered, lane: La
 
 /** Removes and returns the leases that waited too long. */
 export function removeOld(buffer: Buffer, now: number): Lease[] {
-  const old = removeLeases(buffer, ({ since }) => since <= now - LONGEST_MS)
+  const old = removeLeases(buffer, ({ since }) => since + LONGEST_MS <= now)
   const rest = [...buffer.lanes.values()].flatMap((lane) => entriesOf(lane).map(({ since }) => since))
   buffer.checkAt = rest.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...rest) + LONGEST_MS
   return old

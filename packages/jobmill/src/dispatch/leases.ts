@@ -21,7 +21,10 @@ export function accept(
     addLease(state.buffer, lease, state.settings.workers.get(lease.queue) ?? 0, now)
     addPayload(state.estimates, lease.queue, lease.payload.length)
   }
-  return startBuffered(state, now)
+  const effects = startBuffered(state, now)
+  // The next tick must not come later than the check for leases that waited too long.
+  state.isDue ||= state.buffer.total > 0
+  return effects
 }
 
 /** Starts buffered leases on idle workers. */

@@ -73,6 +73,15 @@ describe('an offer to the jobs of a write', () => {
     expect(claimsIn(at(5, jobsReady('a'), TICK))).toEqual([{ a: 1 }])
   })
 
+  test('that brings more jobs than workers checks in time whether they start', () => {
+    const { state, at } = testDispatch({ workers: { a: 1 } })
+    at(1, enqueueing(1, ...jobsIn('a', 2)), TICK)
+    const leases = [aLease({ queue: 'a' }), aLease({ queue: 'a' })]
+    expect(started(at(2, { type: 'dispatched', offer: 1, leases }))).toEqual([leases[0]])
+    expect(state.isDue).toBe(true)
+    expect(sleepIn(at(3, TICK))).toBe(252)
+  })
+
   test('that was not used frees the room', () => {
     const { state, at } = testDispatch()
     at(1, enqueueing(1, ...jobsIn('a', 2)), jobsReady('a'), TICK)

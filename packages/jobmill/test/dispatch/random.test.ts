@@ -80,6 +80,7 @@ class World {
   claim: Extract<DispatchEffect, { type: 'claim' }>['request'] | null = null
   isComparing = false
   isAlive = true
+  sleepsUntil = Infinity
   offers = 0
   standBy = 0
 
@@ -100,6 +101,16 @@ class World {
     )
     assert.equal(running.total, this.running.length)
     if (this.dispatch.state.isDue && event.type !== 'tick') this.send(TICK)
+    // Leases that wait too long are noticed in time.
+    const { buffer, isDue } = this.dispatch.state
+    if (buffer.total > 0) assert.ok(isDue || this.sleepsUntil <= buffer.checkAt)
+  }
+
+  pass(ms: number): void {
+    this.now += ms
+    if (this.now < this.sleepsUntil) return
+    this.sleepsUntil = Infinity
+    this.send(TICK)
   }
 
   perform(effect: DispatchEffect): void {
@@ -127,6 +138,7 @@ class World {
     } else if (effect.type === 'sleepUntil') {
       // A time in the past would be a loop without end.
       assert.ok(effect.at > this.now)
+      this.sleepsUntil = Math.min(this.sleepsUntil, effect.at)
     }
   }
 
@@ -137,7 +149,7 @@ class World {
   }
 
   take(one: Step): void {
-    this.now += 1
+    this.pass(1)
     switch (one.do) {
       case 'reply':
         if (this.isComparing) {
@@ -157,7 +169,7 @@ class World {
       case 'ready':
         return this.send({ type: 'jobsReady', queues: [one.queue] })
       case 'wait':
-        this.now += one.ms
+        this.pass(one.ms)
         return this.send(TICK)
       case 'enqueue': {
         const offer = (this.offers += 1)
