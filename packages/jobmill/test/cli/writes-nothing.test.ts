@@ -52,7 +52,7 @@ test('a command that reads creates no tables, and prints how to create them', as
   const file = freshFile()
   writeFileSync(file, '')
   const { code, err } = await call(file, ['queues', 'list'])
-  expect(code).toBe(2)
+  expect(code).toBe(3)
   expect(err).toContain(
     'has no Jobmill tables. Run jobmill db migrate, or start a process of the installed release',
   )
