@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { sqlite } from 'jobmill/sqlite'
 import { type Database, openTables, peek, sql, type Step } from 'jobmill-tables'
 import { freshFile } from '../../../test/support/databases.ts'
-import { startProcess } from '../../jobmill/test/processes/children.ts'
+import { kill, startProcess } from '../../jobmill/test/processes/children.ts'
 
 interface Schema {
   shop_order: { id: string }
@@ -226,6 +226,7 @@ describe('tables on a SQLite file that changes', () => {
       place: { store: 'sqlite', at: file },
       task: 'enqueue-when-told',
     })
+    onTestFinished(() => kill(other))
     await other.untilMessages(({ length }) => length === 1)
     deleteLogs(file)
     const read = peek(file, { app: 'shop', table: 'shop_order', column: 'id' })

@@ -143,7 +143,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     const [no, yes] = [await inTerminal('.', cancel), await inTerminal('.', cancel)]
     await Promise.all([no, yes].map((one) => one.shows(/continue\? \[y\/N\]/)))
     no.press('\r')
-    expect(await no.left()).toMatchObject({ code: 1 })
+    expect(await no.left()).toMatchObject({ code: 3 })
     expect(await mill.counts()).toMatchObject([{ scheduled: 1 }])
     yes.press('y\r')
     expect(await yes.left()).toMatchObject({ code: 0, isRaw: false })
