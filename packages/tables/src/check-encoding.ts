@@ -4,7 +4,7 @@ import type pg from 'pg'
 
 const ENCODING = 'UTF8'
 
-/** Rejects before anything is created. */
+/** Rejects a database whose encoding is not UTF8. Call it before anything is created there. */
 export async function checkEncoding(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding')
   const encoding = rows[0]?.server_encoding

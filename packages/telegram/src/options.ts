@@ -46,7 +46,10 @@ const LONGEST_HANDLER_MS = 2 ** 31 - 1
 /** Some settings that every config from `readConfig` has. */
 const CONFIG_KEYS = ['bots', 'listen', 'retention', 'apiRoot'] as const satisfies (keyof GatewayConfig)[]
 
-/** Throws if an option is missing or misspelled, or if the config does not come from `readConfig`. */
+/**
+ * Throws if an option is missing, misspelled or invalid, or if the config lacks settings that `readConfig`
+ * always returns.
+ */
 export function checkOptions(options: GatewayOptions): void {
   checkObjectKeys(options, 'options', Object.keys(KEYS))
   checkConfig(options.config)

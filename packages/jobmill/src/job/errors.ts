@@ -22,7 +22,7 @@ export const ERRORS = {
   LIMIT_UNKNOWN: 'No limit has this name',
   MILL_NOT_STARTED: 'The call needs a started mill',
   MILL_STOPPED: 'The mill was stopped',
-  NAME_INVALID: 'The name of a queue, kind, key, tag or schema is invalid',
+  NAME_INVALID: 'A name, key or tag is invalid',
   NUMBER_INVALID: 'A number is not a whole number or is out of range',
   OPTIONS_INVALID: 'Some options of the mill are invalid; `problems` lists all of them',
   OPTION_CONFLICT: 'Two options contradict each other',

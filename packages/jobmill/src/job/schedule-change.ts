@@ -11,7 +11,10 @@ import { checkZone } from './when/zone-clock.ts'
 
 type Instant = Date | number | string
 
-/** The options that can change at run time. An omitted option stays unchanged. */
+/**
+ * The options that can change at run time. In a change, an omitted option stays unchanged; the defaults below
+ * apply when a schedule is created.
+ */
 export interface ScheduleChange {
   /** Five fields, or six with seconds first, `@daily`, or `every 10m`. */
   readonly when?: string

@@ -57,7 +57,7 @@ export interface Operate {
   pause(queue: string, how?: ByOption): Promise<QueueRecord>
   resume(queue: string, how?: ByOption): Promise<QueueRecord>
   /**
-   * Overrides the given options, immediately in every process. A deploy does not undo it;
+   * Overrides the given options, in every process within a second. A deploy does not undo it;
    * `mill.resetOverrides` does.
    */
   changeQueue(queue: string, change: QueueChange, how?: ByOption): Promise<QueueRecord>

@@ -48,12 +48,12 @@ export function byOf(how: ByOption | undefined, us: () => string): string {
 export interface OverridesApi {
   /**
    * Every option of queues, limits and schedules that an operator set. The value in code is ignored until a
-   * reset.
+   * reset, unless `isApplied` is false.
    */
   overrides(): Promise<OverrideView[]>
   /**
-   * Applies the values in code again, immediately in every process. Returns the removed overrides. Without a
-   * selection it removes all.
+   * Applies the values in code again, in every process within a second. Returns the removed overrides.
+   * Without a selection it removes all.
    */
   resetOverrides(selection?: OverrideSelection): Promise<OverrideView[]>
 }

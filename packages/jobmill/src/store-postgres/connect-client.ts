@@ -54,16 +54,19 @@ async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
     throw passwordError(`the password function failed: ${why}`, { cause })
   }
   if (typeof answer === 'string') return answer
-  throw passwordError('the password function did not return a string', { value: quote(answer) })
+  throw passwordError('the password function did not return a string', {
+    value: quote(answer),
+    fix: 'Return the password as a string or a promise of one. The next connection calls the function again',
+  })
 }
 
 function passwordError(
   what: string,
-  details: { readonly cause?: unknown; readonly value?: string },
+  details: { readonly cause?: unknown; readonly value?: string; readonly fix?: string },
 ): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', what, {
     field: 'password',
-    fix: 'Return the password as a string or a promise of one. The next connection calls the function again',
+    fix: 'Fix what the function calls, such as the secret store. The next connection calls the function again',
     ...details,
   })
 }

@@ -49,7 +49,7 @@ export async function migrateGivingWay(
 function rethrowLockTimeout(error: unknown): never {
   if (!isLockTimeout(error)) throw error
   throw new JobmillError('STORE_BUSY', 'an open transaction blocks the migration of the tables', {
-    fix: 'End that transaction (see pg_stat_activity), then start again. Running processes continue to work',
+    fix: 'End that transaction (see pg_stat_activity), then start this process again or run jobmill db migrate. Running processes continue to work',
   })
 }
 

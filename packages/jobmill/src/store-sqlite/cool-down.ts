@@ -6,7 +6,10 @@ import type { Work } from './work.ts'
 const LOOK = `SELECT cool_until, throttles FROM jobmill_queue WHERE id = ?`
 const COOL = `UPDATE jobmill_queue SET cool_until = ?, throttles = ? WHERE id = ?`
 
-/** `curved` holds the queues that already backed off in this call: a throttled batch counts as one event. */
+/**
+ * `curved` holds the queues whose backoff this call has already advanced: several throttled jobs of one call
+ * count once.
+ */
 export function coolQueue({ sql, now }: Work, queueId: number, cool: CoolDown, curved: Set<number>): void {
   const { cool_until: until, throttles } = sql(LOOK).get(queueId) as { cool_until: number; throttles: number }
   if ('forMs' in cool) {

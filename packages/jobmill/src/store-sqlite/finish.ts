@@ -30,9 +30,10 @@ import type { Work } from './work.ts'
 // By primary key, after the fence was checked under the same write lock.
 const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
 
-/** State shared by the items of one call: a throttled batch counts as one event. */
+/** State shared by the items of one call. */
 interface Call {
   readonly work: Work
+  /** The queues whose backoff this call has already advanced. */
   readonly curved: Set<number>
   /** Primary key → id of instances: nearly always one for the whole call. */
   readonly instances: Map<number | null, string | null>

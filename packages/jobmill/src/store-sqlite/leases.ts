@@ -13,7 +13,7 @@ export interface KnownLease {
   readonly tagged: boolean
 }
 
-/** By job. A row and a token never belong to two leases, so a stale entry matches no row. */
+/** By job. No two leases have the same row and token, so a stale entry matches no row. */
 export type LeaseCache = Map<string, KnownLease>
 
 /** A lease that ends without this process, for example by a reap, stays cached until newer ones evict it. */

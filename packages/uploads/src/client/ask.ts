@@ -131,12 +131,17 @@ async function refusalOf(response: Response): Promise<ClientError> {
 }
 
 function tooSlow(ms: number): ClientError {
-  return new ClientError('UNREACHABLE', `the connection made too little progress in ${ms / 1_000} s`)
+  return new ClientError('UNREACHABLE', `the connection made too little progress in ${ms / 1_000} s`, {
+    fix: 'Check the network and the proxies between this machine and the inbox, then retry',
+  })
 }
 
 function unreachable(error: unknown): unknown {
   if (error instanceof ClientError) return error
   const { cause } = error instanceof Error ? error : { cause: undefined }
   const why = cause instanceof Error && cause.message !== '' ? cause.message : textOf(error)
-  return new ClientError('UNREACHABLE', `the inbox is unreachable: ${why}`, { cause: error })
+  return new ClientError('UNREACHABLE', `the inbox is unreachable: ${why}`, {
+    cause: error,
+    fix: 'Check the URL, the network, and that the inbox is running, then retry',
+  })
 }

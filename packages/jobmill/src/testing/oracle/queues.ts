@@ -1,5 +1,4 @@
 /** Queues: their settings, and how long they are cooling down. */
-import { JobmillError, quote } from '../../job/errors.ts'
 import { isPerKey } from '../../job/limit.ts'
 import { droppedOptions } from '../../job/overrides.ts'
 import {
@@ -11,7 +10,7 @@ import {
 } from '../../job/queue-sources.ts'
 import type { QueuePatch, QueueSettings } from '../../job/queue-settings.ts'
 import { perKeyOnQueue } from '../../store/cluster-errors.ts'
-import type { DeclaredQueue, QueueRecord } from '../../store/queue-record.ts'
+import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
 import { ensureQueue } from './enqueue.ts'
 import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'
@@ -68,8 +67,7 @@ export function resetQueueOverrides(
 
 function queueOf(state: OracleState, name: string): OracleQueue {
   const queue = state.queues.get(name)
-  if (queue === undefined)
-    throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', { value: quote(name) })
+  if (queue === undefined) throw queueUnknown(name)
   return queue
 }
 
