@@ -27,7 +27,7 @@ export interface Served {
   readonly hasPage: boolean
   /** Warnings for the operator, such as missing authentication. Also written to the log of the mill. */
   readonly warnings: readonly string[]
-  /** Stops accepting requests and ends all event streams. */
+  /** Stops accepting requests and ends all event streams. The stop of a started mill does the same. */
   readonly close: () => Promise<void>
 }
 
@@ -46,8 +46,18 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
     onClose: api.stop,
   })
   const url = `${origin}${checkBasePath(rest.basePath ?? '')}`
+  // A server of a stopped mill would only keep the process alive.
+  const forget = mill.on('mill-stopped', () => void close())
   for (const warning of warnings) logWarning(mill, warning, { url })
-  return { url, hasPage: api.hasPage, warnings, close }
+  return {
+    url,
+    hasPage: api.hasPage,
+    warnings,
+    close() {
+      forget()
+      return close()
+    },
+  }
 }
 
 interface Opened {

@@ -255,6 +255,16 @@ describe('S2 local mode', () => {
     expect((await bench(memory(), { work: false, tokens: TOKENS })).warnings).toEqual([])
   })
 
+  test('serve closes its server when the mill stops, so that it does not keep the process alive', async () => {
+    const mill = jobmill({ store: sqlite(':memory:'), log: 'silent', serve: ['default'] })
+    await mill.start()
+    const { url, close } = await serve(mill, { port: 0 })
+    await fetch(`${url}/healthz`)
+    await mill.stop()
+    await close()
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
   test('S2 serve logs its warning once, to the log of the mill', async () => {
     const lines: unknown[][] = []
     const mill = jobmill({ store: memory(), log: (...line) => lines.push(line) })
