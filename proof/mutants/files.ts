@@ -33,16 +33,23 @@ export const FILES: readonly TestedMutant[] = [
   {
     name: 'sqlite: other processes use names that were lost with the log',
     file: 'store-sqlite/reopen.ts',
-    find: 'markLoss(connection)\n    return',
+    find: 'markPossibleLoss(connection)\n    return',
     replace: 'return',
     test: { file: OPEN, name: 'H3 P2 a log that lost transactions' },
   },
   {
     name: 'sqlite: tokens are issued twice after a backup is restored',
-    file: 'store-sqlite/reopen.ts',
-    find: 'SET value = value + 1000000 WHERE',
-    replace: 'SET value = value + 0 WHERE',
+    file: 'store-sqlite/counter.ts',
+    find: 'max(value, ?) + 1000000',
+    replace: 'value + 0 * ?',
     test: { file: OPEN, name: 'D3 P2 a restored backup' },
+  },
+  {
+    name: 'sqlite: a backup that is restored through SQLite is not noticed',
+    file: 'store-sqlite/batch.ts',
+    find: 'if (token < memory.lastToken) markLoss',
+    replace: 'if (token < -memory.lastToken) markLoss',
+    test: { file: OPEN, name: 'D3 P2 a backup restored through SQLite' },
   },
   {
     name: 'sqlite: the log of another process is deleted with the old log',

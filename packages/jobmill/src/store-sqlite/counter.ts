@@ -19,6 +19,8 @@ type Counter = 'seq' | 'token' | 'event' | 'settings' | 'members'
 export interface Counters {
   /** Returns the first of `amount` unused numbers. */
   take(counter: Counter, amount?: number): number
+  /** The last number that this transaction took. Undefined if it took none. */
+  last(counter: Counter): number | undefined
   /** Ensures that this number and lower ones are never returned again. */
   raise(counter: Counter, to: number): void
   write(): void
@@ -32,6 +34,7 @@ export function createCounters(sql: Sql): Counters {
       values.set(counter, value + amount)
       return value + 1
     },
+    last: (counter) => values.get(counter),
     raise(counter, to) {
       values.set(counter, Math.max(to, values.get(counter) ?? latest(sql, counter)))
     },
@@ -60,6 +63,19 @@ export function namesVersion(sql: Sql): number {
 /** Random per file, and random again when transactions of the file may have been lost. */
 export function historyOf(sql: Sql): number {
   return stored(sql, 'history')
+}
+
+const TOKENS = `UPDATE jobmill_counter SET value = max(value, ?) + 1000000 WHERE name = 'token'`
+const NEW_VERSIONS = `
+  UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history')`
+
+/**
+ * Transactions of the file may be lost. New versions make all processes drop their caches. The tokens of lost
+ * claims, of which `lastToken` is the last known, must not be reused: handlers may still run under them.
+ */
+export function markLoss(sql: Sql, lastToken = 0): void {
+  sql(TOKENS).run(lastToken)
+  sql(NEW_VERSIONS).run()
 }
 
 /** The last number that a committed transaction used. */

@@ -7,6 +7,7 @@ import { linkSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { JobmillError } from '../job/errors.ts'
 import { checkOldLogs, type Connection, type Durability, openConnection } from './connection.ts'
+import { markLoss } from './counter.ts'
 import { storeError } from './errors.ts'
 import { filePaths } from './file-paths.ts'
 import { statementsOf } from './handle.ts'
@@ -222,7 +223,7 @@ function openAgain(settings: StoreSettings): Connection {
   const connection = openConnection(path, durability, { fileMustExist: true })
   try {
     migrate(connection, Math.floor(clock()))
-    markLoss(connection)
+    markPossibleLoss(connection)
     return connection
   } catch (error) {
     connection.close()
@@ -230,13 +231,11 @@ function openAgain(settings: StoreSettings): Connection {
   }
 }
 
-/**
- * The file may be an older copy, so transactions may be lost. A new names version makes other processes drop
- * their caches. The tokens of lost claims must not be reused, because handlers may still run under them.
- */
-export function markLoss(connection: Connection): void {
-  connection.exec(`BEGIN IMMEDIATE; UPDATE jobmill_counter SET value = value + 1000000 WHERE name = 'token';
-    UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history'); COMMIT`)
+/** The file may be an older copy, so transactions may be lost. */
+export function markPossibleLoss(connection: Connection): void {
+  connection.exec('BEGIN IMMEDIATE')
+  markLoss(statementsOf(connection))
+  connection.exec('COMMIT')
 }
 
 /** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */

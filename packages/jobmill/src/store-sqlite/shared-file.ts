@@ -11,7 +11,7 @@ import { userHandleError } from './errors.ts'
 import { filePaths } from './file-paths.ts'
 import { statementsOf, type SqliteHandle } from './handle.ts'
 import { databaseBytes, openPatiently } from './live.ts'
-import { checkOurs, markLoss, type Opened, type ReopenSettings, reopening } from './reopen.ts'
+import { checkOurs, markPossibleLoss, type Opened, type ReopenSettings, reopening } from './reopen.ts'
 import { changedInCommit, fileChanged, openFiles } from './same-file.ts'
 import { checkHandle, otherFile } from './tx.ts'
 
@@ -116,7 +116,7 @@ function openAgain(settings: ReopenSettings, table: string): Connection {
   const connection = connectionOf(settings, { fileMustExist: true })
   try {
     // Also for the stores on this file: they may not notice a log that is repaired now.
-    if (isStore(connection)) markLoss(connection)
+    if (isStore(connection)) markPossibleLoss(connection)
     return connection
   } catch (error) {
     connection.close()

@@ -293,6 +293,38 @@ describe('a sqlite file that changes while it is open', () => {
     assert.isAbove(second?.token ?? 0, first?.token ?? Number.POSITIVE_INFINITY)
   })
 
+  test('D3 P2 a backup restored through SQLite: no outcome is written to another job', async () => {
+    const file = freshFile()
+    const store = await openStore(file)
+    const instance = anInstance()
+    const mail = { kind: 'mail', queue: 'mail' }
+    const claim = aClaim(instance.id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })
+    await store.register(instance)
+    // The backup has all names.
+    await store.enqueue([aJob({ ...mail, delay: '1h' })])
+    const copy = async (from: string, to: string): Promise<void> => {
+      const handle = new Database(from)
+      await handle.backup(to)
+      handle.close()
+    }
+    await copy(file, `${file}.backup`)
+    await store.enqueue([aJob(mail)])
+    const [lost] = await store.claim(claim)
+    await copy(`${file}.backup`, file)
+    // It gets the row of the lost job, and must not get its token.
+    const job = aJob(mail)
+    await store.enqueue([job])
+    const [lease] = await store.claim(claim)
+    expect(lease?.id).toBe(job.id)
+    assert.isAbove(lease?.token ?? 0, lost?.token ?? Number.POSITIVE_INFINITY)
+    const transition = { to: 'done', result: '"of the lost job"' } as const
+    const { id = '', token = 0 } = lost ?? {}
+    expect(await store.finish([{ id, token, outcome: 'returned', transition }])).toMatchObject([
+      { accepted: false },
+    ])
+    expect(await store.get([job.id])).toMatchObject([{ state: 'running' }])
+  })
+
   test('S low a replaced file waits for a transaction of this process, and the error says so', async () => {
     const { file, backup } = await fileWithBackup()
     const store = await openStore(file)
