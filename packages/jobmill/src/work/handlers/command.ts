@@ -6,7 +6,6 @@ import type { JobContext, JobLog } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
 import { quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
-import { Dead } from '../../job/thrown.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { CHILD_KEYS, type ChildOptions, checkTexts, childPlan, graceMs, policyOf } from './child-options.ts'
 import {
@@ -16,7 +15,6 @@ import {
   type CommandPlan,
   namesTimeout,
 } from './command-payload.ts'
-import { orDead } from './or-dead.ts'
 import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
 import { resolvePrograms } from './programs.ts'
 import { Tail } from './tail.ts'
@@ -65,7 +63,8 @@ export function commandJob(options: CommandOptions): JobDefinition<CommandPayloa
 }
 
 async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContext): Promise<CommandResult> {
-  const command = await orDead(() => checkCommand(payload, plan))
+  // Not dead at once: during a rolling deploy, a process of another release may accept the command.
+  const command = await checkCommand(payload, plan)
   signal.throwIfAborted()
   const group = await start(command)
   const stdout = new Tail()
@@ -84,20 +83,20 @@ async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContex
   throw new Error(`${quote(command.name)} ${how}${group.stderr.inMessage() || stdout.inMessage()}`)
 }
 
-/** Errors that the next attempt would hit too. Too many processes or open files may be transient. */
-const LASTING = new Set(['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG'])
+/** Errors of the command. Other errors, such as too many processes, are errors of the machine. */
+const OF_COMMAND = new Set(['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG'])
 
 async function start(command: Command): Promise<ProcessGroup> {
   try {
     return await startGroup(command)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    if (!LASTING.has(code)) throw cause
+    if (!OF_COMMAND.has(code)) throw cause
     const fix =
       code === 'E2BIG'
         ? 'pass large input through payload.stdin'
         : 'check that the file exists and is executable on every machine that serves this queue'
-    throw new Dead(`payload.argv: ${quote(command.name)} cannot be started (${code}); ${fix}`, { cause })
+    throw new Error(`payload.argv: ${quote(command.name)} cannot be started (${code}); ${fix}`, { cause })
   }
 }
 

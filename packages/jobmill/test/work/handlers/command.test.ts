@@ -158,21 +158,21 @@ describe('the working directory', () => {
   test.for(outside)('cannot be outside the root, by dots or by links: %s', async (cwd) => {
     const { job } = await folders()
     const error = await failure(run(job, { ...where, cwd }))
-    expect(error).toBeInstanceOf(Dead)
+    expect(error).not.toBeInstanceOf(Dead)
     expect(error.message).toMatch(/^payload\.cwd: is outside of the root .* Use a directory inside/)
   })
 
   test.for(['missing', 'file', 'file/inside', 'x'.repeat(300)])('must exist: %s', async (cwd) => {
     const { job } = await folders()
     const error = await failure(run(job, { ...where, cwd }))
-    expect(error).toBeInstanceOf(Dead)
+    expect(error).not.toBeInstanceOf(Dead)
     expect(error.message).toMatch(/^payload\.cwd: must be an existing directory .* Create it/)
   })
 
   test('without a root is that of this process, and the payload cannot name one', async () => {
     expect(await printed(run(command, where))).toBe(process.cwd())
     const error = await failure(run(command, { ...where, cwd: process.cwd() }))
-    expect(error).toBeInstanceOf(Dead)
+    expect(error).not.toBeInstanceOf(Dead)
     expect(error.message).toMatch(/^payload\.cwd: .*pass root to commandJob/)
   })
 })
@@ -194,25 +194,31 @@ describe('the list of programs', () => {
     )
   })
 
-  test.for(['/bin/sh', 'node', `${node}/../node`])('%s is not listed: dead', async (program) => {
-    const error = await failure(run(command, { argv: [program] }))
-    expect(error).toBeInstanceOf(Dead)
-    expect(error.message).toContain('payload.argv[0]: is not an allowed program')
-    expect(error.message).toContain(`Use one of ${node}`)
-  })
+  test.for(['/bin/sh', 'node', `${node}/../node`])(
+    'D5 %s is not listed: an attempt is spent',
+    async (program) => {
+      const error = await failure(run(command, { argv: [program] }))
+      expect(error).not.toBeInstanceOf(Dead)
+      expect(error.message).toContain('payload.argv[0]: is not an allowed program')
+      expect(error.message).toContain(`Use one of ${node}`)
+    },
+  )
 
-  test.for(['ENOENT', 'EACCES', 'E2BIG'])('a program that cannot be started (%s): dead', async (code) => {
-    const folder = await aFolder()
-    const [plain, missing] = [join(folder, 'plain'), join(folder, 'missing')]
-    await writeFile(plain, '#!/bin/sh\n')
-    const argv = { ENOENT: [missing], EACCES: [plain], E2BIG: [node, 'x'.repeat(4_000_000)] }[code]
-    const error = await failure(run(commandJob({ programs: [plain, missing, node] }), { argv }))
-    expect(error).toBeInstanceOf(Dead)
-    expect(error.message).toMatch(new RegExp(`^payload\\.argv: .* cannot be started \\(${code}\\)`))
-  })
+  test.for(['ENOENT', 'EACCES', 'E2BIG'])(
+    'a program that cannot be started (%s): D5 an attempt is spent',
+    async (code) => {
+      const folder = await aFolder()
+      const [plain, missing] = [join(folder, 'plain'), join(folder, 'missing')]
+      await writeFile(plain, '#!/bin/sh\n')
+      const argv = { ENOENT: [missing], EACCES: [plain], E2BIG: [node, 'x'.repeat(4_000_000)] }[code]
+      const error = await failure(run(commandJob({ programs: [plain, missing, node] }), { argv }))
+      expect(error).not.toBeInstanceOf(Dead)
+      expect(error.message).toMatch(new RegExp(`^payload\\.argv: .* cannot be started \\(${code}\\)`))
+    },
+  )
 })
 
-describe('an invalid payload is dead at once, with a fix in the error', () => {
+describe('D5 an invalid payload spends an attempt, with a fix in the error', () => {
   const argv = [node]
   test.for<[unknown, RegExp]>([
     [null, /^payload: .*Pass an object/],
@@ -233,7 +239,7 @@ describe('an invalid payload is dead at once, with a fix in the error', () => {
     [{ argv, timeout: 0 }, /^payload\.timeout: must be longer than 0 .*or omit it/],
   ])('%j', async ([payload, message]) => {
     const error = await failure(run(command, payload))
-    expect(error).toBeInstanceOf(Dead)
+    expect(error).not.toBeInstanceOf(Dead)
     expect(error.message).toMatch(message)
   })
 
