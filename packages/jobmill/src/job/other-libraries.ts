@@ -5,6 +5,7 @@
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { durationMs, durationText } from './duration.ts'
 import { quote } from './errors.ts'
+import { UUID } from './names.ts'
 
 type Given = Readonly<Record<string, unknown>>
 /** `field` is the path of the options: `queues.mail`. */
@@ -16,7 +17,6 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   concurrency: ['workers'],
   cron: ['when'],
   data: ['payload'],
-  deduplication: ['dedupe'],
   expireInSeconds: ['timeout'],
   group: ['orderKey'],
   handler: ['run'],
@@ -28,6 +28,8 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   jobKeyMode: ['dedupe'],
   maxRetries: ['maxAttempts'],
   name: ['kind'],
+  onFailed: ['onDead'],
+  onFailure: ['onDead'],
   perform: ['run'],
   process: ['run'],
   processor: ['run'],
@@ -53,6 +55,7 @@ const PLACES = {
   mill: 'store',
   kind: 'run',
   job: 'orderKey',
+  dedupe: 'holdFor',
   queue: 'coolFor',
   queueInCode: 'workers',
   schedule: 'when',
@@ -61,6 +64,7 @@ const PLACES = {
   backoffOfQueue: 'enabled',
   retention: 'ticks',
   filter: 'payloadText',
+  page: 'include',
 } as const
 
 type Place = keyof typeof PLACES
@@ -95,6 +99,17 @@ const NEXT_PAGE: Hint = () => 'Pass the next of the previous page: mill.list(fil
 const ORDER: Hint = () => 'Omit it: a list has one order per state, and ended jobs come newest first'
 const REPEAT: Hint = ({ repeat }) =>
   `Create a schedule: mill.schedules.create({ name, job, ${whenText(asGiven(repeat)['every'])} })`
+const LIMIT_OF_KIND: Hint = (options) =>
+  typeof options['limit'] === 'object'
+    ? declaredLimit(options['limit'], queueOf(options))
+    : `Set it on the queue: ${queueText(queueOf(options), "limit: 'smtp'")}`
+const JOB_ID: Hint = ({ jobId }) =>
+  typeof jobId === 'string' && UUID.test(jobId.toLowerCase())
+    ? 'Did you mean "id"?'
+    : 'Use dedupeKey, or id for a UUID'
+const DEDUPE: Hint = (options) => `Use ${dedupeText(options)}`
+const DEBOUNCE: Hint = ({ debounce }) =>
+  `Use dedupe: { key, onConflict: 'replace' } and delay: '${lengthText(asGiven(debounce)['ttl']) ?? '5s'}'`
 const BACKOFF_OF_JOB: Hint = ({ backoff }) =>
   `Set it in defineJob: backoff: ${backoffText(asGiven(backoff), 'kind')}`
 const RATE: Hint = (options) => `Use ${rateText(options)}`
@@ -136,6 +151,8 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
   },
   kind: {
     concurrency: WORKERS,
+    cron: REPEAT,
+    limit: LIMIT_OF_KIND,
     limiter: LIMITER,
     repeat: REPEAT,
     removeOnComplete: inMill('done'),
@@ -144,9 +161,13 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
   job: {
     backoff: BACKOFF_OF_JOB,
     children: FLOW,
+    cron: REPEAT,
+    debounce: DEBOUNCE,
+    deduplication: ({ deduplication }) => `Use dedupe: ${dedupeText(asGiven(deduplication))}`,
     dependencies: FLOW,
     dependsOn: FLOW,
     failParentOnFailure: FLOW,
+    jobId: JOB_ID,
     lifo: () => 'Use priority: a lower number runs first',
     opts: () => 'Put the options next to payload: { payload, delay, priority }',
     parent: FLOW,
@@ -154,6 +175,7 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     removeOnComplete: inMill('done'),
     removeOnFail: inMill('dead'),
   },
+  dedupe: { id: DEDUPE, ttl: DEDUPE, replace: DEDUPE },
   queue: QUEUE,
   queueInCode: QUEUE,
   schedule: {
@@ -185,6 +207,7 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     pageSize: PAGE,
     start: NEXT_PAGE,
   },
+  page: { offset: NEXT_PAGE, order: ORDER, orderBy: ORDER, page: NEXT_PAGE, start: NEXT_PAGE },
 }
 
 /** How to write an unknown option of another library at this place. Undefined if it is not one. */
@@ -306,6 +329,14 @@ function retainText(options: Given, state: 'done' | 'dead'): string {
   const length = lengthText(typeof age === 'number' ? age * 1_000 : age)
   if (most === null) return `retain: { ${state}: '${length ?? '7d'}' }`
   return `retain: { ${state}: { ${length === null ? '' : `for: '${length}', `}most: ${most} } }`
+}
+
+/** `{ id, ttl: 5_000, replace: true }` in our words. A hold starts later than a ttl: when the job is done. */
+function dedupeText({ ttl, replace }: Given): string {
+  const length = lengthText(ttl)
+  const hold = length === null ? '' : `, holdFor: '${length}'`
+  const text = `{ key${hold}${replace === true ? ", onConflict: 'replace'" : ''} }`
+  return length === null ? text : `${text}: the hold starts when the job is done`
 }
 
 function whenText(every: unknown): string {

@@ -6,7 +6,7 @@ import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
 import { JobmillError, quote } from './errors.ts'
 import { jsonText } from './json-text.ts'
-import { checkObjectKeys } from './known-keys.ts'
+import { checkObject, checkObjectKeys } from './known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from './names.ts'
 import { checkWhole } from './numbers.ts'
 import {
@@ -243,6 +243,7 @@ function metadataText(value: unknown, field: string): string {
 }
 
 function checkDedupe(value: DedupeRequest, field: string, names: { queue: string; kind: string }): Dedupe {
+  if (typeof value === 'string') checkObject(value, field, 'it as dedupeKey, or pass { key }')
   checkObjectKeys(value, field, DEDUPE_KEYS)
   const key = checkKey(value.key, `${field}.key`)
   const scope = value.scope === undefined ? 'global' : value.scope

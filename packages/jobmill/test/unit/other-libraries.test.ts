@@ -4,10 +4,10 @@ import { defineJob } from '../../src/job/definition.ts'
 import { prepareJobs } from '../../src/job/prepare-jobs.ts'
 import { prepareQueueChange } from '../../src/job/queue-settings.ts'
 import { prepareSchedule } from '../../src/job/schedule-options.ts'
-import { checkOptions } from '../../src/runtime/mill.ts'
+import { checkOptions, jobmill } from '../../src/runtime/mill.ts'
 import { splitFilter } from '../../src/runtime/list-filter.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { refusal } from './support.ts'
+import { refusal, rejection } from './support.ts'
 
 const kind = (options: object) => defineJob({ kind: 'a', run: () => {}, ...options } as never)
 const job = (options: object) =>
@@ -29,6 +29,7 @@ const limit = (rate: string, name = 'default') =>
   `Declare a limit and name it: limits: { smtp: ${rate} }, queues: { ${name}: { limit: 'smtp' } }`
 const newLimit = (rate: string) =>
   `Create a limit, then pass its name: mill.limits.create('smtp', ${rate}), limit: 'smtp'`
+const SCHEDULE = "Create a schedule: mill.schedules.create({ name, job, when: '0 9 * * MON' })"
 const FLOW =
   'Jobs have no parents, children or dependencies. Enqueue the next job in the handler: ' +
   'run: ({ enqueue }) => enqueue(next, payload, { withCompletion: true })'
@@ -70,12 +71,7 @@ describe('an option of BullMQ is refused with ours', () => {
       { repeat: { every: 10_000 } },
       "Create a schedule: mill.schedules.create({ name, job, when: 'every 10s' })",
     ],
-    [
-      'of a job',
-      job,
-      { repeat: { pattern: '0 3 * * *' } },
-      "Create a schedule: mill.schedules.create({ name, job, when: '0 9 * * MON' })",
-    ],
+    ['of a job', job, { repeat: { pattern: '0 3 * * *' } }, SCHEDULE],
     ['of a job', job, { removeOnComplete: true }, inQueue('done: 0')],
     ['of a job', job, { removeOnComplete: 1_000 }, inQueue('done: { most: 1000 }')],
     ['of a job', job, { removeOnFail: { age: 3_600, count: 5 } }, inQueue("dead: { for: '1h', most: 5 }")],
@@ -85,6 +81,45 @@ describe('an option of BullMQ is refused with ours', () => {
     ['of a job', job, { parent: { id: 'x', queue: 'q' } }, FLOW],
     ['of a job', job, { children: [] }, FLOW],
     ['of a job', job, { data: 1 }, 'Did you mean "payload"?'],
+    ['of a kind', kind, { limit: 'smtp' }, "Set it on the queue: queues: { default: { limit: 'smtp' } }"],
+    [
+      'of a kind',
+      kind,
+      { queue: 'mail', limit: { rate: 9, per: '2s' } },
+      limit("{ rate: 9, per: '2s' }", 'mail'),
+    ],
+    ['of a kind', kind, { onFailed: () => {} }, 'Did you mean "onDead"?'],
+    ['of a kind', kind, { cron: '0 3 * * *' }, SCHEDULE],
+    ['of a job', job, { cron: '0 3 * * *' }, SCHEDULE],
+    ['of a job', job, { jobId: 'invoice-1' }, 'Use dedupeKey, or id for a UUID'],
+    ['of a job', job, { jobId: '0199A0C8-0000-7000-8000-000000000001' }, 'Did you mean "id"?'],
+    ['of a job', job, { deduplication: { id: 'x' } }, 'Use dedupe: { key }'],
+    [
+      'of a job',
+      job,
+      { deduplication: { id: 'x', ttl: 5_000 } },
+      "Use dedupe: { key, holdFor: '5s' }: the hold starts when the job is done",
+    ],
+    [
+      'of a job',
+      job,
+      { deduplication: { id: 'x', replace: true } },
+      "Use dedupe: { key, onConflict: 'replace' }",
+    ],
+    ['of a job', job, { dedupe: { id: 'x' } }, 'Use { key }'],
+    [
+      'of a job',
+      job,
+      { dedupe: { key: 'x', ttl: 5_000 } },
+      "Use { key, holdFor: '5s' }: the hold starts when the job is done",
+    ],
+    ['of a job', job, { dedupe: 'x' }, 'Pass it as dedupeKey, or pass { key }'],
+    [
+      'of a job',
+      job,
+      { debounce: { id: 'x', ttl: 2_000 } },
+      "Use dedupe: { key, onConflict: 'replace' } and delay: '2s'",
+    ],
     ['of a queue', queue, { concurrency: 8 }, 'Did you mean "workers"?'],
     ['of a queue', queue, { removeOnComplete: 10 }, 'Use retain: { done: { most: 10 } }'],
     ['of a queue', queue, { limiter: { max: 9, duration: 60_000 } }, newLimit("{ rate: 9, per: '1m' }")],
@@ -174,9 +209,20 @@ describe('an option of BullMQ is refused with ours', () => {
     expect(unknown.map(({ message }) => message.replace(/^.*? \(got [^)]*\)\. /, ''))).toEqual(fixes)
   })
 
+  test('of the page of a list', async () => {
+    const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+    const { fix } = await rejection(() => mill.list({}, { offset: 10 } as never))
+    expect(fix).toBe('Pass the next of the previous page: mill.list(filter, { cursor: page.next })')
+  })
+
   test('whose text may be a secret is not shown', () => {
     const secret = 'hunter2'
-    for (const options of [{ repeat: { pattern: secret } }, { backoff: { type: secret, delay: secret } }])
+    for (const options of [
+      { repeat: { pattern: secret } },
+      { backoff: { type: secret, delay: secret } },
+      { jobId: secret },
+      { deduplication: { id: secret, ttl: secret } },
+    ])
       expect(refusal(() => job(options)).message).not.toContain(secret)
   })
 })
