@@ -1,5 +1,6 @@
 /** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
 import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
+import { nearest } from '../job/known-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
@@ -16,7 +17,7 @@ export async function declare(store: Store, options: Declared, which: Declares):
   const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
   if (limits.length > 0) await store.declareLimits(limits)
   if (declared.length > 0)
-    await store.declareQueues(declared).catch((error: unknown) => throwForQueue(error, declared))
+    await store.declareQueues(declared).catch((error: unknown) => throwForQueue(error, declared, store))
   for (const { fits } of schedules) await fits
   if (schedules.length > 0)
     await store.declareSchedules(
@@ -25,15 +26,35 @@ export async function declare(store: Store, options: Declared, which: Declares):
 }
 
 /** The store knows which limit is missing, but not where code names it. */
-function throwForQueue(error: unknown, declared: Declared['declared']): never {
+async function throwForQueue(error: unknown, declared: Declared['declared'], store: Store): Promise<never> {
   if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
   const queue = declared.find(({ settings }) => quote(settings?.limit) === error.value)
   if (queue === undefined) throw error
-  throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
+  throw await limitOfQueueUnknown(store, queue.settings?.limit ?? '', {
     field: `queues.${queue.name}.limit`,
-    value: quote(queue.settings?.limit),
-    fix: 'Declare it under limits, or create it first',
     cause: error,
+  })
+}
+
+/** For a queue that names an unknown limit. Suggests the nearest name in the database. */
+export async function limitOfQueueUnknown(
+  store: Store,
+  limit: string,
+  where: { readonly field: string; readonly cause: JobmillError },
+): Promise<JobmillError> {
+  // Without the names the error is still correct.
+  const known = await store.limits().catch(() => [])
+  const near = nearest(
+    limit,
+    known.map(({ name }) => name),
+  )
+  return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
+    ...where,
+    value: quote(limit),
+    fix:
+      near === undefined
+        ? 'Declare it in the option limits, or create it with mill.limits.create'
+        : `Did you mean "${near}"? Otherwise declare it in the option limits, or create it with mill.limits.create`,
   })
 }
 

@@ -9,6 +9,7 @@ import type { InstanceRecord } from '../store/instance.ts'
 import { type QueueCounts, type QueueRecord, queueUnknown, type UnservedKind } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
+import { limitOfQueueUnknown } from './declare.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
@@ -87,7 +88,10 @@ export function operate(tools: OperateTools): Operate {
     const name = checkString(queue, 'queue', NAME_A_QUEUE)
     const store = await opened()
     return store.changeQueue(name, patch, by).catch(async (error: unknown) => {
-      if (!isJobmillError(error) || error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
+      if (!isJobmillError(error)) throw error
+      if (error.code === 'LIMIT_UNKNOWN' && typeof change.limit === 'string')
+        throw await limitOfQueueUnknown(store, change.limit, { field: 'queue.limit', cause: error })
+      if (error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
       // Without the names the error of the store is still correct.
       const known = await store.queues().catch(() => [])
       throw queueUnknown(
@@ -145,8 +149,8 @@ export function operate(tools: OperateTools): Operate {
 }
 
 /** Stores name a limit on its own. In a change of a queue it is an option. */
-function asOptionOfQueue(error: unknown): unknown {
-  if (!isJobmillError(error) || error.field !== 'limit') return error
+function asOptionOfQueue(error: JobmillError): JobmillError {
+  if (error.field !== 'limit') return error
   return rephrase(error, { field: () => 'queue.limit' })
 }
 

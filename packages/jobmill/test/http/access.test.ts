@@ -465,7 +465,7 @@ describe('limits on size and rate', () => {
     expect(answer.body).toMatchObject({
       code: 'LIMIT_UNKNOWN',
       field: 'limit',
-      fix: 'Declare it in the option limits, or create it with POST /api/limits',
+      fix: 'Did you mean "smtp"? Otherwise declare it in the option limits, or create it with POST /api/limits',
     })
   })
 

@@ -352,6 +352,10 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect((await mill.limits.list()).find(({ name }) => name === 'smtp')).toMatchObject({
       settings: { type: 'rate', amount: 600 },
     })
+    expect(await failure(mill.changeQueue('default', { limit: 'smpt' }))).toMatchObject({
+      field: 'queue.limit',
+      fix: MEANT,
+    })
     await mill.changeQueue('default', { limit: 'db' })
     expect(await failure(mill.limits.delete('db'))).toMatchObject({ code: 'LIMIT_IN_USE' })
     await mill.changeQueue('default', { limit: null })
@@ -370,6 +374,9 @@ const problemsOf = (limits: unknown, more: object = {}) =>
     env: {},
     ...more,
   }).map(({ level, code, option }) => [level, code, option])
+
+const MEANT =
+  'Did you mean "smtp"? Otherwise declare it in the option limits, or create it with mill.limits.create'
 
 describe('the option limits', () => {
   test.each([
@@ -408,6 +415,18 @@ describe('the option limits', () => {
       code: 'LIMIT_UNKNOWN',
       field: 'queues.mail.limit',
       value: '"nope"',
+      fix: 'Declare it in the option limits, or create it with mill.limits.create',
+    })
+  })
+
+  test('a queue with a misspelled limit is refused at the start with the nearest name', async () => {
+    const queues = { mail: { limit: 'smpt' } }
+    const mill = jobmill({ store: sqlite(':memory:'), limits: SMTP, queues, log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    expect(await failure(mill.open())).toMatchObject({
+      code: 'LIMIT_UNKNOWN',
+      field: 'queues.mail.limit',
+      fix: MEANT,
     })
   })
 
