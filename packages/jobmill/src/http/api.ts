@@ -142,7 +142,14 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
       failed: (error, row) => onError(error, `audit entry ${JSON.stringify(row)}`),
     }),
   )
-  root.notFound(() => problem('ROUTE_UNKNOWN'))
+  root.notFound((c) => {
+    // Mission Control answers at the root, unless it is disabled or its package is missing.
+    const isPageMissing = options.page !== false && isRead(c.req.method) && c.req.path === '/'
+    const fix = isPageMissing
+      ? 'Install jobmill-dashboard'
+      : `See ${options.basePath ?? ''}/api/openapi.json for all routes`
+    return problem('ROUTE_UNKNOWN', { fix })
+  })
   root.onError((error, c) => {
     if (error instanceof HTTPException)
       return problem('BODY_NOT_JSON', { detail: 'the body is not valid JSON', fix: 'Send one JSON value' })

@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { expect, test } from 'vitest'
 import { httpApi, type Authenticate } from '../../src/http.ts'
+import { apiFor } from '../../src/http/api.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { JobmillError } from '../../src/job/errors.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -12,6 +13,8 @@ import { bench, TOKENS } from './mills.ts'
 
 const started = (options: Parameters<typeof bench>[1] = {}) =>
   bench(sqlite(freshFile()), { work: false, ...options })
+
+const asViewer = () => ({ name: 'ada', role: 'viewer' }) as const
 
 /** The URLs of the files that the HTML references. */
 async function filesOf(page: Response): Promise<URL[]> {
@@ -110,6 +113,27 @@ test('an invalid base path is refused, and the dashboard can be disabled', async
     expect(() => httpApi(mill, { insecure: true, basePath })).toThrow(/basePath/)
   expect((await fetch(`${url}/jobs`)).status).toBe(404)
   expect((await fetch(`${url}/api/queues`)).status).toBe(200)
+})
+
+test('an unknown route points to all routes, and the root without a dashboard to its package', async () => {
+  const { mill, url } = await started({ page: false })
+  const SEE = 'See /api/openapi.json for all routes'
+  for (const path of ['/', '/api/nowhere'])
+    expect(await (await fetch(`${url}${path}`)).json()).toMatchObject({ code: 'ROUTE_UNKNOWN', fix: SEE })
+  const mounted = httpApi(mill, { insecure: true, basePath: '/ops' })
+  const below = await mounted.fetch(new Request('http://app.example/ops/api/nowhere'))
+  expect(await below.json()).toMatchObject({ fix: 'See /ops/api/openapi.json for all routes' })
+  mounted.stop()
+  // The API alone, as it answers when the package of the dashboard is not installed.
+  const { root, feed } = apiFor(
+    mill,
+    {},
+    { identity: { by: 'host', authenticate: asViewer }, callers: 'any' },
+  )
+  const home = await root.request('/')
+  expect([home.status, await home.json()]).toMatchObject([404, { fix: 'Install jobmill-dashboard' }])
+  expect(await (await root.request('/nowhere')).json()).toMatchObject({ fix: SEE })
+  feed.stop()
 })
 
 test('N5 with authenticate the dashboard is for known callers; anonymous ones get 401 without a token prompt, or the response of the host', async () => {
