@@ -78,24 +78,20 @@ describe.each(STORES)('processes on %s', (store) => {
     expect(await Promise.all([stop(first), stop(second)])).toEqual([0, 0])
   })
 
-  // The crash policy is a test of the runtime.
-  test.nightly(
-    'P5 E3 an update that kills its process is dead after three crashes, and the user is notified',
-    async () => {
-      const chat = fake.chat({ bot: token, id: (chats += 1) })
-      // The next process waits for the end of this lease, and for one of its own.
-      let gateway = await start({ leaseMs: 1_000 })
-      chat.says('die')
-      for (let deaths = 0; deaths < 3; deaths += 1) {
-        await gateway.ended
-        gateway = await start({ leaseMs: 1_000 })
-      }
-      chat.says('alive?')
-      await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
-      expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong'), 'did alive?'])
-      expect(await stop(gateway)).toBe(0)
-    },
-  )
+  test('P5 E3 an update that kills its process is dead after three crashes, and the user is notified', async () => {
+    const chat = fake.chat({ bot: token, id: (chats += 1) })
+    // The next process waits for the end of this lease, and for one of its own.
+    let gateway = await start({ leaseMs: 1_000 })
+    chat.says('die')
+    for (let deaths = 0; deaths < 3; deaths += 1) {
+      await gateway.ended
+      gateway = await start({ leaseMs: 1_000 })
+    }
+    chat.says('alive?')
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong'), 'did alive?'])
+    expect(await stop(gateway)).toBe(0)
+  })
 
   // Other shutdown tests are in watching.test.ts and cli.test.ts.
   test.nightly('P6 E26 a stopping process finishes its running jobs and takes no new ones', async () => {

@@ -9,7 +9,7 @@ import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { anInstance } from '../../src/testing/factories.ts'
 import { queryAt } from '../admin/sites.ts'
-import { startProcess } from '../processes/children.ts'
+import { kill, startProcess } from '../processes/children.ts'
 import { config, run, runOnTerminal } from './run.ts'
 
 /** Runs a command to its end and returns its exit code and output. */
@@ -214,6 +214,7 @@ test('D3 a command names the process whose logs were deleted, also if the tables
     place: { store: 'sqlite', at: file },
     task: 'enqueue-when-told',
   })
+  onTestFinished(() => kill(other))
   await other.untilMessages(({ length }) => length === 1)
   for (const log of ['-wal', '-shm']) rmSync(`${file}${log}`)
   for (const args of [

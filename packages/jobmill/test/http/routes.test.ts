@@ -12,6 +12,7 @@ import {
   operationsOf,
   request,
 } from './calls.ts'
+import { httpApi } from '../../src/http.ts'
 import { defineJob } from '../../src/index.ts'
 import { bench, type Bench, subjects } from './mills.ts'
 
@@ -500,14 +501,17 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       status: 200,
       body: { ready: true, degraded: [] },
     })
+    // The server closes with the mill, but an API that an application serves does not.
+    const api = httpApi(mill, { authenticate: () => ({ name: 'ada', role: 'admin' }) })
+    onTestFinished(() => api.stop())
     await mill.stop()
-    expect(await request(url, 'GET', '/readyz')).toMatchObject({ status: 503, body: { ready: false } })
-    expect(await request(url, 'GET', '/api/queues')).toMatchObject({
-      status: 503,
-      body: { code: 'MILL_STOPPED' },
-    })
-    expect((await request(url, 'GET', '/api/queues')).headers.get('retry-after')).toBe('2')
-    expect(await request(url, 'GET', '/healthz')).toMatchObject({ status: 200 })
+    const get = async (path: string): Promise<Response> => api.fetch(new Request(`${url}${path}`))
+    const ready = await get('/readyz')
+    expect([ready.status, await ready.json()]).toMatchObject([503, { ready: false }])
+    const queues = await get('/api/queues')
+    expect([queues.status, await queues.json()]).toMatchObject([503, { code: 'MILL_STOPPED' }])
+    expect(queues.headers.get('retry-after')).toBe('2')
+    expect((await get('/healthz')).status).toBe(200)
   })
 
   test(`every operation was called successfully on ${name}`, () => {

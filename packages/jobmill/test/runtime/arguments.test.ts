@@ -239,7 +239,6 @@ describe('arguments', () => {
   })
 
   test.each([
-    ['jobId', '"id"'],
     ['uniqueKey', '"dedupeKey"'],
     ['jobKey', '"dedupeKey"'],
     ['singletonKey', '"dedupeKey"'],
