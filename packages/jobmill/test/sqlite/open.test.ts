@@ -26,6 +26,12 @@ import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factorie
 import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 
+async function copyThroughSqlite(from: string, to: string): Promise<void> {
+  const handle = new Database(from)
+  await handle.backup(to)
+  handle.close()
+}
+
 describe('sqlite options', () => {
   test('refuses unknown options, with the nearest name', () => {
     expect(() => sqlite('jobs.db', { durabilty: 'full' } as object)).toThrow(/Did you mean "durability"/)
@@ -302,15 +308,10 @@ describe('a sqlite file that changes while it is open', () => {
     await store.register(instance)
     // The backup has all names.
     await store.enqueue([aJob({ ...mail, delay: '1h' })])
-    const copy = async (from: string, to: string): Promise<void> => {
-      const handle = new Database(from)
-      await handle.backup(to)
-      handle.close()
-    }
-    await copy(file, `${file}.backup`)
+    await copyThroughSqlite(file, `${file}.backup`)
     await store.enqueue([aJob(mail)])
     const [lost] = await store.claim(claim)
-    await copy(`${file}.backup`, file)
+    await copyThroughSqlite(`${file}.backup`, file)
     // It gets the row of the lost job, and must not get its token.
     const job = aJob(mail)
     await store.enqueue([job])
