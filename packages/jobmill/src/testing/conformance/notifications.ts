@@ -39,9 +39,10 @@ export const notificationCases: readonly Case[] = [
       const scheduled = (): Promise<string> => jobIn('scheduled', { queue: 'now' })
       await notifications(store, { prepare: scheduled, act: (id) => store.runNow([id]) }, 1, 'now')
       const dead = async (): Promise<string[]> => {
+        // In a second round, the jobs of the first are here too.
         const all = await leases(t, 2)
-        await store.finish(all.map((lease) => aFinish(lease, DEAD)))
-        return all.map(({ id }) => id)
+        await store.finish(all.map((lease, n) => aFinish(lease, n < 2 ? DEAD : DONE)))
+        return all.slice(0, 2).map(({ id }) => id)
       }
       await notifications(store, { prepare: dead, act: (ids) => store.retry(ids) }, 2, 'quiet')
     },
