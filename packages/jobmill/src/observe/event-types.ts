@@ -1,26 +1,29 @@
-/** The names of all lifecycle events, and the check of a name that a caller passes. */
+/** All lifecycle events, and the check of a name that a caller passes. */
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EventType } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
 import { eventHint } from '../job/other-libraries.ts'
 
-/** A record, so that the compiler finds a missing name. */
-const TYPES: Readonly<Record<EventType, true>> = {
-  enqueued: true,
+/**
+ * Whether the timeline keeps an event. A record instead of a list, so that the compiler requires a decision
+ * for every new event.
+ */
+export const IN_TIMELINE: Readonly<Record<EventType, boolean>> = {
+  enqueued: false,
   'kind-unknown': true,
   'queue-unknown': true,
-  duplicate: true,
-  started: true,
-  progress: true,
-  finished: true,
-  retried: true,
-  snoozed: true,
-  throttled: true,
-  'timed-out': true,
-  cancelled: true,
-  dead: true,
-  interrupted: true,
-  released: true,
+  duplicate: false,
+  started: false,
+  progress: false,
+  finished: false,
+  retried: false,
+  snoozed: false,
+  throttled: false,
+  'timed-out': false,
+  cancelled: false,
+  dead: false,
+  interrupted: false,
+  released: false,
   'lease-lost': true,
   stuck: true,
   'queue-cooling': true,
@@ -37,9 +40,9 @@ const TYPES: Readonly<Record<EventType, true>> = {
   'instance-back': true,
   'store-failing': true,
   'store-back': true,
-  'duty-started': true,
-  'duty-stopped': true,
-  'duty-done': true,
+  'duty-started': false,
+  'duty-stopped': false,
+  'duty-done': false,
   'duty-failing': true,
   'duty-back': true,
   leading: true,
@@ -47,15 +50,15 @@ const TYPES: Readonly<Record<EventType, true>> = {
   rebalanced: true,
   'mill-started': true,
   'mill-stopping': true,
-  'grace-expired': true,
+  'grace-expired': false,
   'mill-stopped': true,
 }
 
-const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[]
+const EVENT_TYPES = Object.keys(IN_TIMELINE) as readonly EventType[]
 
 /** Refuses the name of an event that does not exist: its listener would never be called. */
 export function checkEventType(type: string): void {
-  if (type === '*' || Object.hasOwn(TYPES, type)) return
+  if (type === '*' || Object.hasOwn(IN_TIMELINE, type)) return
   const all = `Use one of: *, ${EVENT_TYPES.join(', ')}`
   const near = nearest(type, EVENT_TYPES)
   const meant = eventHint(type) ?? (near === undefined ? undefined : `Did you mean "${near}"?`)

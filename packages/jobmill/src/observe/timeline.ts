@@ -8,6 +8,7 @@ import type { EventTable, EventType } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { NewTimelineEvent } from '../store/metrics.ts'
 import type { Tap } from './event-hub.ts'
+import { IN_TIMELINE } from './event-types.ts'
 
 export interface KeptEvent extends Omit<NewTimelineEvent, 'agoMs'> {
   /** On the monotonic clock. */
@@ -23,59 +24,12 @@ export interface Timeline {
   readonly dropped: () => number
 }
 
-/** A record instead of a list, so that the compiler requires a decision for every new event. */
-const KEPT: Readonly<Record<EventType, boolean>> = {
-  enqueued: false,
-  'kind-unknown': true,
-  'queue-unknown': true,
-  duplicate: false,
-  started: false,
-  progress: false,
-  finished: false,
-  retried: false,
-  snoozed: false,
-  throttled: false,
-  'timed-out': false,
-  cancelled: false,
-  dead: false,
-  interrupted: false,
-  released: false,
-  'lease-lost': true,
-  stuck: true,
-  'queue-cooling': true,
-  'queue-resumed': true,
-  'queue-changed': true,
-  'settings-differ': true,
-  'limit-drained': true,
-  'schedule-fired': true,
-  'schedule-missed': true,
-  'schedule-failing': true,
-  reaped: true,
-  'leases-found': true,
-  'instance-lost': true,
-  'instance-back': true,
-  'store-failing': true,
-  'store-back': true,
-  'duty-started': false,
-  'duty-stopped': false,
-  'duty-done': false,
-  'duty-failing': true,
-  'duty-back': true,
-  leading: true,
-  led: true,
-  rebalanced: true,
-  'mill-started': true,
-  'mill-stopping': true,
-  'grace-expired': false,
-  'mill-stopped': true,
-}
-
 /** Manual changes are stored in the timeline too, but are not emitted as events. */
 export const AUDIT = 'audit'
 
 /** The types of timeline entries. */
 export const KEPT_TYPES: readonly string[] = [
-  ...(Object.keys(KEPT) as EventType[]).filter((type) => KEPT[type]),
+  ...(Object.keys(IN_TIMELINE) as EventType[]).filter((type) => IN_TIMELINE[type]),
   AUDIT,
 ]
 
@@ -93,7 +47,7 @@ export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffe
 
   return {
     keep(type, event) {
-      if (!KEPT[type]) return
+      if (!IN_TIMELINE[type]) return
       if (type !== 'reaped') return add(type, event)
       for (const part of perQueue(event as EventTable['reaped'])) add(type, part)
     },

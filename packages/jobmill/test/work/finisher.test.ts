@@ -38,7 +38,7 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
 }
 
 describe('outcomes', () => {
-  test('of a write are reported to whoever waits, also when it is given up', async () => {
+  test('of a write are reported to every caller, also when it is given up', async () => {
     const outcomes: string[] = []
     const { platform, finisher, state } = bench()
     const put = (name: string, item = anItem()): void =>
