@@ -146,7 +146,9 @@ export async function upgradeUnderLoad({
   onEnd(async () => void (await mill.stop()))
   const interrupted = victim.ledger.open().map(({ id }) => id)
   await withJobsHeld(survivor, async () => {
-    const instance = (await mill.get(interrupted[0] ?? ''))?.instance ?? ''
+    const atDeath = await Promise.all(interrupted.map((id) => mill.get(id)))
+    // It may have died between the commit of an outcome and its note of it.
+    const instance = atDeath.find((job) => job?.state === 'running')?.instance ?? ''
     await expire(place, instance)
     // A process reaps only after it has been in contact with the database for one lease; an operator need not
     // wait.
