@@ -26,6 +26,16 @@ export const REPLACED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },
   },
   {
+    name: 'postgres: tokens are issued twice after a backup is restored on a server',
+    file: 'store-postgres/schema/functions/pieces.ts',
+    find: 'greatest((extract(epoch FROM clock_timestamp()) * 1000000)::int8, ',
+    replace: 'greatest(0, ',
+    test: {
+      file: `${TESTS}/postgres/replaced.test.ts`,
+      name: 'P2 another process claims the job again',
+    },
+  },
+  {
     name: 'postgres: rows of queues and kinds can be removed while jobs refer to them on a server',
     file: 'store-postgres/schema/names.ts',
     find: 'IF EXISTS (SELECT FROM jobmill.job) THEN',

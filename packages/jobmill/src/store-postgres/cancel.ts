@@ -6,12 +6,13 @@ import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { FREED, GIVEN_CTE, INPUT_IDS, NOW, TAKEN_CTE } from './fragments.ts'
 import { trimHistory } from './history.ts'
+import { NEXT_TOKEN } from './schema/functions/pieces.ts'
 import { idsField, operate } from './states.ts'
 
 const CANCEL_WAITING = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, error)
-  SELECT id, nextval('jobmill.token'), ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode('cancelled')},
+  SELECT id, ${NEXT_TOKEN}, ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode('cancelled')},
          ${STATE_CODE.cancelled}, tries + 1, (SELECT p ->> 'reason' FROM given)
     FROM taken
 ), ended AS (

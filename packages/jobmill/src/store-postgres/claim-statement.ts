@@ -5,6 +5,7 @@ import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Row } from './connection.ts'
 import type { Context } from './context.ts'
 import { GIVEN_CTE, HAS_PERMIT, kindName, queueName } from './fragments.ts'
+import { NEXT_TOKEN } from './schema/functions/pieces.ts'
 import { KIND_IDS, limitedColumns } from './limited.ts'
 
 const { ready, running } = STATE_CODE
@@ -19,7 +20,7 @@ export type ClaimPart = 'free' | 'budget' | 'permits'
  * Reads the primary key of `ready` per queue, which is in claim order, or the partial index of quarantined
  * jobs. The inner LIMIT is a literal, because the planner assumes a tenth of the table for a variable one.
  * Rows are deleted by ctid alone, so that there is only one possible plan. SKIP LOCKED lets concurrent claims
- * pass each other. The token comes from a sequence, so it rises with every claim in any commit order.
+ * pass each other. The token is read after the jobs were locked, so it rises with every claim of a job.
  *
  * The reply has at least one row, because its columns about limited queues are needed even without a lease.
  */
@@ -52,7 +53,7 @@ WITH ${GIVEN_CTE}, open AS MATERIALIZED (
 ), to_running AS (
   INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt,
                                crashes, flags)
-  SELECT l.id, (SELECT nextval('jobmill.token')), (g.p ->> 'instance')::uuid, l.seq, l.ready_at, g.now, l.queue_id, l.kind_id,
+  SELECT l.id, (SELECT ${NEXT_TOKEN}), (g.p ->> 'instance')::uuid, l.seq, l.ready_at, g.now, l.queue_id, l.kind_id,
          l.tries + 1, l.priority, l.attempt + 1, l.crashes, ${part === 'permits' ? `l.flags | ${HAS_PERMIT}` : 'l.flags'}
     FROM leased AS l, given AS g
   RETURNING id, token, instance

@@ -15,6 +15,7 @@ import { fullLook, rangeColumns } from './floors.ts'
 import { GIVEN_CTE, NAMES_TRUE, queueName } from './fragments.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, placementSql, READY_COUNTS } from './job-input.ts'
 import { NamesChanged } from './names-changed.ts'
+import { NEXT_TOKEN } from './schema/functions/pieces.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 /** The jobs of one call that are leased to the enqueuing instance. */
@@ -27,7 +28,7 @@ export interface HandedOff {
 /** Uses primary keys, in the snapshot of one statement. */
 const LOOK = `
 WITH ${GIVEN_CTE}
-SELECT g.now, nextval('jobmill.token') AS token,
+SELECT g.now, ${NEXT_TOKEN} AS token,
        (SELECT json_agg(json_build_object('queue', ${queueName('h.queue_id')}, 'priority', h.first_priority))
           FROM jobmill.open_heads((g.p ->> 'instance')::uuid, ARRAY(
            SELECT q.id FROM json_array_elements_text(g.p -> 'queues') WITH ORDINALITY AS w(name, n)

@@ -35,7 +35,7 @@ type HandOverMessage =
  * "token at message".
  */
 export function readHandOver(text: string): HandOverMessage | undefined {
-  const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
+  const [, token, at, json = text] = /^(\d{1,16}) (\d{1,15}) (.*)$/s.exec(text) ?? []
   const message = readObject(json)
   if (token === undefined) return isOffer(message) ? { is: 'offer', offer: message } : undefined
   return isDelivery(message) ? { is: 'job', token: Number(token), at: Number(at), message } : undefined

@@ -28,8 +28,6 @@ const ONE_ROW = ['settings', 'members'].map(
 )
 const SECRET = `INSERT INTO jobmill.secret (value) SELECT concat(gen_random_uuid(), gen_random_uuid())
  WHERE NOT EXISTS (SELECT FROM jobmill.secret)`
-/** An older copy would issue lease tokens again that running handlers still hold. */
-const SKIP_TOKENS = `SELECT setval('jobmill.token', (SELECT last_value FROM jobmill.token) + 1000000)`
 
 export interface Recovery {
   /**
@@ -95,7 +93,7 @@ export function recovery(options: RecoveryOptions): Recovery {
       await connection.transaction(async (query) => {
         await lockMigrations(query, schema)
         await restoreLedger(query, options)
-        for (const statement of [...ONE_ROW, SECRET, SKIP_TOKENS]) await query(sql(statement), [])
+        for (const statement of [...ONE_ROW, SECRET]) await query(sql(statement), [])
       })
       await raiseSequences(options)
     },

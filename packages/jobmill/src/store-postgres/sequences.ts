@@ -1,9 +1,8 @@
 /**
  * Raises sequences that are behind the tables with their numbers. Logical replication does not copy
  * sequences, so they restart after a switchover, and a restore of single tables leaves them behind too. They
- * would issue numbers again: rows are refused as duplicates, jobs overtake others, and lease tokens repeat.
+ * would issue numbers again: rows are refused as duplicates, and jobs overtake others.
  */
-import { STATE_CODE } from '../job/state.ts'
 import type { Connection, Query } from './connection.ts'
 import { wasAnswered } from './errors.ts'
 import { lockMigrations } from './migrate.ts'
@@ -24,8 +23,6 @@ interface Sequence {
   readonly gap: number
 }
 
-const { done, dead, cancelled } = STATE_CODE
-
 /** The last number of each queue and priority. */
 const LAST_READY = `(
   WITH RECURSIVE lane AS (
@@ -41,11 +38,6 @@ const LAST_READY = `(
 /** A job gets its sequence number when it becomes due. */
 const LAST_ORDERED = `(SELECT max(o.pos) FROM (
   SELECT pos FROM jobmill.order_queue ORDER BY due_at DESC, id DESC LIMIT 100) AS o)`
-/** Tokens rise with time, so those of the last jobs that ended are about the highest. */
-const LAST_ENDED = `(SELECT max(n.token) FROM jobmill.queue AS q CROSS JOIN (VALUES (${done}), (${dead}), (${cancelled})) AS v(state) CROSS JOIN LATERAL (
-  SELECT t.token FROM jobmill.attempt AS t WHERE t.queue_id = q.id AND t.ended_as = v.state
-   ORDER BY t.ended_at DESC LIMIT 1) AS n)`
-
 const highestOf = ([table, column]: readonly [string, string]): string =>
   `(SELECT max(${column}) FROM jobmill.${table})`
 
@@ -79,18 +71,6 @@ export const SEQUENCES: readonly Sequence[] = [
       ['order_queue', 'pos'],
     ],
     recent: `greatest(${LAST_READY}, ${LAST_ORDERED}, ${highestOf(['running', 'seq'])})`,
-    gap: GAP,
-  },
-  {
-    name: 'token',
-    at: `'jobmill.token'::regclass`,
-    columns: [
-      ['running', 'token'],
-      ['attempt', 'token'],
-      ['permit', 'token'],
-      ['lost_job', 'token'],
-    ],
-    recent: `greatest(${LAST_ENDED}, ${highestOf(['running', 'token'])})`,
     gap: GAP,
   },
   ids('queue'),

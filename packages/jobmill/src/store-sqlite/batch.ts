@@ -5,7 +5,7 @@
  */
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
-import { latest, markLoss, namesVersion } from './counter.ts'
+import { namesVersion } from './counter.ts'
 import { statementsOf } from './handle.ts'
 import { LeaseOutdated } from './leases.ts'
 import { changedInCommit, fileChanged, type OpenFiles } from './same-file.ts'
@@ -90,10 +90,6 @@ function begin({ connection, memory }: BatchOptions): unknown {
   const sql = statementsOf(connection)
   try {
     sql('BEGIN IMMEDIATE').run()
-    const token = latest(sql, 'token')
-    // Something restored an older copy through SQLite, so the file is the same.
-    if (token < memory.lastToken) markLoss(sql, memory.lastToken)
-    else memory.lastToken = token
     memory.forgetUnless(namesVersion(sql))
     return undefined
   } catch (error) {

@@ -23,7 +23,7 @@ export function cancel(work: Work, ids: readonly string[], reason: string): Verd
 function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
   recordAttempt(work.sql, job, {
     // No lease has this token; it only keeps the history in order.
-    token: work.counters.take('token'),
+    token: work.counters.takeToken(work.now),
     outcome: 'cancelled',
     startedAt: null,
     endedAt: work.now,

@@ -23,7 +23,7 @@ export function claim(work: Work, request: ClaimRequest): Lease[] {
   if (instancePk === undefined) return []
   const { plain, permitted } = chooseJobs(work, request, instancePk)
   if (plain.length + permitted.length === 0) return []
-  const token = work.counters.take('token')
+  const token = work.counters.takeToken(work.now)
   takeAll(work, plain, token, instancePk, 0)
   takeAll(work, permitted, token, instancePk, 1)
   for (const row of plain) remember(work, row, token, request.instance)

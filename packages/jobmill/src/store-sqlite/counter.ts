@@ -19,8 +19,11 @@ type Counter = 'seq' | 'token' | 'event' | 'settings' | 'members'
 export interface Counters {
   /** Returns the first of `amount` unused numbers. */
   take(counter: Counter, amount?: number): number
-  /** The last number that this transaction took. Undefined if it took none. */
-  last(counter: Counter): number | undefined
+  /**
+   * Returns a new lease token: the time in microseconds, or one more than the last token. So a token is higher
+   * than all before it even in a restored backup, whose counter has gone back.
+   */
+  takeToken(now: number): number
   /** Ensures that this number and lower ones are never returned again. */
   raise(counter: Counter, to: number): void
   write(): void
@@ -34,7 +37,10 @@ export function createCounters(sql: Sql): Counters {
       values.set(counter, value + amount)
       return value + 1
     },
-    last: (counter) => values.get(counter),
+    takeToken(now) {
+      this.raise('token', now * 1_000 - 1)
+      return this.take('token')
+    },
     raise(counter, to) {
       values.set(counter, Math.max(to, values.get(counter) ?? latest(sql, counter)))
     },
@@ -65,16 +71,11 @@ export function historyOf(sql: Sql): number {
   return stored(sql, 'history')
 }
 
-const TOKENS = `UPDATE jobmill_counter SET value = max(value, ?) + 1000000 WHERE name = 'token'`
 const NEW_VERSIONS = `
   UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history')`
 
-/**
- * Transactions of the file may be lost. New versions make all processes drop their caches. The tokens of lost
- * claims, of which `lastToken` is the last known, must not be reused: handlers may still run under them.
- */
-export function markLoss(sql: Sql, lastToken = 0): void {
-  sql(TOKENS).run(lastToken)
+/** Transactions of the file may be lost. New versions make all processes drop their caches. */
+export function markLoss(sql: Sql): void {
   sql(NEW_VERSIONS).run()
 }
 

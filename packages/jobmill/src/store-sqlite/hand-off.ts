@@ -31,7 +31,7 @@ export function chooseHandOff(work: Work, jobs: readonly NewJob[], handOff: Hand
     for (const at of eligible.slice(0, room)) chosen.add(at)
   }
   if (chosen.size === 0) return undefined
-  return { instance: handOff.instance, instancePk, token: work.counters.take('token'), chosen }
+  return { instance: handOff.instance, instancePk, token: work.counters.takeToken(work.now), chosen }
 }
 
 interface Candidates {

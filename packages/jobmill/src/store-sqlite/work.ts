@@ -17,8 +17,6 @@ export interface Look {
 export class Memory {
   readonly names = new NameCache()
   readonly leases: LeaseCache = new Map()
-  /** The highest lease token that this process has seen in the file. */
-  lastToken = 0
   #names: number | undefined
 
   /**
@@ -87,7 +85,6 @@ export function workOn<T>(
   const keep = (): void => {
     look.names.keep()
     leases.keep()
-    memory.lastToken = Math.max(memory.lastToken, work.counters.last('token') ?? 0)
   }
   return { values, notifications, keep }
 }

@@ -9,6 +9,8 @@ import { defineJob, jobmill, type LimitOptions, type Mill } from '../../src/inde
 import type { AnyJob, JobDefinition } from '../../src/job/definition.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const admin = new pg.Client({ connectionString: url })
@@ -127,6 +129,44 @@ async function eventually<T>(call: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+describe('D2 a backup without new names is restored under a running handler', () => {
+  test('P2 another process claims the job again, and the outcome of the handler is refused', async () => {
+    const database = await newDatabase()
+    const [instance, other] = [anInstance(), anInstance()]
+    const job = aJob({ kind: 'mail', queue: 'mail' })
+    const claimOf = ({ id }: { id: string }) =>
+      aClaim(id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })
+    const open = async (): Promise<Store> => {
+      const store = postgres(atDatabase(database), { notifier: false })
+      await store.open()
+      onTestFinished(() => store.close())
+      return store
+    }
+    const first = await open()
+    await first.enqueue([job])
+    await first.register(instance)
+    await first.register(other)
+    await first.close()
+    const backup = await newDatabase(database)
+
+    const before = await open()
+    const [lost] = await before.claim(claimOf(instance))
+    await replace(database, backup)
+    const after = await open()
+    const [lease] = await after.claim(claimOf(other))
+    expect([lost?.id, lease?.id]).toEqual([job.id, job.id])
+    expect(lease?.token).toBeGreaterThan(lost?.token ?? Number.POSITIVE_INFINITY)
+    const finish = {
+      id: job.id,
+      token: lost?.token ?? 0,
+      outcome: 'returned',
+      transition: { to: 'done', result: null },
+    } as const
+    expect(await eventually(() => before.finish([finish]))).toMatchObject([{ accepted: false }])
+    expect(await after.get([job.id])).toMatchObject([{ state: 'running' }])
+  })
+})
 
 describe('D2 a backup is restored under a process that only enqueues', () => {
   test('its job lands in the right queue and kind, and the right handler runs it', async () => {

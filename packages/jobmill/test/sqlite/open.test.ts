@@ -326,6 +326,26 @@ describe('a sqlite file that changes while it is open', () => {
     expect(await store.get([job.id])).toMatchObject([{ state: 'running' }])
   })
 
+  test('D2 P2 a backup restored through SQLite, then claimed by another process: the token is newer', async () => {
+    const file = freshFile()
+    const [before, instance] = [await openStore(file), anInstance()]
+    const job = aJob({ kind: 'mail', queue: 'mail' })
+    await before.register(instance)
+    await before.enqueue([job])
+    await copyThroughSqlite(file, `${file}.backup`)
+    const claim = aClaim(instance.id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })
+    const [lost] = await before.claim(claim)
+    await copyThroughSqlite(`${file}.backup`, file)
+    // This store has seen no token.
+    const after = await openStore(file)
+    const [lease] = await after.claim(claim)
+    expect(lease?.id).toBe(lost?.id)
+    assert.isAbove(lease?.token ?? 0, lost?.token ?? Number.POSITIVE_INFINITY)
+    const { id = '', token = 0 } = lost ?? {}
+    const finish = { id, token, outcome: 'returned', transition: { to: 'done', result: null } } as const
+    expect(await before.finish([finish])).toMatchObject([{ accepted: false }])
+  })
+
   test('S low a replaced file waits for a transaction of this process, and the error says so', async () => {
     const { file, backup } = await fileWithBackup()
     const store = await openStore(file)

@@ -8,9 +8,9 @@ import { nameOf, type Parts } from '../../store/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): eebacb918b41554da2e608594d0de967
-function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): 8e01ec0a1e279fd77502a92833b44d84
-function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): 369390b438c0adf1d2d0ccd52c0b54f0
+function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): b04195f7e3160fa550a53b2e2a4107e0
+function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): c7152b76425b21ba76c4137bdf50cc0a
+function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): 87d8f9bead04eb3f12d425375365161f
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
 function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
 function heartbeat(text): b002f024606591bf24ccddb6eb146524

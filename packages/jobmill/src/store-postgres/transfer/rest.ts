@@ -17,10 +17,14 @@ SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmi
 const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
-/** 0 for a sequence that was never used. */
+/**
+ * 0 for a sequence that was never used. The sequence of tokens counts claims, so that a target that has run
+ * jobs is recognised; the tables have the tokens, which are times. Reads the tables whole.
+ */
 const COUNTERS_OUT = `
 SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
-       coalesce(pg_sequence_last_value('jobmill.token'::regclass), 0) AS token`
+       greatest(pg_sequence_last_value('jobmill.token'::regclass), (SELECT max(token) FROM jobmill.running),
+                (SELECT max(token) FROM jobmill.attempt), 0) AS token`
 
 /** Uses the unique names. */
 const QUEUES_IN = `

@@ -1,5 +1,5 @@
 /** claim_ready moves jobs from ready to running. any_ready and next_due are the checks of a heartbeat. */
-import { LAST_SEQ, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
+import { LAST_SEQ, MS_SINCE_BEGUN, NEXT_TOKEN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
  * Moves jobs from ready to running, for queues without a limit and without quarantined jobs. A locked row
@@ -64,7 +64,7 @@ BEGIN
     places := ARRAY(SELECT r.ctid FROM jobmill.ready AS r WHERE r.ctid = ANY (places) AND r.queue_id = ANY (open_queues));
   END IF;
   IF places <> '{}' THEN
-    lease_token := nextval('jobmill.token');
+    lease_token := ${NEXT_TOKEN};
     INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)
     SELECT r.id, lease_token, for_instance, r.seq, r.ready_at, at, r.queue_id, r.kind_id, r.tries + 1, r.priority, r.attempt + 1, r.crashes, r.flags
       FROM jobmill.ready AS r WHERE r.ctid = ANY (places);

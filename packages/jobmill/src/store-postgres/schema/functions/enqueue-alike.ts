@@ -1,5 +1,5 @@
 /** enqueue_alike inserts new, due jobs that are all alike, as ready or running. */
-import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
+import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NEXT_TOKEN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
  * Whether jobs of this queue and priority may start at once on a live instance. The queue must be open, and
@@ -67,7 +67,7 @@ BEGIN
       FROM jobmill.may_begin(for_instance, in_queue, with_priority, at, range_priorities, range_seqs, range_ends) AS m;
     IF may THEN
       leased := least(room, jobs);
-      lease_token := nextval('jobmill.token');
+      lease_token := ${NEXT_TOKEN};
     END IF;
   END IF;
 

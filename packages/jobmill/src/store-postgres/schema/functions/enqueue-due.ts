@@ -1,5 +1,5 @@
 /** enqueue_due inserts new, due jobs, as ready or running. */
-import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
+import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NEXT_TOKEN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /**
  * For the queues in which jobs may start at once on a live instance: the priority and sequence number of the
@@ -93,7 +93,7 @@ BEGIN
   END IF;
 
   -- Every job gets a place in the order, which it keeps if it is returned to the queue.
-  lease_token := nextval('jobmill.token');
+  lease_token := ${NEXT_TOKEN};
   leased := array_to_string(chosen, '');
   IF cardinality(ids) = 1 THEN
     INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)

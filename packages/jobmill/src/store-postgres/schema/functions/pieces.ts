@@ -12,6 +12,13 @@ export const HASHED_ONCE = `SET plan_cache_mode = force_generic_plan SET enable_
 export const NOW = `coalesce(given_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)`
 
 /**
+ * A lease token: the time in microseconds. So a token is higher than all before it even in a restored backup,
+ * whose sequences issue numbers again. The sequence is higher only after a transfer from a database whose
+ * clock is ahead.
+ */
+export const NEXT_TOKEN = `greatest((extract(epoch FROM clock_timestamp()) * 1000000)::int8, nextval('jobmill.token'))`
+
+/**
  * The last issued sequence number. A statement that starts later sees every job up to it that has committed
  * by then.
  */
