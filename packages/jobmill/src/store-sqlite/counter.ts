@@ -20,8 +20,8 @@ export interface Counters {
   /** Returns the first of `amount` unused numbers. */
   take(counter: Counter, amount?: number): number
   /**
-   * Returns a new lease token: the time in microseconds, or one more than the last token. So a token is higher
-   * than all before it even in a restored backup, whose counter has gone back.
+   * Returns a new lease token: the time in microseconds, or one more than the last token. So a token is
+   * higher than all before it even in a restored backup, whose counter has gone back.
    */
   takeToken(now: number): number
   /** Ensures that this number and lower ones are never returned again. */

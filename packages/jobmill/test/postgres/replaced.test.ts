@@ -135,8 +135,7 @@ describe('D2 a backup without new names is restored under a running handler', ()
     const database = await newDatabase()
     const [instance, other] = [anInstance(), anInstance()]
     const job = aJob({ kind: 'mail', queue: 'mail' })
-    const claimOf = ({ id }: { id: string }) =>
-      aClaim(id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })
+    const mail = { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] }
     const open = async (): Promise<Store> => {
       const store = postgres(atDatabase(database), { notifier: false })
       await store.open()
@@ -151,10 +150,10 @@ describe('D2 a backup without new names is restored under a running handler', ()
     const backup = await newDatabase(database)
 
     const before = await open()
-    const [lost] = await before.claim(claimOf(instance))
+    const [lost] = await before.claim(aClaim(instance.id, mail))
     await replace(database, backup)
     const after = await open()
-    const [lease] = await after.claim(claimOf(other))
+    const [lease] = await after.claim(aClaim(other.id, mail))
     expect([lost?.id, lease?.id]).toEqual([job.id, job.id])
     expect(lease?.token).toBeGreaterThan(lost?.token ?? Number.POSITIVE_INFINITY)
     const finish = {
