@@ -67,4 +67,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: 'base <= max || max >= 0 ? settings :',
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'N1 a base of the backoff' },
   },
+  {
+    name: 'a slow read that fails discards a newer value from the cache',
+    file: 'platform/cache.ts',
+    find: 'if (last?.answer === answer) last = null',
+    replace: 'last = null',
+    test: { file: `${TESTS}/http/cache.test.ts`, name: 'D low a slow read that fails' },
+  },
 ]

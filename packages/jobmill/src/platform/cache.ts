@@ -8,8 +8,10 @@ export function cache<T>(platform: Platform, forMs: number, read: () => Promise<
     if (last !== null && at - last.at < forMs) return last.answer
     const answer = read()
     last = { at, answer }
-    // A failed read is not cached.
-    answer.catch(() => (last = null))
+    // A failed read is not cached. A slow one may fail after a newer read.
+    answer.catch(() => {
+      if (last?.answer === answer) last = null
+    })
     return answer
   }
 }

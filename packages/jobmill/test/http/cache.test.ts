@@ -1,6 +1,6 @@
 /** Caching: a recent answer is reused, and each query has its own. */
 import { expect, test } from 'vitest'
-import { cacheBy } from '../../src/platform/cache.ts'
+import { cache, cacheBy } from '../../src/platform/cache.ts'
 import { fakePlatform } from '../unit/support.ts'
 
 test('a query runs once per period, again after a failure, and the oldest of many is evicted', async () => {
@@ -25,4 +25,23 @@ test('a query runs once per period, again after a failure, and the oldest of man
   await ask({ n: 149 })
   await ask({ n: 1 })
   expect(asked).toEqual([1])
+})
+
+test('D low a slow read that fails does not discard a newer value', async () => {
+  const platform = fakePlatform()
+  const reads: PromiseWithResolvers<number>[] = []
+  const ask = cache(platform, 5_000, () => {
+    const read = Promise.withResolvers<number>()
+    reads.push(read)
+    return read.promise
+  })
+  const slow = ask()
+  platform.stand(5_000)
+  const newer = ask()
+  reads[1]?.resolve(2)
+  expect(await newer).toBe(2)
+  reads[0]?.reject(new Error('late'))
+  await expect(slow).rejects.toThrow('late')
+  expect(await Promise.race([ask(), Promise.resolve('a third read')])).toBe(2)
+  expect(reads).toHaveLength(2)
 })
