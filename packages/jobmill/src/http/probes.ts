@@ -101,7 +101,7 @@ function answers(
           return problem(401, request.headers.authorization === undefined ? 'TOKEN_MISSING' : 'TOKEN_UNKNOWN')
         return { status: 200, type: TEXT, body: await metrics() }
       default:
-        return problem(404, 'NOT_FOUND')
+        return problem(404, 'ROUTE_UNKNOWN')
     }
   }
 }
