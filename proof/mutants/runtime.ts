@@ -68,6 +68,13 @@ export const RUNTIME: readonly TestedMutant[] = [
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'N1 a base of the backoff' },
   },
   {
+    name: 'a release that was abandoned is emitted',
+    file: 'work/workers.ts',
+    find: 'if (finished === null) return\n',
+    replace: "if (finished === null) return emit('released', lease)\n",
+    test: { file: `${TESTS}/runtime/lifecycle.test.ts`, name: 'D low a release that could not' },
+  },
+  {
     name: 'a slow read that fails discards a newer value from the cache',
     file: 'platform/cache.ts',
     find: 'if (last?.answer === answer) last = null',

@@ -101,13 +101,18 @@ export function workers(options: WorkersOptions): Workers {
     failing: trouble('run', emit).failing,
     cancelReason: async (id) => (await store.results([id]).catch(() => []))[0]?.error ?? 'cancelled',
   }
-  let released = 0
+  let released = { jobs: 0 }
 
-  async function giveBack(lease: Lease): Promise<void> {
+  async function giveBack(lease: Lease, count: typeof released): Promise<void> {
     const finished = await finisher.add(releaseOf(lease))
+    // Abandoned. A refused release counts, because an earlier try or the end of the lease returned the job.
+    if (finished === null) return
     const { id, kind, queue, attempt, maxAttempts } = lease
     const ref = { id, kind, queue, attempt, maxAttempts }
-    if (finished?.state !== 'cancelled') return emit('released', ref)
+    if (finished.state !== 'cancelled') {
+      count.jobs += 1
+      return emit('released', ref)
+    }
     // The cancel came while the lease was buffered here, so the release was enough.
     emit('cancelled', { ...ref, ranMs: 0, reason: await tools.cancelReason(id) })
   }
@@ -116,8 +121,8 @@ export function workers(options: WorkersOptions): Workers {
     attempts,
     run: (lease, waitedMs, now) => runJob(lease, tools, waitedMs, now),
     async release(leases) {
-      released += leases.length
-      await Promise.all(leases.map(giveBack))
+      const count = released
+      await Promise.all(leases.map((lease) => giveBack(lease, count)))
     },
     heard(cancels) {
       for (const { id, token, reason } of cancels) {
@@ -137,7 +142,7 @@ export function workers(options: WorkersOptions): Workers {
     },
     async stop(grace, stopClaiming) {
       // Only leases released because of the stop are reported at its end.
-      released = 0
+      released = { jobs: 0 }
       const report = await stopInStages({
         grace,
         platform,
@@ -146,7 +151,7 @@ export function workers(options: WorkersOptions): Workers {
         finish: finisher.add,
         written: () => Promise.all([finisher.idle(), afterTx.idle()]),
         giveUp: () => (finisher.giveUp(), afterTx.giveUp()),
-        releasedUnstarted: () => released,
+        releasedUnstarted: () => released.jobs,
         emit,
       })
       notes.stop()

@@ -237,6 +237,25 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
+  test('P6 D low a release that could not be written is neither emitted nor counted', async () => {
+    const faults: Faults[] = []
+    const mill = await create({ jobs: [quick] }, (store) => {
+      const faulty = faultyStore(store)
+      faults.push(faulty)
+      return faulty
+    })
+    await mill.platform.settled()
+    const claim = faults[0]?.holdReply('claim')
+    const { id } = await mill.enqueue(quick, null, { dedupeKey: 'claimed' })
+    await claim?.reached
+    faults[0]?.fail('finish', { times: Infinity })
+    const stopping = mill.stop({ grace: 0 })
+    claim?.release()
+    await mill.platform.advance('1m')
+    expect(await stopping).toMatchObject({ finished: 0, handedBack: 0, interrupted: 0 })
+    expect(happened(mill, id)).toEqual(['enqueued'])
+  })
+
   test('P6 a handler that ignored an earlier signal is counted and reported as interrupted too', async () => {
     const { job, entered } = gated()
     const mill = await create({ jobs: [job] })
