@@ -122,4 +122,11 @@ export const OUTCOMES: readonly TestedMutant[] = [
       'if (finished.accepted) tools.written(attempt, { ...item, transition: decision.transition }, finished)',
     test: { file: REFUSED, name: 'one job alone keeps being refused' },
   },
+  {
+    name: 'a result is dropped because tables are missing',
+    file: 'job/errors.ts',
+    find: '!error.retryable && error.statusCode !== 503',
+    replace: "!error.retryable && !error.code.startsWith('STORE_')",
+    test: { file: `${TESTS}/work/finisher.test.ts`, name: 'D low wait for the migration' },
+  },
 ]

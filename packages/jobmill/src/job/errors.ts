@@ -167,11 +167,12 @@ export function isJobmillError(error: unknown): error is JobmillError {
 }
 
 /**
- * Whether the input of the call is at fault, so that it can never succeed. Database errors may be temporary,
- * including a full disk or a missing permission.
+ * Whether the input of the call is at fault, so that it can never succeed. Errors with status 503 are about
+ * the mill, the schema or the database. All of them may be temporary, including a full disk, a missing
+ * permission and missing tables.
  */
 export function isDataError(error: unknown): boolean {
-  return isJobmillError(error) && !error.retryable && !error.code.startsWith('STORE_')
+  return isJobmillError(error) && !error.retryable && error.statusCode !== 503
 }
 
 /** SQLSTATE classes about the connection, rights, the schema, locks and resources of the server. */

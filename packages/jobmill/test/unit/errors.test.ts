@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import {
   ERRORS,
   type ErrorCode,
+  isDataError,
   isJobmillError,
   JobmillError,
   pathOf,
@@ -75,6 +76,25 @@ test('exactly the temporary errors are retryable', () => {
   const codes = Object.keys(ERRORS) as ErrorCode[]
   const retryable = codes.filter((code) => new JobmillError(code, 'x').retryable)
   expect(retryable).toEqual(['OUTCOME_UNKNOWN', 'OVERLOADED', 'STORE_BUSY', 'STORE_UNAVAILABLE'])
+})
+
+test('D low the input is at fault for no error about the state of the mill, the schema or the database', () => {
+  const codes = Object.keys(ERRORS) as ErrorCode[]
+  const others = codes.filter((code) => !isDataError(new JobmillError(code, 'x')))
+  expect(others).toEqual([
+    'MILL_NOT_STARTED',
+    'MILL_STOPPED',
+    'OUTCOME_UNKNOWN',
+    'OVERLOADED',
+    'SCHEMA_CHANGED',
+    'SCHEMA_NEWER',
+    'SCHEMA_OUTDATED',
+    'STORE_BUSY',
+    'STORE_CLOSED',
+    'STORE_REFUSED',
+    'STORE_UNAVAILABLE',
+    'STORE_UNSUPPORTED',
+  ])
 })
 
 test('the codes are in alphabetical order, and each has a sentence without a full stop', () => {

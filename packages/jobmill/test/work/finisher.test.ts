@@ -53,6 +53,22 @@ describe('outcomes', () => {
     expect(outcomes).toEqual(['c given up'])
   })
 
+  test('D low wait for the migration of an outdated schema, and are then written unchanged', async () => {
+    const { platform, finisher, state, writes } = bench()
+    const migrated = state.answer
+    state.answer = () => Promise.reject(new JobmillError('SCHEMA_OUTDATED', 'tables are missing'))
+    const items = [anItem(), anItem()]
+    const replies = Promise.all(items.map((item) => finisher.add(item)))
+    await platform.settled()
+    // The next try comes after a pause, and the outcomes stay together.
+    expect(writes.map((write) => write.items)).toEqual([items])
+    await platform.advance('1m')
+    state.answer = migrated
+    await platform.advance('1m')
+    expect((await replies).map((reply) => reply?.state)).toEqual(['done', 'done'])
+    expect(writes.flatMap((write) => write.items).every((item) => items.includes(item))).toBe(true)
+  })
+
   test('of one event loop turn share a write, and so do those that arrive during it', async () => {
     const { platform, finisher, state, ids } = bench()
     const first = Promise.withResolvers<void>()
