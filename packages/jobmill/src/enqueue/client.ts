@@ -163,7 +163,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
 
   /** Reports a kind that looks like a typo, because no worker would ever run such a job. */
   function warnOfTypo(target: Target): void {
-    if (typeof target !== 'string' || checkedKinds.has(target)) return
+    if (typeof target !== 'string' || checkedKinds.has(target) || checkedKinds.size >= MOST_CHECKED) return
     checkedKinds.add(target)
     const near = tools.definition(target) === undefined ? nearest(target, tools.kinds) : undefined
     if (near !== undefined) emit('kind-unknown', { kind: target, near })

@@ -361,6 +361,15 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     })
   })
 
+  test('D low a process that generates kinds keeps 1,000 of them in memory, and none is reported as a typo', async () => {
+    const mill = await create({ jobs: [quick], start: false })
+    const kinds = Array.from({ length: 1_000 }, (_, n) => `generated.${n}`)
+    await Promise.all(kinds.map((kind) => mill.enqueue(kind, null)))
+    await mill.enqueue('qiuck', null)
+    await mill.platform.settled()
+    expect(mill.eventCounts.emitted['kind-unknown']).toBeUndefined()
+  })
+
   test('an enqueue to a misspelled queue emits one warning with the nearest queue', async () => {
     const mill = await create({
       jobs: [quick],
