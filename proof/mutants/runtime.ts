@@ -81,4 +81,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: 'last = null',
     test: { file: `${TESTS}/http/cache.test.ts`, name: 'D low a slow read that fails' },
   },
+  {
+    name: 'http: the server of a mill that was never started stays open after its stop',
+    file: 'runtime/lifecycle.ts',
+    find: 'closing.abort(millStopped())',
+    replace: 'if (engine !== null) closing.abort(millStopped())',
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'D low serve closes its server' },
+  },
 ]

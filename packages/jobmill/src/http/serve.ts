@@ -6,6 +6,7 @@ import { JobmillError, quote } from '../job/errors.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { logWarning } from '../runtime/mill-logger.ts'
+import { stopSignalOf } from '../runtime/stop-signal.ts'
 import { handlerFor, type HttpApi } from './api.ts'
 import { checkBasePath } from './base-path.ts'
 import { adminForEveryone, type Identity, identityOf } from './access/identity.ts'
@@ -27,7 +28,7 @@ export interface Served {
   readonly hasPage: boolean
   /** Warnings for the operator, such as missing authentication. Also written to the log of the mill. */
   readonly warnings: readonly string[]
-  /** Stops accepting requests and ends all event streams. The stop of a started mill does the same. */
+  /** Stops accepting requests and ends all event streams. The stop of the mill does the same. */
   readonly close: () => Promise<void>
 }
 
@@ -35,6 +36,8 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   checkHttpOptions(options, ['port', 'bind'])
   const { port = 8787, bind = '127.0.0.1', ...rest } = options
   checkAddress(port, bind)
+  const stopped = stopSignalOf(mill)
+  stopped?.throwIfAborted()
   const { api, warnings } = openTo(mill, bind, rest)
   const { url: origin, close } = await listenOn({
     port,
@@ -47,14 +50,18 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   })
   const url = `${origin}${checkBasePath(rest.basePath ?? '')}`
   // A server of a stopped mill would only keep the process alive.
-  const forget = mill.on('mill-stopped', () => void close())
+  const stop = (): void => void close()
+  stopped?.addEventListener('abort', stop, { once: true })
+  // The mill was stopped while the server began to listen.
+  if (stopped?.aborted === true) await close()
+  stopped?.throwIfAborted()
   for (const warning of warnings) logWarning(mill, warning, { url })
   return {
     url,
     hasPage: api.hasPage,
     warnings,
     close() {
-      forget()
+      stopped?.removeEventListener('abort', stop)
       return close()
     },
   }

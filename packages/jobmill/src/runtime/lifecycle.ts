@@ -12,6 +12,7 @@ import type { StopReport } from '../work/stop-in-stages.ts'
 import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
 import type { Resolved } from './options.ts'
+import { millStopped } from './stop-signal.ts'
 
 export interface LifecycleOptions {
   readonly store: Store
@@ -51,6 +52,8 @@ export interface Lifecycle {
   readonly open: () => Promise<void> | undefined
   readonly start: () => Promise<void>
   readonly stop: (options?: StopOptions) => Promise<StopReport>
+  /** Fires when the mill accepts no more calls. */
+  readonly stopped: AbortSignal
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
   readonly engine: Engine | null
@@ -72,8 +75,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   const { platform } = options
   let engine: Engine | null = null
   let isOpen = false
-  // Until this is set, running jobs and other callers can still enqueue.
-  let isClosing = false
+  // Until this fires, running jobs and other callers can still enqueue.
+  const closing = new AbortController()
   /** Whether a caller other than the start has used the store. */
   let isUsed = false
   let opening: Promise<void> | null = null
@@ -87,14 +90,14 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   }
 
   function openOnce(): Promise<void> | undefined {
-    if (isClosing) throw stopped()
+    if (closing.signal.aborted) throw millStopped()
     if (isOpen) return undefined
     opening ??= openStore().then(
       async () => {
         // The stop did not wait for this open: the database answered after the grace period.
-        if (isClosing) {
+        if (closing.signal.aborted) {
           await letGo()
-          throw stopped()
+          throw millStopped()
         }
         isOpen = true
       },
@@ -124,8 +127,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     if (others > 0) return
     // The store aborts a hanging statement after a while. A stop does not wait for that.
     const close = store.close()
-    const closing = limits?.lastly('the store', close) ?? within(platform, LAST_MS, 'the store', close)
-    await closing.catch((error: unknown) => emit('store-failing', { part: 'close', error }))
+    const closed = limits?.lastly('the store', close) ?? within(platform, LAST_MS, 'the store', close)
+    await closed.catch((error: unknown) => emit('store-failing', { part: 'close', error }))
   }
 
   async function begin(): Promise<void> {
@@ -136,7 +139,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       await openOnce()
       await Promise.all(services.map((service) => service.start()))
       await next.start()
-      if (isClosing) throw stopped()
+      if (closing.signal.aborted) throw millStopped()
       engine = next
       observer.start()
       make.differ()
@@ -152,7 +155,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       noGrace.end()
       await Promise.allSettled(services.map((service) => service.stop()))
       // Other callers that enqueue still need the store.
-      if (!isUsed || isClosing) await close(noGrace)
+      if (!isUsed || closing.signal.aborted) await close(noGrace)
       throw error
     }
   }
@@ -175,9 +178,9 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     await Promise.allSettled(services.map((service) => service.stop()))
     await beforeClose?.().catch((error: unknown) => emit('store-failing', { part: 'stop', error }))
-    isClosing = true
-    results.stop(stopped())
-    make.limits.stop(stopped())
+    closing.abort(millStopped())
+    results.stop(millStopped())
+    make.limits.stop(millStopped())
     const report = { ...ended, tookMs: platform.monotonic() - beganAt }
     if (engine !== null) emit('mill-stopped', report)
     if (isOpen)
@@ -191,6 +194,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   return {
     open,
+    stopped: closing.signal,
     get engine() {
       return engine
     },
@@ -204,7 +208,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       return stopping !== null
     },
     start() {
-      if (stopping !== null) return Promise.reject(stopped())
+      if (stopping !== null) return Promise.reject(millStopped())
       starting ??= begin().catch((error: unknown) => {
         starting = null
         throw error
@@ -212,7 +216,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       return starting
     },
     async started(what) {
-      if (stopping !== null) throw stopped()
+      if (stopping !== null) throw millStopped()
       if (starting === null)
         throw new JobmillError('MILL_NOT_STARTED', `${what} needs a started mill`, {
           fix: 'Call start() first',
@@ -249,12 +253,6 @@ function refusedInside(): Promise<never> {
   )
   refused.catch(() => {})
   return refused
-}
-
-function stopped(): JobmillError {
-  return new JobmillError('MILL_STOPPED', 'this mill was stopped', {
-    fix: 'Create a new mill with jobmill(), or stop this one after its last use',
-  })
 }
 
 function nothingToServe(): JobmillError {

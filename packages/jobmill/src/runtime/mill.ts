@@ -37,6 +37,7 @@ import { prometheus } from './prometheus.ts'
 import { type QueueOptions, queueSettings } from './queue-options.ts'
 import { type Readiness, readiness } from './readiness.ts'
 import { type Schedules, schedulesApi } from './schedules.ts'
+import { keepStopSignal } from './stop-signal.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { databaseResources, type ResourceReads, resources } from './resources.ts'
 import { type System, system } from './system.ts'
@@ -337,5 +338,6 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     }
   }
   keepLogger(mill, options.logger)
+  keepStopSignal(mill, lifecycle.stopped)
   return mill
 }

@@ -261,8 +261,25 @@ describe('S2 local mode', () => {
     const { url, close } = await serve(mill, { port: 0 })
     await fetch(`${url}/healthz`)
     await mill.stop()
+    await expect(connected(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
     await close()
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
+  test('D low serve closes its server when a mill stops that was never started, and refuses a stopped mill', async () => {
+    const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+    const { url, close } = await serve(mill, { port: 0 })
+    expect((await fetch(`${url}/api/overview`)).status).toBe(200)
+    await mill.stop()
+    await expect(connected(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await close()
+    expect(await rejection(() => serve(mill, { port: 0 }))).toMatchObject({ code: 'MILL_STOPPED' })
+  })
+
+  test('D low serve of a mill that stops before the server listens is refused', async () => {
+    const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+    const serving = rejection(() => serve(mill, { port: 0 }))
+    await mill.stop()
+    expect(await serving).toMatchObject({ code: 'MILL_STOPPED' })
   })
 
   test('S2 serve logs its warning once, to the log of the mill', async () => {
