@@ -129,4 +129,11 @@ export const OUTCOMES: readonly TestedMutant[] = [
     replace: "!error.retryable && !error.code.startsWith('STORE_')",
     test: { file: `${TESTS}/work/finisher.test.ts`, name: 'D low wait for the migration' },
   },
+  {
+    name: 'an outcome is reported in its full form although a smaller one was written',
+    file: 'work/finish-alone.ts',
+    find: 'if (isUnknownOutcome(error)) one.isUnknown = true',
+    replace: 'void isUnknownOutcome(error)',
+    test: { file: ALONE, name: 'D low is reported as it was written' },
+  },
 ]

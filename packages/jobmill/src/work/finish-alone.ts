@@ -3,7 +3,7 @@
  * rehearses a smaller one in random order. The smaller one is written only if the database kept accepting it
  * while it refused every try of the full form. An error that does not depend on the data would hit both.
  */
-import { isRefusal } from '../job/errors.ts'
+import { isJobmillError, isRefusal } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Finish, Finished } from '../store/finish.ts'
@@ -63,6 +63,11 @@ interface Suspect {
   candidates: Iterator<Candidate, void>
   /** Undefined before the first refusal, and if there is no smaller form. */
   trial: Trial | undefined
+  /**
+   * The reply to a write of the smaller form was lost. Only the same form may be tried next: the reply to
+   * another one would not show which of them is stored.
+   */
+  isUnknown: boolean
 }
 
 export function finishAlone(options: AloneOptions): Alone {
@@ -100,6 +105,7 @@ export function finishAlone(options: AloneOptions): Alone {
    */
   async function isWritten(one: Suspect): Promise<boolean> {
     const { waiting, trial } = one
+    if (trial !== undefined && one.isUnknown) return isSmallerWritten(one, trial)
     if (trial !== undefined && platform.random() >= shareOfFull(trial)) {
       await rehearsal(one, trial)
       return false
@@ -131,13 +137,16 @@ export function finishAlone(options: AloneOptions): Alone {
 
   async function isSmallerWritten(one: Suspect, trial: Trial): Promise<boolean> {
     const error = await attempt([{ ...one.waiting, item: trial.form }])
-    if (error !== undefined) refused(one, trial, error)
-    return error === undefined
+    if (error === undefined) return true
+    if (isUnknownOutcome(error)) one.isUnknown = true
+    refused(one, trial, error)
+    return false
   }
 
   function refused(one: Suspect, trial: Trial, error: unknown): void {
     if (!isRefusal(error)) return
     isAnswering = true
+    one.isUnknown = false
     trial.refused += 1
     if (trial.refused >= PROOF) startNext(one)
   }
@@ -161,7 +170,13 @@ export function finishAlone(options: AloneOptions): Alone {
 
   return {
     add(waiting) {
-      quarantine.add({ waiting, error: undefined, candidates: [].values(), trial: undefined })
+      quarantine.add({
+        waiting,
+        error: undefined,
+        candidates: [].values(),
+        trial: undefined,
+        isUnknown: false,
+      })
       if (quarantine.size === 1) running = run()
     },
     get isIdle() {
@@ -186,6 +201,10 @@ function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
  */
 function shareOfFull({ accepted, controls }: Trial): number {
   return controls.length > 0 || accepted[0] === 0 ? 1 / 2 : 2 / 3
+}
+
+function isUnknownOutcome(error: unknown): boolean {
+  return isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
 }
 
 function isProven({ accepted, fullRefused }: Trial): boolean {

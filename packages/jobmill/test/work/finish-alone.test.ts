@@ -36,7 +36,7 @@ const refused = (): JobmillError => new JobmillError('DATA_REFUSED', 'is refused
 const odd = (): Error => new Error('what is this?')
 
 /** The error with which the database refuses an item. */
-type Database = (item: Finish) => Error | undefined
+type Database = (item: Finish, isRehearsal: boolean) => Error | undefined
 
 /** A finisher on a database that treats a rehearsal like a write. */
 function bench(database: Database, seed = 1) {
@@ -49,7 +49,7 @@ function bench(database: Database, seed = 1) {
   const finisher = createFinisher({
     finish: async (items, how) => {
       const isRehearsal = how?.rehearse === true
-      const error = items.map((item) => state.database(item)).find((one) => one !== undefined)
+      const error = items.map((item) => state.database(item, isRehearsal)).find((one) => one !== undefined)
       tries.push(...items.map((item) => ({ item, isRehearsal, isAccepted: error === undefined })))
       if (error !== undefined) throw error
       return items.map(state.reply)
@@ -263,6 +263,30 @@ describe('an outcome whose data the database refuses', () => {
         ({ item, isRehearsal }) => item.followUps !== undefined && item !== bad && !isRehearsal,
       ),
     ).toEqual([])
+  })
+
+  test.each([
+    [
+      'a completion that became a failure',
+      withFollowUp('bad'),
+      ({ followUps }: Finish) => followUps?.[0]?.payload === '"bad"',
+    ],
+    ['a completion without its result', anItem(), (item: Finish) => resultOf(item) !== null],
+  ])('D low is reported as it was written if the reply is lost: %s', async (_what, bad, isBad) => {
+    let stored: Finish | undefined
+    const at = bench((item, isRehearsal) => {
+      // Once the job is finished, a finish changes nothing and is not refused.
+      if (stored !== undefined) return undefined
+      if (isBad(item)) return refused()
+      if (isRehearsal) return undefined
+      stored = item
+      return new JobmillError('OUTCOME_UNKNOWN', 'the reply was lost')
+    })
+    at.state.reply = (item) => ({ ...accepted(stored ?? item), ...(stored !== undefined && { again: true }) })
+    at.put(bad)
+    await at.platform.advance('5m')
+    expect(stored).toBeDefined()
+    expect(at.written.get(bad.id)).toEqual(stored)
   })
 
   test('D1 is not asked to fail unless smaller forms are refused too', async () => {
