@@ -88,4 +88,11 @@ export const RUNTIME: readonly TestedMutant[] = [
     replace: 'if (engine !== null) closing.abort(millStopped())',
     test: { file: `${TESTS}/http/local.test.ts`, name: 'D low serve closes its server' },
   },
+  {
+    name: 'large follow-ups are one statement',
+    file: 'store-postgres/finish.ts',
+    find: 'const slices = slicesOf(jobs)',
+    replace: 'const slices = slicesOf([]).map(() => jobs)',
+    test: { file: `${TESTS}/postgres/statements.test.ts`, name: 'D7 P10 large follow-ups' },
+  },
 ]

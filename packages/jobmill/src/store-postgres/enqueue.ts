@@ -59,7 +59,7 @@ export async function enqueue(
     const query = txQuery(options.tx)
     const [replies, counts] = await inUserTransaction(context, query, async (there) => {
       const counted = readyCounts()
-      return [await enqueueWith(there, query, jobs, true, counted), counted] as const
+      return [await enqueueInSlices(there, query, slicesOf(jobs), counted), counted] as const
     })
     notifyAfterCommit(context, counts)
     return replies
@@ -104,14 +104,28 @@ async function enqueueCommitted(
   })
 }
 
-/** One transaction; the event loop runs while the server processes a slice. */
-function inSlices(context: Context, slices: readonly (readonly NewJob[])[]): Promise<Committed> {
+function inSlices(context: Context, slices: Slices): Promise<Committed> {
   return context.connection.transaction(async (query) => {
     const counts = readyCounts()
-    const replies: Enqueued[] = []
-    for (const slice of slices) replies.push(...(await enqueueWith(context, query, slice, true, counts)))
-    return [replies, counts]
+    return [await enqueueInSlices(context, query, slices, counts), counts]
   })
+}
+
+type Slices = ReturnType<typeof slicesOf>
+
+/**
+ * For a `query` of one transaction. The event loop and other transactions run while the server processes a
+ * slice.
+ */
+export async function enqueueInSlices(
+  context: Context,
+  query: Query,
+  slices: Slices,
+  counts: ReadyCounts,
+): Promise<Enqueued[]> {
+  const replies: Enqueued[] = []
+  for (const slice of slices) replies.push(...(await enqueueWith(context, query, slice, true, counts)))
+  return replies
 }
 
 /** A single statement commits on its own; several need a transaction. */

@@ -6,10 +6,11 @@ import { type JobState, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { inRounds } from '../store/rounds.ts'
+import { slicesOf } from '../store/slices.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { coolQueues } from './cool-down.ts'
-import { enqueueWith, inUserTransaction } from './enqueue.ts'
+import { enqueueInSlices, inUserTransaction } from './enqueue.ts'
 import { areAlike, type Done, finishDone, forgets, isCommonFinish } from './finish-done.ts'
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
@@ -198,7 +199,8 @@ async function followUp(
 ): Promise<Enqueued[]> {
   const jobs = item.followUps ?? []
   if (jobs.length === 0) return []
-  const write = (there: Context): Promise<Enqueued[]> => enqueueWith(there, query, jobs, true, counts)
+  const slices = slicesOf(jobs)
+  const write = (there: Context): Promise<Enqueued[]> => enqueueInSlices(there, query, slices, counts)
   return context.isUserTransaction === true ? inUserTransaction(context, query, write) : write(context)
 }
 

@@ -5,6 +5,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
+import type { NewJob } from '../../src/job/new-job.ts'
 import type { LimitSettings } from '../../src/job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { postgres } from '../../src/postgres.ts'
@@ -27,6 +28,8 @@ const me = anInstance({ leaseMs: 3_600_000 })
 const RATE: LimitSettings = { type: 'rate', amount: 1_000, perMs: 1_000, burst: 100 }
 /** The first word of each statement. */
 const sent: string[] = []
+/** The size of the values of each statement. */
+const sizes: number[] = []
 /** The last of them. */
 let last: pg.QueryConfig = { text: '' }
 const idle = aHeartbeat(me.id, {
@@ -52,7 +55,9 @@ beforeAll(async () => {
   await store.claim(claimOf('free', 'rate', 'permits'))
   await store.renew(idle)
   pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]): unknown {
-    const [config] = args as [Partial<pg.QueryConfig>]
+    const [config, values] = args as [Partial<pg.QueryConfig>, unknown]
+    // A transaction of the user is sent with separate values.
+    sizes.push(JSON.stringify(config.values ?? values ?? []).length)
     const { text = '' } = config
     const [word = ''] = text.trim().split(/\s/)
     // Each handle reads the server settings once.
@@ -67,7 +72,7 @@ afterAll(async () => {
   pg.Client.prototype.query = original
   await store.close()
 })
-beforeEach(() => void (sent.length = 0))
+beforeEach(() => void (sent.length = sizes.length = 0))
 
 function claimOf(...queues: string[]): ReturnType<typeof aClaim> {
   return aClaim(me.id, { queues: queues.map((queue) => ({ queue, room: 10 })) })
@@ -81,6 +86,37 @@ describe('postgres: statements', () => {
     await store.renew(idle)
     expect(sent).toEqual(['SELECT'])
   })
+
+  test.each(['on its own', 'in a transaction of the user'])(
+    'D7 P10 large follow-ups and jobs are written 1 MiB at a time, in one transaction: %s',
+    async (how) => {
+      const [first] = await store.enqueue([aJob({ queue: 'free' })])
+      const [lease] = await store.claim(claimOf('free'))
+      expect(lease?.id).toBe(first?.id)
+      // 6 MiB. The text is not quoted twice, so a size is the number of characters and a little more.
+      const large = (): NewJob[] =>
+        someJobs(Array.from({ length: 24 }, () => ({ queue: 'large', payload: 'x'.repeat(256 * 1_024) })))
+      const done = {
+        id: lease?.id ?? '',
+        token: lease?.token ?? 0,
+        outcome: 'returned',
+        transition: { to: 'done', result: null },
+        followUps: large(),
+      } as const
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      onTestFinished(() => client.end())
+      sent.length = sizes.length = 0
+      await client.query('BEGIN')
+      const tx = how === 'on its own' ? {} : { tx: client }
+      const [reply] = await store.finish([done], tx as { tx?: never })
+      const more = await store.enqueue(large(), tx as { tx?: never })
+      await client.query('COMMIT')
+      expect([reply?.followUps, more].map((replies) => replies?.length)).toEqual([24, 24])
+      expect(sizes.filter((size) => size > 256 * 1_024)).toHaveLength(12)
+      expect(Math.max(...sizes)).toBeLessThan(1.1 * 1_024 * 1_024)
+    },
+  )
 
   test('P15 a handle that first sees a limited queue reads its limit once more, and from then on with the rest', async () => {
     const other = postgres(url, { schema, notifier: false })
