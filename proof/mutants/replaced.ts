@@ -115,4 +115,12 @@ export const REPLACED: readonly TestedMutant[] = [
     replace: '',
     test: { file: `${TESTS}/admin/emptied.test.ts`, name: 'D3 P1 job: the doctor reports' },
   },
+  {
+    name: 'uploads: tables that are created again get another id of the inbox',
+    package: 'uploads',
+    file: 'inbox/identity.ts',
+    find: '.values({ n: 1, id })',
+    replace: '.values({ n: 1, id: newId() })',
+    test: { file: 'packages/uploads/test/owner.test.ts', name: 'D3 belongs to the same inbox' },
+  },
 ]

@@ -1,5 +1,5 @@
 /** `jobmill-tables`: application tables in the same database as the jobs. */
-export { type Database, openTables, type TableOptions, type Tables } from './tables.ts'
+export { type Database, type Fill, openTables, type TableOptions, type Tables } from './tables.ts'
 export type { Step, StepTools } from './migrate.ts'
 export { checkPlace } from './check-place.ts'
 export { peek, type Peek } from './peek.ts'

@@ -22,6 +22,8 @@ export interface Migration extends StepTools {
   /** The PostgreSQL schema; null on SQLite. */
   readonly schema: string | null
   readonly steps: readonly Step[]
+  /** Runs after the steps, in their transaction, each time. */
+  readonly fill: (db: Transaction<never>) => Promise<unknown>
 }
 
 /** An arbitrary number that must be the same in every process. */
@@ -29,7 +31,7 @@ const LOCK = 7_318_220_915
 
 export async function migrate(
   db: Kysely<never>,
-  { app, schema, type, table, steps }: Migration,
+  { app, schema, type, table, steps, fill }: Migration,
 ): Promise<void> {
   const done = table(`${app}_migration`)
   await db.transaction().execute(async (trx) => {
@@ -45,5 +47,6 @@ export async function migrate(
       await step(trx, { type, table })
       await sql`INSERT INTO ${done} (n) VALUES (${at + 1})`.execute(trx)
     }
+    await fill(trx)
   })
 }

@@ -30,6 +30,12 @@ export interface TableOptions {
   readonly onError?: (error: Error) => void
 }
 
+/**
+ * Writes rows that the tables must always have, if they are missing. Runs at the end of each migration: at
+ * open, and when the tables are created again because the schema was dropped or the file replaced.
+ */
+export type Fill<T> = (db: Transaction<T>) => Promise<unknown>
+
 export interface Tables<T> extends StepTools {
   readonly db: Kysely<T>
   /** Milliseconds since the epoch by the database clock, for use inside statements. */
@@ -42,7 +48,7 @@ export interface Tables<T> extends StepTools {
    */
   readonly within: (tx: unknown, whole?: ReadonlySet<string>) => Kysely<T>
   /** Migrates the tables. Call it at the start of every process. */
-  readonly open: () => Promise<void>
+  readonly open: (fill?: Fill<T>) => Promise<void>
   /** Waits for statements in flight, on PostgreSQL at most this long (default 5 s). Then they fail. */
   readonly close: (withinMs?: number) => Promise<void>
 }
@@ -59,6 +65,7 @@ const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
 const CLOSE_MS = 5_000
 const INT8 = 20
+const noRows = async (): Promise<void> => {}
 
 export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
   const place = placeOf(address)
@@ -78,12 +85,12 @@ async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<
   const { app, steps } = options
   const { sharedFile, sqliteTxError } = await import('jobmill/sqlite')
   const file = await sharedFile(path, { table: `${app}_migration` })
-  let isOpen = false
+  let fill: Fill<never> | null = null
   let migrated: unknown = null
   // Again for each new handle: the file may have been replaced by a backup from before a step.
   const dialect = sqliteDialect(file, async (handle, inTurn) => {
-    if (!isOpen || migrated === handle) return
-    await migrate(inTurn, { app, schema: null, type: 'sqlite', table, steps })
+    if (fill === null || migrated === handle) return
+    await migrate(inTurn, { app, schema: null, type: 'sqlite', table, steps, fill })
     migrated = handle
   })
   const db = new Kysely<T>({ dialect })
@@ -94,8 +101,8 @@ async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<
     databaseNow: sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
     txOf: () => file.use(),
     within: (tx) => withinSqlite<T>(tx, file, sqliteTxError),
-    async open() {
-      isOpen = true
+    async open(rows = noRows) {
+      fill = rows as unknown as Fill<never>
       await db.connection().execute(async () => {})
     },
     cut: () => {},
@@ -136,8 +143,9 @@ async function onPostgres<T>(
   const dialectOf = (missing?: MissingTables): PostgresDialect =>
     new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf, missing) })
   const migrating = new Kysely<never>({ dialect: dialectOf() }).withSchema(own)
+  let fill: Fill<never> = noRows
   const migrateAll = (): Promise<void> =>
-    migrate(migrating, { app, schema: own, type: 'postgres', table: tableOf, steps })
+    migrate(migrating, { app, schema: own, type: 'postgres', table: tableOf, steps, fill })
   const db = new Kysely<T>({ dialect: dialectOf(missingTables(migrateAll, errorOf)) }).withSchema(own)
   return tablesOf(db, {
     ...options,
@@ -147,7 +155,8 @@ async function onPostgres<T>(
     // call is evaluated for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
     within: (tx, whole) => withinPostgres<T>(postgresTxQuery(tx as Tx), whole).withSchema(own),
-    async open() {
+    async open(rows = noRows) {
+      fill = rows as unknown as Fill<never>
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)
       })
@@ -173,7 +182,7 @@ interface Made<T> extends TableOptions, StepTools {
   readonly txOf: (trx: Transaction<T>) => unknown
   readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
   /** Rejects with a readable reason if the database is unreachable or unsuitable. */
-  readonly open: () => Promise<void>
+  readonly open: (fill?: Fill<T>) => Promise<void>
   /** Closes the connections in use too. Their statements fail. */
   readonly cut: () => void
   /** Kysely closes only a driver that it has used. */

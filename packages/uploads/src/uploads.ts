@@ -5,7 +5,7 @@ import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countForeignRequests, countSwept, registerPendingGauges } from './inbox/metrics.ts'
 import { lastSeqs } from './inbox/feed.ts'
-import { identityOf } from './inbox/identity.ts'
+import { openTablesWithId } from './inbox/identity.ts'
 import { foreign, type ForeignTarget } from './inbox/foreign.ts'
 import { inCode, type InCode } from './inbox/in-code.ts'
 import type { Inside } from './inbox/inside.ts'
@@ -105,8 +105,7 @@ export function uploads(options: UploadsOptions): Inbox {
       registerPendingGauges(mill, inside, options.metricsByMailbox ?? false)
     }
     await inside.room.makeWay()
-    await tables.open()
-    await blobs.open(await identityOf(inside))
+    await blobs.open(await openTablesWithId(inside))
     await inside.room.keep()
   }
   let started: Promise<void> | null = null

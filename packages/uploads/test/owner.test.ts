@@ -1,9 +1,10 @@
 /** A blob folder belongs to the inbox of one database. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import Database from 'better-sqlite3'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
-import { afterEach, describe, expect } from 'vitest'
+import { afterEach, describe, expect, vi } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import { addressOf, dropTables, STORES } from './support/inboxes.ts'
@@ -46,6 +47,25 @@ describe.each(STORES)('a folder of blobs on %s', (store) => {
     expect(ownerOf(folder)).toBe(`${id}\n`)
     expect(readdirSync(folder).filter((name) => name !== '.reserve')).toEqual([MARKER])
   })
+
+  test.runIf(true)(
+    'D3 belongs to the same inbox after its tables were lost and created again, also for the next start',
+    async () => {
+      const { address, folder } = place()
+      const { id, sweep } = await startOn(address, folder)
+      if (store === 'postgres') await dropTables(address)
+      else {
+        const empty = freshFile()
+        // Like a backup from before the first migration.
+        new Database(empty).exec('CREATE TABLE uploads_migration (n integer PRIMARY KEY)').close()
+        renameSync(empty, address)
+      }
+      await vi.waitFor(sweep, { timeout: 20_000, interval: 100 })
+      expect(await startOn(address, folder)).toMatchObject({ id })
+      expect(ownerOf(folder)).toBe(`${id}\n`)
+    },
+    30_000,
+  )
 
   test('is refused to another database with the field and the fix, and stays unchanged', async () => {
     const { address, folder } = place()
