@@ -73,7 +73,7 @@ export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[]
   readonly stuckAfter?: Duration
   /** A job that was running during this many crashes is dead (default 3). */
   readonly crashesUntilDead?: number
-  /** The largest payload, as JSON (default 1 MiB). */
+  /** The largest payload, as JSON (default 1 MiB). A result has a limit of its own, 1 MiB. */
   readonly payloadLimitBytes?: number
   /**
    * Where log lines go: a level (default `warn`, on standard error), `silent`, or your logger: console, pino,
