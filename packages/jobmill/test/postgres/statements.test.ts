@@ -78,6 +78,11 @@ function claimOf(...queues: string[]): ReturnType<typeof aClaim> {
   return aClaim(me.id, { queues: queues.map((queue) => ({ queue, room: 10 })) })
 }
 
+/** 6 MiB. The characters are not escaped, so a size is their number and a little more. */
+function large(): NewJob[] {
+  return someJobs(Array.from({ length: 24 }, () => ({ queue: 'large', payload: 'x'.repeat(256 * 1_024) })))
+}
+
 /** BEGIN and COMMIT are round trips too. */
 const inTransaction = (...statements: string[]): string[] => ['BEGIN', ...statements, 'COMMIT']
 
@@ -93,9 +98,6 @@ describe('postgres: statements', () => {
       const [first] = await store.enqueue([aJob({ queue: 'free' })])
       const [lease] = await store.claim(claimOf('free'))
       expect(lease?.id).toBe(first?.id)
-      // 6 MiB. The text is not quoted twice, so a size is the number of characters and a little more.
-      const large = (): NewJob[] =>
-        someJobs(Array.from({ length: 24 }, () => ({ queue: 'large', payload: 'x'.repeat(256 * 1_024) })))
       const done = {
         id: lease?.id ?? '',
         token: lease?.token ?? 0,
@@ -109,8 +111,8 @@ describe('postgres: statements', () => {
       sent.length = sizes.length = 0
       await client.query('BEGIN')
       const tx = how === 'on its own' ? {} : { tx: client }
-      const [reply] = await store.finish([done], tx as { tx?: never })
-      const more = await store.enqueue(large(), tx as { tx?: never })
+      const [reply] = await store.finish([done], tx)
+      const more = await store.enqueue(large(), tx)
       await client.query('COMMIT')
       expect([reply?.followUps, more].map((replies) => replies?.length)).toEqual([24, 24])
       expect(sizes.filter((size) => size > 256 * 1_024)).toHaveLength(12)
