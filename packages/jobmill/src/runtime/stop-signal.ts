@@ -1,4 +1,4 @@
-/** The signal that a mill was stopped, for parts that are given only the mill. It is not part of the public API. */
+/** Signals the stop of a mill to parts that are given only the mill. It is not part of the public API. */
 import { JobmillError } from '../job/errors.ts'
 
 /** A property instead of a WeakMap, because objects that wrap a mill inherit or copy it. */
