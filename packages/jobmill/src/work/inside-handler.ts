@@ -15,6 +15,9 @@ function frameOf(instance: string): string {
   return `runAttempt of mill ${number}`
 }
 
+/** The line of a stack trace that names the caller of the handler, with the line break before it. */
+export const FIRST_OWN_FRAME = /\n\s+at (?:async )?(?:Object\.)?runAttempt of mill \d+ /
+
 /** Gives a function the name that `isInsideHandler` looks for. */
 export function asHandlerOf<F extends (...args: never[]) => unknown>(instance: string, run: F): F {
   return Object.defineProperty(run, 'name', { value: frameOf(instance) })

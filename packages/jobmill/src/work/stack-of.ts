@@ -1,7 +1,11 @@
-/** The stack of the error a handler threw, including the stacks of its causes. */
+/**
+ * The stack of the error a handler threw, including the stacks of its causes. The frames of Jobmill that
+ * called the handler are left out: they are the same for every error.
+ */
 import type { Ended } from '../job/decide.ts'
 import { isJobmillError } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
+import { FIRST_OWN_FRAME } from './inside-handler.ts'
 
 const MOST_CAUSES = 5
 const LONGEST_CHARS = 16_384
@@ -13,13 +17,20 @@ export function stackOf(ended: Ended): string | undefined {
     const stacks: string[] = []
     for (let error = thrown; error instanceof Error && stacks.length < MOST_CAUSES; error = error.cause) {
       if (isJobmillError(error) || typeof error.stack !== 'string') break
-      stacks.push(error.stack)
+      stacks.push(callerRemoved(error.stack))
     }
     return stacks.length === 0 ? undefined : storableText(stacks.join('\ncaused by: '), LONGEST_CHARS)
   } catch {
     // The thrown value can be anything, and reading it may throw.
     return undefined
   }
+}
+
+/** Unchanged if no frame of the application would be left. */
+function callerRemoved(stack: string): string {
+  const at = stack.search(FIRST_OWN_FRAME)
+  const own = at === -1 ? stack : stack.slice(0, at)
+  return /^\s+at /m.test(own) ? own : stack
 }
 
 function thrownBy(ended: Ended): unknown {

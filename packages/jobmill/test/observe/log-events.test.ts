@@ -424,3 +424,42 @@ test('N3 the text log has the lines of handlers and, below the error, its stack'
     written.mockRestore()
   }
 })
+
+test('N3 the stack of a failed attempt ends with the code of the application, in the log and in the history', async () => {
+  const logged: unknown[] = []
+  const deep = async (): Promise<never> => {
+    await Promise.resolve()
+    throw new Error('deep', { cause: new Error('cause') })
+  }
+  const jobs = [
+    defineJob({
+      kind: 'sync',
+      maxAttempts: 1,
+      run() {
+        throw new Error('at once')
+      },
+    }),
+    defineJob({ kind: 'async', maxAttempts: 1, run: async () => await deep() }),
+  ]
+  const mill = jobmill({
+    store: sqlite(':memory:'),
+    jobs,
+    log: (_level, _message, { stack }: { stack?: unknown }) =>
+      void (stack !== undefined && logged.push(stack)),
+  })
+  onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+  await mill.start()
+  const stored: unknown[] = []
+  for (const job of jobs) {
+    const handle = await mill.enqueue(job, null)
+    await handle.result().catch(() => {})
+    const [attempt] = await mill.history(handle.id)
+    stored.push(attempt?.log.at(-1)?.fields?.['stack'])
+  }
+  await mill.stop()
+  expect(logged).toEqual(stored)
+  // Node adds frames of its own between those of async functions.
+  const frames = stored.map((stack) => String(stack).match(/^ {4}at (?!.*\(node:).*$/gm) ?? [])
+  expect(frames.map((own) => own.length)).toEqual([1, 4])
+  for (const frame of frames.flat()) expect(frame).toContain('log-events.test.ts')
+})
