@@ -33,6 +33,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
     'Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d',
   ],
   ['Pass at most 3650d; an instant is not a duration', 'Use at most 3650d'],
+  ['Pass your own key as dedupeKey', 'Pass your own key as --dedupe-key'],
   ['cannot be combined with runAt', 'cannot be combined with --run-at'],
   ['Pass delay or runAt, not both', 'Pass --delay or --run-at, not both'],
   ['longer than backoff.max', 'longer than --backoff-max'],

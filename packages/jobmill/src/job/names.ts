@@ -81,8 +81,9 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const UUID_FIX = 'Pass 32 hex digits as 8-4-4-4-12'
-/** For an id that the caller may leave out. */
-export const NEW_ID_FIX = `${UUID_FIX}, or omit it to generate one`
+/** For the id of a new job. A caller that passes a name wants a dedupe key. */
+export const NEW_ID_FIX =
+  'Pass your own key as dedupeKey instead. An id has 32 hex digits as 8-4-4-4-12; omit it to generate one'
 
 /** Ids are compared as text, so they are normalized to lower case. */
 export function checkId(value: unknown, field: string, fix = UUID_FIX): string {

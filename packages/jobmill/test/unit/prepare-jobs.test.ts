@@ -126,6 +126,12 @@ test('each job without an id gets a new one, in order', () => {
   ])
 })
 
+test('an id that is a key of the application is refused with the option for such keys', () => {
+  expect(() => prepare([{ ...REQUEST, id: 'invoice-1' }])).toThrow(
+    /id: must be a UUID \(got "invoice-1"\)\. Pass your own key as dedupeKey instead\. /,
+  )
+})
+
 describe('refused with the code, the field, the value, the fix and the index', () => {
   const tooManyTags = Array.from({ length: BOUNDS.tags + 1 }, (_, at) => `t${at}`)
   test.each<[object, string, string]>([
