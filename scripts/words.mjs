@@ -51,6 +51,7 @@ export const AVOIDED = [
   [/\bcooldowns?\b/i, 'cool-down'],
   [/\bliving (?:instance|process|worker)/i, 'live'],
   [/\bdatabase address\b/i, 'database URL'],
+  [/\bctrl-[a-z]\b/i, 'Ctrl+C'],
 ]
 
 /**

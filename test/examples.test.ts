@@ -281,7 +281,7 @@ test(
     const ended = once(child, 'exit')
     let output = ''
     child.stdout.on('data', (data) => (output += String(data)))
-    await expect.poll(() => output).toContain('Ctrl-C')
+    await expect.poll(() => output).toContain('Ctrl+C')
     const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(output) ?? []
     const enqueued = await fetch(`${url}/api/jobs`, {
       method: 'POST',

@@ -29,7 +29,7 @@ export interface Guardian {
 
 /** `pidFile` is read only at the end, so a server can restart under guard. */
 export function guard(folder: string, pidFile: string): Guardian {
-  // Detached, because Ctrl-C reaches every process of the terminal's group and this one must survive it.
+  // Detached, because Ctrl+C reaches every process of the terminal's group and this one must survive it.
   const shell = spawn('/bin/sh', ['-c', script, 'guardian', folder, pidFile], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

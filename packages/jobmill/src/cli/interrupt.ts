@@ -1,11 +1,11 @@
 /**
- * Turns the first Ctrl-C into an abort signal for work that can stop between two steps. The second one ends
+ * Turns the first Ctrl+C into an abort signal for work that can stop between two steps. The second one ends
  * the process.
  */
 
 export interface Interrupt {
   readonly signal: AbortSignal
-  /** Restores the default behavior of Ctrl-C. */
+  /** Restores the default behavior of Ctrl+C. */
   readonly end: () => void
 }
 

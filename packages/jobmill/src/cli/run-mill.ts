@@ -146,5 +146,5 @@ function banner({ mill, options, works, served, terminal }: Started): void {
       terminal.out(`        ${served.url}/metrics, /healthz, /readyz, /api/openapi.json`)
     } else terminal.out(`probes  ${served.url}/healthz, /readyz, /metrics`)
   }
-  terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; press Ctrl-C to stop`)
+  terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; press Ctrl+C to stop`)
 }

@@ -62,7 +62,7 @@ export const terminal: Terminal = {
         resolve(answer.trim())
         prompt.close()
       })
-      // Ctrl-C and Ctrl-D.
+      // Ctrl+C and Ctrl+D.
       prompt.on('close', () => resolve(''))
     }),
 }

@@ -43,7 +43,7 @@ export function stopOnSignals(
   let isOver = false
   const stop = (signal: NodeJS.Signals): void => {
     const at = systemPlatform.monotonic()
-    // npm forwards a Ctrl-C that the whole process group already received, so it arrives twice.
+    // npm forwards a Ctrl+C that the whole process group already received, so it arrives twice.
     if (first?.signal === signal && at - first.at < ECHO_MS) return
     if (first === null) {
       first = { signal, at }

@@ -301,7 +301,7 @@ describe('enqueue on sqlite', () => {
     expect(await mill.counts()).toEqual([])
   })
 
-  test('Ctrl-C writes the lines that were read, and prints their number', async () => {
+  test('Ctrl+C writes the lines that were read, and prints their number', async () => {
     const { path: at, mill } = file()
     const { child, output, says, ended } = run('.', ['enqueue', 'count', '--stdin', '--db', at])
     // One full batch and one more line; the input stays open.

@@ -232,7 +232,7 @@ describe('jobs on sqlite', () => {
     expect(refused.err).toContain(text)
   })
 
-  test('Ctrl-C stops after the batch and prints the progress', async () => {
+  test('Ctrl+C stops after the batch and prints the progress', async () => {
     const { path: at, mill } = file()
     await mill.enqueueMany('b', many(1_100, 'later', LATER))
     // Another writer holds the lock, so the first batch waits.

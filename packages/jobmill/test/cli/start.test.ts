@@ -100,7 +100,7 @@ describe('jobmill start on sqlite', () => {
     )
   })
 
-  test('P6 a Ctrl-C that npm forwards again counts once, and running jobs keep their grace period', async () => {
+  test('P6 a Ctrl+C that npm forwards again counts once, and running jobs keep their grace period', async () => {
     const { folder } = config(HELD)
     const child = run(folder, ['start', '--port', '0'])
     const url = await started(child)

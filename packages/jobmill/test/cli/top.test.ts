@@ -86,7 +86,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     top.press('\r')
     await top.shows(new RegExp(`^job ${waiting}$[^]*^kind +email.send$`, 'm'))
     top.press('?')
-    await top.shows(/^ {2}q, Ctrl-C +quit$/m)
+    await top.shows(/^ {2}q, Ctrl\+C +quit$/m)
     top.press('?')
     await top.shows(/^kind +email.send$/m)
     top.press(ESCAPE)
@@ -100,7 +100,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     expect(await top.left()).toEqual({ code: 0, second: false, cursor: true, wraps: true, isRaw: false })
   })
 
-  test('it refreshes, follows the size of the terminal, and quits with Ctrl-C', async () => {
+  test('it refreshes, follows the size of the terminal, and quits with Ctrl+C', async () => {
     const { path: at, mill } = file([fails])
     await scene(mill)
     const top = await inTerminal('.', ['top', '--every', '100ms', '--db', at])

@@ -78,7 +78,7 @@ enter             open the queue or the job
 escape, left      back
 p                 pause or resume the queue; running jobs continue
 ?                 this help
-q, Ctrl-C         quit
+q, Ctrl+C         quit
 
 Marks before a queue: = paused, ~ cooling down, ! jobs are ready but no worker serves it.
 Rates and times cover the last minute, across all processes:
