@@ -70,6 +70,8 @@ async function serving(db: string): Promise<{ url: string; child: ChildProcess }
     '0',
     '--db',
     db,
+    '--log',
+    'text',
     '--level',
     'error',
     '--requests-per-second',

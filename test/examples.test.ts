@@ -275,14 +275,14 @@ test(
     const child = spawn(process.execPath, [bin, 'start', join(examples, 'demo.config.ts'), '--port', '0'], {
       cwd: folder,
       env,
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'ignore', 'pipe'],
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const ended = once(child, 'exit')
     let output = ''
-    child.stdout.on('data', (data) => (output += String(data)))
-    await expect.poll(() => output).toContain('Ctrl+C')
-    const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(output) ?? []
+    child.stderr.on('data', (data) => (output += String(data)))
+    await expect.poll(() => output).toContain('"mill is ready"')
+    const [, url = ''] = /"url":"([^"]+)","msg":"mill is ready"/.exec(output) ?? []
     const enqueued = await fetch(`${url}/api/jobs`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

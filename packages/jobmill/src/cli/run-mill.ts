@@ -45,7 +45,7 @@ export async function runMill({ options, works, api, probes = null, terminal }: 
     await served?.close()
     throw error
   }
-  banner({ mill, options, works, served, terminal })
+  announce({ mill, options, works, served, terminal })
   return ended
 }
 
@@ -133,9 +133,35 @@ interface Started extends Pick<RunOptions, 'options' | 'works' | 'terminal'> {
   readonly served: Listening | null
 }
 
-function banner({ mill, options, works, served, terminal }: Started): void {
+/** Prints the banner for people, or logs one line for programs. */
+function announce(started: Started): void {
+  const { mill, options, works, served } = started
   const kinds = (options.jobs ?? []).map(({ kind }) => kind)
-  const queues = mill.queuesServed.filter((queue) => queue !== BULK_QUEUE)
+  const queues = works ? mill.queuesServed.filter((queue) => queue !== BULK_QUEUE) : []
+  const { log } = options
+  const isText = log === undefined || typeof log === 'string'
+  if (isText || process.stdout.isTTY) return printBanner(started, queues, kinds)
+  const fields = {
+    store: mill.storeName,
+    instance: mill.instance.label ?? mill.instance.id,
+    queues,
+    kinds,
+    ...(served !== null && { url: served.url }),
+  }
+  try {
+    // Programs read the log lines and the output together, so everything must have one format.
+    loggerFor(log)?.info('mill is ready', fields)
+  } catch {
+    // A broken logger must not end a process that already works.
+    printBanner(started, queues, kinds)
+  }
+}
+
+function printBanner(
+  { mill, works, served, terminal }: Started,
+  queues: readonly string[],
+  kinds: readonly string[],
+): void {
   terminal.out(`store   ${mill.storeName}`)
   terminal.out(`queues  ${works ? queues.join(', ') : 'none (workers are disabled)'}`)
   if (works) terminal.out(`kinds   ${kinds.join(', ')}`)

@@ -191,7 +191,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       JOBMILL_WORKER_VERSION: '1.2',
       JOBMILL_WORKER_ID: '7',
     })
-    await work.says('ready   instance acme-worker-1.2-7')
+    await work.says('"instance":"acme-worker-1.2-7","queues":["default"]')
     const mill = jobmill({ store: sqlite(file), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const { id } = await mill.enqueue('hold', null)

@@ -20,13 +20,15 @@ const HELD = `export default { store, jobs: [defineJob({ kind: 'hold', run: () =
   process.on('SIGINT', () => setTimeout(resolve, 300))
 }) })] }`
 
-/** The URL in the banner. */
-async function started(child: ReturnType<typeof run>): Promise<string> {
-  await child.says('ready ')
-  const [, url] = /api {5}(\S+)\/api\/overview/.exec(child.output.out) ?? []
-  if (url === undefined) throw new Error(`no address in ${child.output.out}`)
-  return url
+/** The log line of a process that is ready. */
+async function ready(child: ReturnType<typeof run>): Promise<Readonly<Record<string, unknown>>> {
+  await child.says('"msg":"mill is ready"}\n')
+  const line = child.output.err.split('\n').find((text) => text.includes('"mill is ready"')) ?? ''
+  return JSON.parse(line) as Record<string, unknown>
 }
+
+/** The URL of a process that is ready. */
+const started = async (child: ReturnType<typeof run>): Promise<string> => String((await ready(child))['url'])
 
 async function read(url: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
   const response = await fetch(url, init)
@@ -77,8 +79,12 @@ describe('jobmill start on sqlite', () => {
     const { folder, file } = config(QUICK)
     const child = run(folder, ['start', '--port', '0'])
     const url = await started(child)
-    for (const part of [`store   sqlite ${file}`, 'queues  default', 'kinds   echo, slow'])
-      expect(child.output.out).toContain(part)
+    expect(await ready(child)).toMatchObject({
+      level: 'info',
+      store: `sqlite ${file}`,
+      queues: ['default'],
+      kinds: ['echo', 'slow'],
+    })
     expect(await read(`${url}/healthz`)).toEqual({ status: 200, body: { alive: true } })
     expect(await read(`${url}/readyz`)).toMatchObject({ status: 200, body: { ready: true } })
     const jobs = Array.from({ length: 50 }, () => ({ payload: null }))
@@ -98,6 +104,9 @@ describe('jobmill start on sqlite', () => {
     expect(child.output.err).toMatch(
       /stopped in \d+ ms: \d+ finished, \d+ returned to the queue, 0 interrupted/,
     )
+    // Every line is JSON: without a terminal, no banner is between them.
+    expect(child.output.out).toBe('')
+    for (const line of child.output.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
   })
 
   test('P6 a Ctrl+C that npm forwards again counts once, and running jobs keep their grace period', async () => {
@@ -135,8 +144,7 @@ describe('jobmill start on sqlite', () => {
     expect(await first.ended).toBe(2)
     const child = run(path.dirname(folder), ['start', '--no-work', '--port', '0', '--db', `sqlite:${file}`])
     const url = await started(child)
-    expect(child.output.out).toContain('none (workers are disabled)')
-    expect(child.output.out).not.toContain('kinds')
+    expect(await ready(child)).toMatchObject({ queues: [], kinds: [] })
     expect(await enqueue(url, { kind: 'echo', payload: 1 })).toMatchObject({ status: 201 })
     expect(
       await read(`${url}/api/bulk`, {
@@ -168,7 +176,7 @@ describe('jobmill start on sqlite', () => {
     ]
     const child = run(folder, args)
     const url = (await started(child)).replace('0.0.0.0', '127.0.0.1')
-    expect(child.output.out).toContain('queues  mail, reports')
+    expect(await ready(child)).toMatchObject({ queues: ['mail', 'reports'] })
     expect((await read(`${url}/api/overview`)).status).toBe(401)
     const headers = { authorization: 'Bearer 0123456789abcdef0123' }
     expect(await read(`${url}/api/overview`, { headers })).toMatchObject({ body: { you: { name: 'ada' } } })
@@ -205,9 +213,8 @@ describe('jobmill start on sqlite', () => {
     const { folder } = config(QUICK)
     const env = { JOBMILL_TOKENS: 'prom viewer 0123456789abcdef0123' }
     const child = run(folder, ['work', '--queues', 'mail,reports', '--port', '0'], env)
-    await child.says('ready ')
-    expect(child.output.out).toContain('queues  mail, reports')
-    const url = /probes {2}(\S+)\/healthz/.exec(child.output.out)?.[1] ?? ''
+    const { queues, url } = (await ready(child)) as { queues: string[]; url: string }
+    expect(queues).toEqual(['mail', 'reports'])
     const headers = { authorization: 'Bearer 0123456789abcdef0123' }
     const status = async (place: string, init: RequestInit = {}): Promise<number> =>
       (await fetch(`${url}${place}`, init)).status
@@ -229,6 +236,17 @@ describe('jobmill start on sqlite', () => {
     expect([await onUsedPort.ended, await withoutPort.ended]).toEqual([2, 2])
     expect(onUsedPort.output.err).toContain('is already in use')
     expect(withoutPort.output.err).toContain('--bind: has no effect without --port')
+    child.child.kill('SIGTERM')
+    expect(await child.ended).toBe(0)
+  })
+
+  test('with --log text, it prints a banner', async () => {
+    const { folder, file } = config(QUICK)
+    const child = run(folder, ['start', '--port', '0', '--log', 'text'])
+    await child.says('press Ctrl+C to stop\n')
+    for (const part of [`store   sqlite ${file}\n`, 'queues  default\n', 'kinds   echo, slow\n'])
+      expect(child.output.out).toContain(part)
+    expect(child.output.out).toMatch(/^api {5}http:\S+\/api\/overview$/m)
     child.child.kill('SIGTERM')
     expect(await child.ended).toBe(0)
   })
