@@ -36,7 +36,7 @@ export const PLAN: readonly CasePlan[] = [
   },
   {
     case: 'b',
-    // The notifications of pg-boss's best setting make enqueueing slower, so compare its default too.
+    // The notifications of pg-boss's best setting make enqueuing slower, so compare its default too.
     compared: `${OURS} ${PEERS} pg-boss/postgres/default`,
     others: BARE,
     unhurried: `${REST} liteque/sqlite/best`,

@@ -52,6 +52,8 @@ export const AVOIDED = [
   [/\bliving (?:instance|process|worker)/i, 'live'],
   [/\bdatabase address\b/i, 'database URL'],
   [/\bctrl-[a-z]\b/i, 'Ctrl+C'],
+  // An event of the dispatcher has this name.
+  [/\benqueueing\b/i, 'enqueuing', /\/dispatch\//],
 ]
 
 /**

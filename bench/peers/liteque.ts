@@ -1,5 +1,5 @@
 // liteque: one job per statement, through drizzle. With the current better-sqlite3 its runner stops at its
-// first poll, because it passes an async function as a transaction. So only enqueueing can be measured, and
+// first poll, because it passes an async function as a transaction. So only enqueuing can be measured, and
 // `work` fails with the reason.
 import { buildDBClient, Runner, SqliteQueue } from 'liteque'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// plainjob: one worker that takes one job per transaction, over a synchronous driver. Enqueueing is also
+// plainjob: one worker that takes one job per transaction, over a synchronous driver. Enqueuing is also
 // synchronous.
 import Database from 'better-sqlite3'
 import { better, defineQueue, defineWorker, type Logger } from 'plainjob'

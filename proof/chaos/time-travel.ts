@@ -66,7 +66,7 @@ export async function timeTravel(options: TimeTravel): Promise<RoundResult> {
   await machine.goBack()
   const backAt = nowMs()
   const other = await opened(machine.place, closing)
-  // A worker of a new release replaces it and knows no earlier ids. The enqueueing process does.
+  // A worker of a new release replaces it and knows no earlier ids. The enqueuing process does.
   await Promise.all([crew.retire(late), crew.start([KNOWN, ...YOUNG])])
   for (const kind of YOUNG) await acknowledged(() => sent.send(other, kind))
   kinds = [KNOWN, ...LATE, ...YOUNG]

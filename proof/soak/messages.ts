@@ -9,7 +9,7 @@ export interface Task {
   readonly leaks: readonly Leak[]
 }
 
-/** `finish`: stop enqueueing, wait until everything has ended, and stop. */
+/** `finish`: stop enqueuing, wait until everything has ended, and stop. */
 export type Order = 'sample' | 'finish'
 
 export interface Progress {

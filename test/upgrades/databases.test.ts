@@ -141,7 +141,7 @@ async function expectRunOnce(mill: Mill<Store<never>>, runs: Runs, roles: Roles)
   expect(never.filter((one) => runs.times.has(one))).toEqual([])
 }
 
-/** Finds the holders of the two keys by enqueueing under them. */
+/** Finds the holders of the two keys by enqueuing under them. */
 function keyHolders(mill: Mill<Store<never>>): Promise<string[]> {
   const ask = async (dedupeKey: string): Promise<string> =>
     (await mill.enqueue(KIND, null, { queue: QUEUE, dedupeKey })).id

@@ -184,7 +184,7 @@ function waitForProgress(worker: Worker): Promise<void> {
   return worker.waitFor('outcome', worker.countOf('outcome') + SOME)
 }
 
-/** Leaves the enqueueing process without workers and waits until this one has run some of its jobs. */
+/** Leaves the enqueuing process without workers and waits until this one has run some of its jobs. */
 async function waitForRunsOf(one: Worker, enqueues: Worker): Promise<void> {
   const isTheirs = (n: number): boolean => Math.floor(n / FIRST_N) === enqueues.number
   await withJobsHeld(enqueues, () =>

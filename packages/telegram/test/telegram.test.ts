@@ -345,7 +345,7 @@ describe('without a database', () => {
     expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong')])
     expect(lines).toContainEqual(expect.stringMatching(/about to enqueue.*bot enqueues.*thing mine/))
     expect(lines).toContainEqual(
-      expect.stringContaining('enqueueing my.kind needs a database, but store is none'),
+      expect.stringContaining('enqueuing my.kind needs a database, but store is none'),
     )
   })
 

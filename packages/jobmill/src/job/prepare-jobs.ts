@@ -227,7 +227,7 @@ function checkTags(value: unknown, field: string): string[] {
   throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
     field,
     value: `${tags.length} tags`,
-    fix: 'Use metadata for values that are not searched',
+    fix: `Pass at most ${BOUNDS.tags} tags, and use metadata for values that no filter needs`,
   })
 }
 

@@ -99,7 +99,7 @@ describe('postgres: a working mill', () => {
       const { mill, well } = await started(`mill_${name.replaceAll(/\W/g, '_').slice(0, 30)}`)
       const { more, end } = producer(mill)
       await more(50)
-      // The producer keeps enqueueing during the outage.
+      // The producer keeps enqueuing during the outage.
       await makeTrouble()
       await more(50)
       const jobs = await end()

@@ -65,7 +65,7 @@ export async function handle(handler: Handler, given: HandlerInput, hasDatabase:
     enqueue(kind, payload, options = {}) {
       if (!hasDatabase)
         throw new Dead(
-          `enqueueing ${kind} needs a database, but store is none. Remove store: none from the config`,
+          `enqueuing ${kind} needs a database, but store is none. Remove store: none from the config`,
         )
       followUps.push({ kind, payload, options })
     },

@@ -24,7 +24,7 @@ export interface UpdatePayload {
   /** The JSON of the update, if it has numbers that JavaScript cannot represent. */
   readonly text?: string
   /**
-   * For a failed update: how long after enqueueing it is retried. Not a delay, because a delayed job does not
+   * For a failed update: how long after enqueuing it is retried. Not a delay, because a delayed job does not
    * hold its place in the order queue.
    */
   readonly waitMs?: number

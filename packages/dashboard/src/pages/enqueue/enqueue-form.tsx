@@ -94,7 +94,7 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
         <span className="mr-auto text-xs text-soft max-sm:hidden">Ctrl/⌘ + Enter to enqueue</span>
         <Button onClick={close}>Cancel</Button>
         <Button type="submit" look="main" disabled={isActing}>
-          {isActing ? 'Enqueueing…' : verbOf(copies, atPayload.length > 0)}
+          {isActing ? 'Enqueuing…' : verbOf(copies, atPayload.length > 0)}
         </Button>
       </FormEnd>
     </form>

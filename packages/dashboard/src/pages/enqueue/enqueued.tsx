@@ -1,4 +1,4 @@
-/** The result of enqueueing. */
+/** The result of enqueuing. */
 import { Check } from 'lucide-react'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { number, plural, shortId } from '../../kit/format.ts'

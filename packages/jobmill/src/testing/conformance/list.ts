@@ -170,7 +170,7 @@ export const listCases: readonly Case[] = [
     },
   },
   {
-    name: 'filters by the time of enqueueing: from included, before excluded',
+    name: 'filters by the time of enqueuing: from included, before excluded',
     async run({ store, clock, enqueue }) {
       const times: number[] = []
       const ids: string[] = []

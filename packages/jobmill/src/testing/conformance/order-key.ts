@@ -43,7 +43,7 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'jobs of one key run one at a time, in the order of enqueueing',
+    name: 'jobs of one key run one at a time, in the order of enqueuing',
     async run(t) {
       const jobs = someJobs(Array.from({ length: 5 }, (_, n) => ({ orderKey, priority: -n })))
       await t.store.enqueue(jobs)

@@ -1,4 +1,4 @@
-/** An id is identity: enqueueing it again, even concurrently, is the same job. */
+/** An id is identity: enqueuing it again, even concurrently, is the same job. */
 import assert from 'node:assert/strict'
 import { JOB_STATES } from '../../job/state.ts'
 import { aJob, someJobs } from '../factories.ts'
