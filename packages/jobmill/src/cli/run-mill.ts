@@ -7,6 +7,7 @@ import { BULK_QUEUE } from '../runtime/bulk.ts'
 import { bulkJob } from '../runtime/bulk-job.ts'
 import { jobmill, type Mill } from '../runtime/mill.ts'
 import { loggerFor } from '../runtime/log-option.ts'
+import type { Logger } from '../observe/logger.ts'
 import type { MillOptions } from '../runtime/options.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { ProbeOptions } from '../http/probes.ts'
@@ -29,10 +30,11 @@ export interface RunOptions {
 export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
   // A mill that works logs its warnings when it starts.
-  if (!works) for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
+  const report = reporter(options.log, terminal)
+  if (!works) for (const { message } of mill.warnings) report('warn', message)
   // Listen first: a process that cannot listen should not start working.
   const served = await listening(mill, { api, probes, onErrors: errorsTo(options.log) })
-  const ended = untilSignal(mill, served, terminal)
+  const ended = untilSignal(mill, served, report)
   try {
     const begun = works ? mill.start() : mill.open()
     const early = await Promise.race([begun, ended])
@@ -70,6 +72,35 @@ function errorsTo(log: MillOptions['log']): Pick<ServeOptions, 'onError'> {
   return { onError: (error, what) => logger?.error(`${what} failed: ${errorText(error)}`, { error }) }
 }
 
+/** With an error, the message ends with its text, and its stack is a field of the line. */
+type Report = (level: 'warn' | 'error', message: string, error?: unknown) => void
+
+/**
+ * The logger for lines that programs read together with the log, so that all of them have one format. Null
+ * when the log is text, or when a person reads the stream.
+ */
+function programLog(log: MillOptions['log'], stream: { readonly isTTY?: boolean }): Logger | null {
+  return log === undefined || typeof log === 'string' || stream.isTTY === true ? null : loggerFor(log)
+}
+
+function reporter(log: MillOptions['log'], terminal: Terminal): Report {
+  const logger = programLog(log, process.stderr)
+  return (level, message, error) => {
+    const stack = error instanceof Error ? error.stack : undefined
+    const end = error === undefined ? '' : `: ${errorText(error)}`
+    try {
+      if (logger !== null) {
+        logger[level](`${message}${end}`, stack === undefined ? {} : { stack })
+        return
+      }
+    } catch {
+      // A broken logger must not hide the line.
+    }
+    const head = level === 'warn' ? 'warning' : 'error  '
+    terminal.err(indentedLines(`${head} ${message}${stack === undefined ? end : `: ${stack}`}`))
+  }
+}
+
 interface Listening {
   readonly url: string
   readonly hasApi: boolean
@@ -102,13 +133,12 @@ async function listening(
   }
 }
 
-function untilSignal(mill: Mill<never>, served: Listening | null, terminal: Terminal): Promise<number> {
+function untilSignal(mill: Mill<never>, served: Listening | null, report: Report): Promise<number> {
   // An uncaught error means that the process is in an unknown state. Stop gracefully, so that its jobs return
   // to the queue without waiting for the reaper.
   let broken = false
   const breaks = (error: unknown): void => {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    terminal.err(indentedLines(`error   uncaught error: ${text}`))
+    report('error', 'uncaught error', error)
     // A second signal would cut the grace period short.
     if (broken) return
     broken = true
@@ -121,7 +151,7 @@ function untilSignal(mill: Mill<never>, served: Listening | null, terminal: Term
       beforeClose: async () => served?.close(),
       stopped: () => resolve(broken ? EXIT.failed : EXIT.done),
       failed(error) {
-        terminal.err(indentedLines(`error   shutdown failed: ${String(error)}`))
+        report('error', 'shutdown failed', error)
         resolve(EXIT.failed)
       },
     })
@@ -138,9 +168,8 @@ function announce(started: Started): void {
   const { mill, options, works, served } = started
   const kinds = (options.jobs ?? []).map(({ kind }) => kind)
   const queues = works ? mill.queuesServed.filter((queue) => queue !== BULK_QUEUE) : []
-  const { log } = options
-  const isText = log === undefined || typeof log === 'string'
-  if (isText || process.stdout.isTTY) return printBanner(started, queues, kinds)
+  const logger = programLog(options.log, process.stdout)
+  if (logger === null) return printBanner(started, queues, kinds)
   const fields = {
     store: mill.storeName,
     instance: mill.instance.label ?? mill.instance.id,
@@ -149,8 +178,7 @@ function announce(started: Started): void {
     ...(served !== null && { url: served.url }),
   }
   try {
-    // Programs read the log lines and the output together, so everything must have one format.
-    loggerFor(log)?.info('mill is ready', fields)
+    logger.info('mill is ready', fields)
   } catch {
     // A broken logger must not end a process that already works.
     printBanner(started, queues, kinds)

@@ -222,7 +222,12 @@ export default { store, grace: 0, jobs: [
     await work.says('holding')
     await mill.enqueue('late', null)
     expect(await work.ended).toBe(1)
-    expect(work.output.err).toContain('after it settled')
+    const lines = work.output.err.trimEnd().split('\n')
+    const parsed = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    expect(parsed.find(({ level }) => level === 'error')).toMatchObject({
+      msg: 'uncaught error: Error: after it settled',
+      stack: expect.stringContaining('jobmill.config.ts') as unknown,
+    })
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0, crashes: 0 })
   })
 })
