@@ -2,8 +2,8 @@
  * Groups errors: two errors are the same if their kind and the shape of their first line match. The shape
  * replaces what varies between jobs: `<n>` for numbers and ids, `<text>` for quoted text, and `<email>`,
  * `<url>` and `<path>`.
- * The shape of a shape is itself. Text next to a placeholder, or before the … of a truncation, therefore
- * loses only its numbers: it is the rest of something already replaced or truncated.
+ * Computing the shape of a shape changes nothing. To ensure that, text next to a placeholder, or before the …
+ * of a truncation, loses only its numbers: it is the rest of something already replaced or truncated.
  */
 import { createHash } from 'node:crypto'
 

@@ -39,8 +39,8 @@ export interface Claimed {
 const NOTHING: Claimed = { leases: [], placed: () => [], hasLimited: false, short: [] }
 
 /**
- * A claim that starts at the scan cursors and finds too few jobs is followed by a full look, unless the last
- * full look was too expensive. Only after a full look does a short result mean that there are no more jobs.
+ * A claim that starts at the scan cursors and finds too few jobs is followed by a full scan, unless the last
+ * full scan was too expensive. Only after a full scan does a short result mean that there are no more jobs.
  */
 export async function claimReady(context: Context, request: ClaimRequest): Promise<Claimed> {
   const { names } = context
@@ -101,7 +101,7 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
     asked.kinds,
     request.limit,
     ...rangeColumns(looks),
-    // Only a full look can reach the end of a queue and needs the last seq.
+    // Only a full scan can reach the end of a queue and needs the last seq.
     looks.some(({ isFull }) => isFull),
     version,
   ]

@@ -1,27 +1,27 @@
 /**
  * The scan cursor for due jobs. Dead rows of jobs that became ready earlier precede the due ones until vacuum
- * removes them. New jobs are due later, so after a slow look the next ones start where it ended. The next
- * full look finds jobs that became visible before that point.
+ * removes them. New jobs are due later, so the scans after a slow one start where it ended. The next full
+ * scan finds jobs that became visible before that point.
  */
 
 export interface DueFloor {
-  /** The due time to start at, or null for a full look. */
+  /** The due time to start at, or null for a full scan. */
   from(now: number): number | null
-  /** Records a look: everything due before `upTo` is dead or taken. */
+  /** Records a scan: everything due before `upTo` is dead or taken. */
   record(look: {
     readonly from: number | null
     readonly upTo: number
     readonly ms: number
     readonly now: number
   }): void
-  /** The database was replaced, so the next look must be a full one. */
+  /** The database was replaced, so the next scan must be a full one. */
   clear(): void
 }
 
-/** Precedes all due times, for a full look. */
+/** Precedes all due times, for a full scan. */
 export const FIRST_DUE = Number.MIN_SAFE_INTEGER
 
-/** Full looks that take longer than LONG_MS may use at most 1/SHARE of the time. */
+/** Full scans that take longer than LONG_MS may use at most 1/SHARE of the time. */
 const LONG_MS = 50
 const SHARE = 20
 

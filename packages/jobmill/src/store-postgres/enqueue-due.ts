@@ -81,7 +81,7 @@ export interface Free {
   readonly looks: readonly Look[]
 }
 
-/** What a look for the first ready jobs found, if it had to read far. */
+/** What a scan for the first ready jobs found, if it had to read far. */
 export interface Walked {
   readonly pages: number
   readonly ms: number
@@ -118,7 +118,7 @@ function handOffColumns(
 
 /**
  * Everything before the first ready job of a queue is dead; without one, everything is. The scan cursors keep
- * the next looks from reading these rows again.
+ * the next scans from reading these rows again.
  */
 export function rememberHeads(
   { heads, platform }: Context,

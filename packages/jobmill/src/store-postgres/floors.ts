@@ -1,7 +1,7 @@
 /**
  * Scan cursors ("floors") for claims: per queue and priority, the sequence number up to which this handle has
  * read. Claims start there instead of reading dead rows and jobs of other kinds again. Scan cursors are
- * hints, and a full look finds jobs below them. See docs/internals/postgres-store.md.
+ * hints, and a full scan finds jobs below them. See docs/internals/postgres-store.md.
  */
 
 import { arrayOf } from './array-text.ts'
@@ -15,13 +15,13 @@ interface Range {
   readonly below: number
 }
 
-/** The results of one look at a queue. */
+/** The results of one scan of a queue. */
 export interface ScanResult {
   readonly wasFull: boolean
   /** By priority, the seq up to which everything was read. */
   readonly upTo: ReadonlyMap<number, number>
   /**
-   * For a look that reached the end: the last sequence number, valid for all known priorities and those in
+   * For a scan that reached the end: the last sequence number, valid for all known priorities and those in
    * `lanes`. Null if there may be more.
    */
   readonly lastSeq: number | null
@@ -41,7 +41,7 @@ export interface Look {
 export interface Floors {
   /** The ranges to read now, for these kinds. */
   look(queue: string, kinds: string, now: number): Look
-  /** Like `look`, for a check without a claim: full, unless a full look was recently expensive. */
+  /** Like `look`, for a check without a claim: full, unless a full scan was recently expensive. */
   peek(queue: string, kinds: string, now: number): Look
   record(queue: string, kinds: string, now: number, seen: ScanResult): void
   /** Jobs may have become ready below the cursors. */
@@ -69,11 +69,11 @@ const FIRST = -32_769
 const BEHIND = 32_768
 
 const FULL_EVERY_MS = 500
-/** Full looks may use at most 1/SHARE of the time. */
+/** Full scans may use at most 1/SHARE of the time. */
 const SHARE = 20
-/** After a claim of fewer jobs than this, a full look is cheap. */
+/** After a claim of fewer jobs than this, a full scan is cheap. */
 const MANY_LEASES = 50
-/** A claim that skips no dead rows reads at most this many index pages. Such a look is always allowed. */
+/** A claim that skips no dead rows reads at most this many index pages. Such a scan is always allowed. */
 const FEW_PAGES = 50
 /** A queue with more priorities than this is always read in full. */
 const MOST_LANES = 50
@@ -87,7 +87,7 @@ export function floors(): Floors {
       if (lanes === undefined || lanes.kinds !== kinds) return fullLook(queue)
       const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom
       if (!isDue || now < lanes.notBefore) return { isFull: false, ranges: rangesBehind(queue, lanes.floors) }
-      // Changes from now on count for the next look.
+      // Changes from now on count for the next scan.
       byQueue.set(queue, { ...lanes, disturbed: false })
       return fullLook(queue)
     },
@@ -153,7 +153,7 @@ export function kindsKey(map: NameMap, kinds: readonly string[]): string {
 }
 
 /**
- * The ranges of these looks as function parameters: the number of the look, from 1, and the start and end of
+ * The ranges of these scans as function parameters: the number of the scan, from 1, and the start and end of
  * each range.
  */
 export function rangeColumns(looks: readonly Look[]): string[] {

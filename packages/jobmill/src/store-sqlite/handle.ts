@@ -1,6 +1,6 @@
 /**
- * The part of better-sqlite3 that this store uses, typed by shape: the types of every version of the driver
- * fit.
+ * The part of better-sqlite3 that this store uses. A structural type, so that handles of every driver version
+ * match it.
  */
 
 export type Value = string | number | null
