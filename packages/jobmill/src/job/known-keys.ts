@@ -36,10 +36,14 @@ export function checkObjectKeys(
 export function checkNoUndefined(selection: object, field: string): void {
   for (const [key, value] of Object.entries(selection))
     if (value === undefined)
-      throw new JobmillError('OPTION_INVALID', 'is undefined, so the action would apply to more than you selected', {
-        field: pathOf(field, key),
-        fix: `Pass a value, or omit ${key}`,
-      })
+      throw new JobmillError(
+        'OPTION_INVALID',
+        'is undefined, so the action would apply to more than you selected',
+        {
+          field: pathOf(field, key),
+          fix: `Pass a value, or omit ${key}`,
+        },
+      )
 }
 
 /** One error for each unknown key. */

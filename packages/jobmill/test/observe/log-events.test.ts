@@ -425,12 +425,13 @@ test('N3 the text log has the lines of handlers and, below the error, its stack'
   }
 })
 
+async function deep(): Promise<never> {
+  await Promise.resolve()
+  throw new Error('deep', { cause: new Error('cause') })
+}
+
 test('N3 the stack of a failed attempt ends with the code of the application, in the log and in the history', async () => {
   const logged: unknown[] = []
-  const deep = async (): Promise<never> => {
-    await Promise.resolve()
-    throw new Error('deep', { cause: new Error('cause') })
-  }
   const jobs = [
     defineJob({
       kind: 'sync',
