@@ -18,8 +18,8 @@ declare module 'vitest' {
      * kept-sessions.ts.
      */
     keptPostgresUrl: string
-    /** The same, with sessions that keep prepared statements, for stores that all use one schema. */
-    preparedPostgresUrl: string
+    /** Whether sessions of the server can be pooled. */
+    keepsSessions: boolean
     /** Null when no older server is available for this machine. */
     oldPostgresUrl: string | null
     /** The folder of the bundle: see programs.ts. */
@@ -32,7 +32,7 @@ declare module 'vitest' {
 interface Around {
   readonly provided: Pick<
     ProvidedContext,
-    'postgresUrl' | 'keptPostgresUrl' | 'preparedPostgresUrl' | 'oldPostgresUrl' | 'patternSchema'
+    'postgresUrl' | 'keptPostgresUrl' | 'keepsSessions' | 'oldPostgresUrl' | 'patternSchema'
   >
   /** Safe to call twice. */
   readonly stop: () => Promise<void>
@@ -79,19 +79,14 @@ async function start(): Promise<Around> {
   const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
   if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
   // A server that asks for a password cannot be used through pooled sessions, which authenticate only once.
-  const [kept, prepared] = TEST_DATABASE_URL
-    ? []
-    : await Promise.all([
-        keepSessions(current.value, { keepsStatements: false }),
-        keepSessions(current.value, { keepsStatements: true }),
-      ])
+  const kept = TEST_DATABASE_URL ? null : await keepSessions(current.value, { keepsStatements: false })
   const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
   let stopping: Promise<void> | undefined
   return {
     provided: {
       postgresUrl: current.value,
       keptPostgresUrl: kept?.url ?? current.value,
-      preparedPostgresUrl: prepared?.url ?? current.value,
+      keepsSessions: kept !== null,
       oldPostgresUrl,
       patternSchema,
     },
@@ -99,7 +94,7 @@ async function start(): Promise<Around> {
       stopping ??= (async () => {
         // Our own server is removed with its schemas.
         if (TEST_DATABASE_URL) await dropSchemas(TEST_DATABASE_URL, patternSchema)
-        await Promise.all([kept?.stop(), prepared?.stop()])
+        await kept?.stop()
         await stopAll()
       })()
       return stopping

@@ -1,16 +1,34 @@
 // The PostgreSQL store as a subject of the suite: one schema per test file, migrated once and emptied before
 // each case.
+import type { Socket } from 'node:net'
 import pg from 'pg'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
+import { keepSessionsHere } from '../../../../test/support/kept-sessions.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
 
-/** With `direct`, the url goes through a pooler: only the notifier and the cleanup bypass it. */
+/** On the current server, with sessions that the handles of a file share one after the other. */
+export function currentPostgresSubject(): ConformanceSubject {
+  const url = inject('postgresUrl')
+  if (!inject('keepsSessions')) return postgresSubject(url)
+  const sessions = keepSessionsHere(url, { keepsStatements: true })
+  afterAll(sessions.stop)
+  return postgresSubject(url, { stream: sessions.stream })
+}
+
+interface SubjectOptions {
+  /** The url goes through a pooler: only the notifier and the cleanup bypass it. */
+  readonly direct?: string
+  /** Replaces the sockets to the server. */
+  readonly stream?: () => Socket
+}
+
 export function postgresSubject(
   url: string,
-  { direct = url }: { readonly direct?: string } = {},
+  { direct = url, stream }: SubjectOptions = {},
 ): ConformanceSubject {
+  const settings: pg.ClientConfig = { connectionString: url, ...(stream !== undefined && { stream }) }
   const schema = freshSchema(direct, 'conformance')
   const client = new pg.Client({ connectionString: direct })
   let emptying = ''
@@ -23,9 +41,12 @@ export function postgresSubject(
     name: 'postgres',
     // One connection for all cases, because its caches are warm.
     fresh: () => client.query(emptying).then(() => undefined),
-    handle: (options) => postgres(url, { schema, notifier: direct, ...options }),
+    handle: (options) =>
+      stream === undefined
+        ? postgres(url, { schema, notifier: direct, ...options })
+        : postgres({ pool: { options: settings }, schema, ...options }),
     transaction: (work, end) =>
-      onClient(url, async (client) => {
+      onClient(settings, async (client) => {
         await client.query('begin')
         const result = await work(client)
         await client.query(end)
@@ -43,7 +64,7 @@ async function prepare(url: string, schema: string): Promise<string> {
   await store.open()
   await store.close()
   const aside = freshSchema(url, 'aside')
-  return onClient(url, async (client) => {
+  return onClient({ connectionString: url }, async (client) => {
     await client.query(`create schema ${aside}`)
     const { rows } = await client.query<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = $1`,
@@ -64,8 +85,8 @@ async function prepare(url: string, schema: string): Promise<string> {
   })
 }
 
-async function onClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
+async function onClient<T>(settings: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(settings)
   await client.connect()
   try {
     return await work(client)

@@ -1,8 +1,8 @@
 // The PostgreSQL store against the contract, on a current server.
-import { describe, inject, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { storeConformance } from '../../src/testing/index.ts'
-import { postgresSubject } from './postgres-subject.ts'
+import { currentPostgresSubject } from './postgres-subject.ts'
 
 describe('store conformance: postgres', () => {
-  storeConformance(postgresSubject(inject('preparedPostgresUrl')), test)
+  storeConformance(currentPostgresSubject(), test)
 })

@@ -1,9 +1,9 @@
 // Properties that must hold while several handles write concurrently, in an unknown order: a dedupe key has
 // at most one live holder, and a job has at most one lease.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
-import { describe, inject, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { postgresSubject } from '../conformance/postgres-subject.ts'
+import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'
 import { claimOnce, dedupeOnce } from './crowd.ts'
@@ -14,7 +14,7 @@ const RUNS = inFull(12, 2)
 
 describe.each([
   { name: 'sqlite', subject: sqliteSubject() },
-  { name: 'postgres', subject: postgresSubject(inject('preparedPostgresUrl')) },
+  { name: 'postgres', subject: currentPostgresSubject() },
 ])('crowd: $name', ({ subject }) => {
   test(
     'P2 P3 each job is leased once, however many instances claim at once',

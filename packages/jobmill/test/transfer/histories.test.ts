@@ -4,13 +4,13 @@
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { describe, inject, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { transferAll } from '../../src/cli/transfer/transfer-parts.ts'
 import { verify } from '../../src/cli/transfer/verify.ts'
 import type { ToolStore } from '../../src/store/store.ts'
 import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
 import { aRetain } from '../../src/testing/factories.ts'
-import { postgresSubject } from '../conformance/postgres-subject.ts'
+import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from '../model/check.ts'
 import { plainJob } from '../model/plain.ts'
@@ -127,7 +127,7 @@ async function run(
 }
 
 describe('transferring histories between sqlite and postgres', () => {
-  const [one, other] = [sqliteSubject(), postgresSubject(inject('preparedPostgresUrl'))]
+  const [one, other] = [sqliteSubject(), currentPostgresSubject()]
   test.each([
     ['sqlite to postgres', [one, other]],
     ['postgres to sqlite', [other, one]],
