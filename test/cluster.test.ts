@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { killAtEnd } from './support/kill-at-end.ts'
 import { type Facts, judge } from '../proof/cluster/judge.ts'
 import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts'
 import type { Lie } from '../proof/cluster/lies.ts'
@@ -40,6 +41,7 @@ function start(args: readonly string[], folder: string, lies: readonly Lie[] = [
     env: { ...process.env, ...node.env, TMPDIR: folder, JOBMILL_CLUSTER_LIE: lies.join(',') },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  killAtEnd(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)))
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }))

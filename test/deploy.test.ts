@@ -7,6 +7,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { killAtEnd } from './support/kill-at-end.ts'
 import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
 import { COMMANDS } from '../packages/jobmill/src/cli/commands.ts'
@@ -71,6 +72,7 @@ async function serveMill(): Promise<string> {
 
 async function run(program: string, args: readonly string[], cwd: string, env = {}): Promise<number> {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: 'ignore' })
+  killAtEnd(child)
   const [code] = (await once(child, 'exit')) as [number]
   return code
 }

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { killAtEnd } from './support/kill-at-end.ts'
 import { inFull } from './support/in-full.ts'
 import { withJobmill } from './support/programs.ts'
 
@@ -197,6 +198,7 @@ async function run(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  killAtEnd(child)
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { killAtEnd } from './support/kill-at-end.ts'
 import { freshFile, freshSchema } from './support/databases.ts'
 import { isListening } from './support/free-port.ts'
 import { keepSessions } from './support/kept-sessions.ts'
@@ -83,6 +84,7 @@ test('a server stops with the process that started it, even after SIGKILL', asyn
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  killAtEnd(child)
   const [output] = (await once(child.stdout, 'data')) as [Buffer]
   const port = Number(output.toString())
   expect(await isListening(port)).toBe(true)

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { renameSync, rmSync, truncateSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { killAtEnd } from '../../../test/support/kill-at-end.ts'
 import { sqlite } from 'jobmill/sqlite'
 import { type Database, openTables, peek, sql, type Step } from 'jobmill-tables'
 import { freshFile } from '../../../test/support/databases.ts'
@@ -69,6 +70,7 @@ async function executeElsewhere(file: string, text: string): Promise<void> {
     cwd: import.meta.dirname,
     stdio: 'inherit',
   })
+  killAtEnd(child)
   await once(child, 'close')
 }
 

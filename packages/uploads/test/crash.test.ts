@@ -22,6 +22,7 @@ import {
   type UploadsOptions,
 } from 'jobmill-uploads'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { killAtEnd } from '../../../test/support/kill-at-end.ts'
 import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { bundled } from '../../../test/support/programs.ts'
@@ -33,6 +34,7 @@ const HOUR_MS = 3_600_000
 async function die(args: readonly string[]): Promise<{ steps: StepReport[]; signal: string | null }> {
   const program = bundled(path.join(import.meta.dirname, 'support/dying.ts'))
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  killAtEnd(child)
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))

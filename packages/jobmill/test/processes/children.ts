@@ -5,14 +5,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { afterEach } from 'vitest'
+import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
 import { bundled } from '../../../../test/support/programs.ts'
-
-const children = new Set<ChildProcess>()
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL')
-  children.clear()
-})
 
 export interface Started {
   readonly child: ChildProcess
@@ -24,17 +18,17 @@ export interface Started {
   readonly ended: Promise<void>
 }
 
+/** The process is killed at the end of the test. */
 export function startProcess(script: string, task: object): Started {
   const child = fork(bundled(path.join(import.meta.dirname, script)), [JSON.stringify(task)], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
-  children.add(child)
+  killAtEnd(child)
   const messages: string[] = []
   let errors = ''
   child.stderr?.on('data', (data) => (errors += String(data)))
   child.on('message', (message: string) => messages.push(message))
   const ended = once(child, 'close').then(([code, signal]) => {
-    children.delete(child)
     if (code !== 0 && signal !== 'SIGKILL')
       throw new Error(`the process ended with ${String(code ?? signal)}: ${errors}`)
   })

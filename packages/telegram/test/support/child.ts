@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
 import { bundled } from '../../../../test/support/programs.ts'
 
 const CHILD = fileURLToPath(new URL('gateway-child.ts', import.meta.url))
@@ -15,13 +16,14 @@ export interface GatewayChild {
   readonly hears: (word: string) => Promise<void>
 }
 
-/** `env`: its config as `YAML`, its database, its secrets, and the fault points. */
+/** Killed at the end of the test. `env`: its config as `YAML`, its database, its secrets, and the fault points. */
 export async function startChild(env: Readonly<Record<string, string>>): Promise<GatewayChild> {
   const child = spawn(process.execPath, [bundled(CHILD)], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit') as Promise<[number | null, string | null]>
+  killAtEnd(child)
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   async function hears(word: string): Promise<void> {
     const { value } = (await lines.next()) as { value: string | undefined }

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
 import { bundled } from '../../../../test/support/programs.ts'
 import { progressBar } from '../../src/cli/progress-bar.ts'
 import { type Box, mailbox, pending, sceneForAll } from '../support/inboxes.ts'
@@ -78,6 +79,7 @@ describe('the command line of the client', () => {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
+    killAtEnd(child)
     const ended = once(child, 'close')
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
     expect(await lines.next()).toMatchObject({ value: `ready   ${dir}; stop with Ctrl+C` })
@@ -116,6 +118,7 @@ describe('the command line of the client', () => {
     })
     let err = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    killAtEnd(child)
     const ended = once(child, 'close')
     await reached.promise
     child.kill('SIGINT')
@@ -147,6 +150,7 @@ describe('the command line of the client', () => {
     )
     let err = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    killAtEnd(child)
     const ended = once(child, 'close')
     const [socket] = (await once(silent, 'connection')) as [Socket]
     onTestFinished(() => void socket.destroy())

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { PULL_FAULT_POINTS, pull, type PullFaultPoint } from 'jobmill-uploads/client'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { shareOf } from '../../../../test/support/in-turns.ts'
 import { bundled } from '../../../../test/support/programs.ts'
@@ -81,6 +82,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
+    killAtEnd(child)
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
     await expectLine(lines, 'settled')
     return { child, lines }
@@ -194,6 +196,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['postgres']))(
           },
           stdio: ['ignore', 'pipe', 'inherit'],
         })
+        killAtEnd(child)
         const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
         return { child, firstLine: String(value) }
       }
