@@ -1,8 +1,9 @@
 /**
- * Every route over a real socket on both stores, checked against the OpenAPI document. The last test lists
- * forgotten routes.
+ * Every route over a real socket, checked against the OpenAPI document: on PostgreSQL, and every night on both
+ * stores. The last test lists forgotten routes.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import {
   type Answer,
   checkAnswer,
@@ -25,7 +26,7 @@ interface Scene extends Bench {
   ) => Promise<Answer>
 }
 
-describe.each(subjects)('the API on $name', ({ name, store }) => {
+describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name, store }) => {
   const called = new Set<string>()
   let all: readonly Declared[] = []
 

@@ -5,6 +5,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import { postgres } from '../../src/postgres.ts'
@@ -299,19 +300,25 @@ const leaseOf = (id: string, leases: readonly Lease[]): unknown => {
 }
 
 describe('D2 the name ids change under an open store', () => {
-  test.each(CHANGES)('%s: every verb that writes jobs writes the right names', async (_, change) => {
-    for (const [verb, write] of Object.entries(WRITES)) {
-      const jobs = await write(await warm(change))
-      expect({ verb, names: await inDatabase(jobs.map(({ id }) => id)) }).toEqual({
-        verb,
-        names: jobs.map(() => MINE),
-      })
-    }
-  })
+  test.each(CHANGES.filter((_, at) => inFull(true, at % 2 === 0)))(
+    '%s: every verb that writes jobs writes the right names',
+    async (_, change) => {
+      for (const [verb, write] of Object.entries(WRITES)) {
+        const jobs = await write(await warm(change))
+        expect({ verb, names: await inDatabase(jobs.map(({ id }) => id)) }).toEqual({
+          verb,
+          names: jobs.map(() => MINE),
+        })
+      }
+    },
+  )
 
-  test.each(CHANGES)('%s: every verb that returns jobs returns the right names', async (_, change) => {
-    for (const [verb, read] of Object.entries(READS)) {
-      expect({ verb, names: await read(await warm(change)) }).toEqual({ verb, names: MINE })
-    }
-  })
+  test.each(CHANGES.filter((_, at) => inFull(true, at % 2 === 1)))(
+    '%s: every verb that returns jobs returns the right names',
+    async (_, change) => {
+      for (const [verb, read] of Object.entries(READS)) {
+        expect({ verb, names: await read(await warm(change)) }).toEqual({ verb, names: MINE })
+      }
+    },
+  )
 })

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, isJobmillError, type JobContext, jobmill, type Mill } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { testMill } from '../../src/testing/index.ts'
@@ -141,7 +142,7 @@ describe('postgres: writes that are refused temporarily', () => {
   test('D1 whatever the code: enqueue rejects only with retryable errors, and a returned handler is done once, with its follow-up and its result', async () => {
     const { mill, runs, troubles, parent } = scene()
     await mill.start()
-    for (const code of CODES) {
+    for (const code of inFull(CODES, ['XX000', 'QQ123'])) {
       const payload = next++
       const id = crypto.randomUUID()
       await refuseTimes('job', 2, code)
@@ -309,7 +310,7 @@ describe('postgres: outcomes that are refused because of their data', () => {
 
   test('D1 an error of data that passes after many refusals loses no result and no attempt', async () => {
     const { mill, runs, parent } = await moved()
-    for (const times of [5, 6, 7, 8, 9, 10, 11, 25]) {
+    for (const times of inFull([5, 6, 7, 8, 9, 10, 11, 25], [6, 25])) {
       const payload = next++
       await refuseTimes('attempt', times, '23514', movedSchema)
       const { id } = await mill.enqueue(parent, payload)
@@ -325,7 +326,7 @@ describe('postgres: outcomes that are refused because of their data', () => {
     async (code) => {
       const { mill, runs, parent } = await moved()
       await refuseMost('attempt', code, movedSchema)
-      const payloads = Array.from({ length: 20 }, () => next++)
+      const payloads = Array.from({ length: inFull(20, 8) }, () => next++)
       const ids: string[] = []
       for (const payload of payloads) {
         ids.push((await mill.enqueue(parent, payload, { maxAttempts: 1 })).id)
@@ -496,20 +497,24 @@ describe('postgres: outcomes of one shape that are all refused while others are 
     },
   )
 
-  test('D1 a job whose follow-ups are refused is settled within 20 s, alone and among steady ones', async () => {
-    const { mill, runs, parent } = await moved()
-    const [alone, steady] = [next++, next++]
-    await refuse('job', `NEW.tags && ARRAY['of-${alone}', 'of-${steady}']`, '23514', movedSchema)
-    const refused = await mill.enqueue(parent, alone)
-    await mill.clock.advance('20s')
-    expect(runs.get(alone)).toBeGreaterThan(1)
-    await mill.clock.advance('1m')
-    expect(await mill.get(refused.id)).toMatchObject({ state: 'dead', attempt: 3 })
-    await mill.enqueue(parent, steady)
-    for (let times = 0; times < 40; times += 1) {
-      await mill.enqueue(parent, next++)
-      await mill.clock.advance('500ms')
-    }
-    expect(runs.get(steady)).toBeGreaterThan(1)
-  })
+  // test/sqlite/writing.test.ts has the same test, and the rule is that of the code above the stores.
+  inTurns('postgres', ['postgres']).nightly(
+    'D1 a job whose follow-ups are refused is settled within 20 s, alone and among steady ones',
+    async () => {
+      const { mill, runs, parent } = await moved()
+      const [alone, steady] = [next++, next++]
+      await refuse('job', `NEW.tags && ARRAY['of-${alone}', 'of-${steady}']`, '23514', movedSchema)
+      const refused = await mill.enqueue(parent, alone)
+      await mill.clock.advance('20s')
+      expect(runs.get(alone)).toBeGreaterThan(1)
+      await mill.clock.advance('1m')
+      expect(await mill.get(refused.id)).toMatchObject({ state: 'dead', attempt: 3 })
+      await mill.enqueue(parent, steady)
+      for (let times = 0; times < 40; times += 1) {
+        await mill.enqueue(parent, next++)
+        await mill.clock.advance('500ms')
+      }
+      expect(runs.get(steady)).toBeGreaterThan(1)
+    },
+  )
 })

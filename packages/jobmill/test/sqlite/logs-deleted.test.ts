@@ -127,25 +127,31 @@ function isCopying(file: string): boolean {
 const twice = async (enqueue: () => Promise<string>): Promise<string[]> => [await enqueue(), await enqueue()]
 
 describe('D3 P1 deleted log files', () => {
-  test.for(
-    (['-wal', '-shm', 'both'] as const).flatMap((which) =>
-      (['stop', 'kill'] as const).map((end) => [which, end] as const),
-    ),
-  )('%s, under two processes that enqueue and then %s: no job is lost', async ([which, end]) => {
-    const file = freshFile()
-    const [one, other] = [await enqueuer(file), await enqueuer(file)]
-    const before = [...(await twice(one.enqueued)), ...(await twice(other.enqueued))]
-    for (const log of LOGS[which]) rmSync(`${file}${log}`)
-    expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
-    expect(await other.enqueue()).toBe('STORE_UNAVAILABLE')
-    // Both, because one may have to wait until the other has closed the old files.
-    const after = [...(await Promise.all([one.enqueued(), other.enqueued()])), ...(await twice(one.enqueued))]
-    await one[end]()
-    await other[end]()
-    expect(lostFrom(file, [...before, ...after])).toEqual([])
-  })
+  const ENDS = (['-wal', '-shm', 'both'] as const).flatMap((which) =>
+    (['stop', 'kill'] as const).map((end) => [which, end] as const),
+  )
+  // Each log, and each end.
+  test.for(ENDS.filter((_, at) => inFull(true, [0, 3, 5].includes(at))))(
+    '%s, under two processes that enqueue and then %s: no job is lost',
+    async ([which, end]) => {
+      const file = freshFile()
+      const [one, other] = [await enqueuer(file), await enqueuer(file)]
+      const before = [...(await twice(one.enqueued)), ...(await twice(other.enqueued))]
+      for (const log of LOGS[which]) rmSync(`${file}${log}`)
+      expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+      expect(await other.enqueue()).toBe('STORE_UNAVAILABLE')
+      // Both, because one may have to wait until the other has closed the old files.
+      const after = [
+        ...(await Promise.all([one.enqueued(), other.enqueued()])),
+        ...(await twice(one.enqueued)),
+      ]
+      await one[end]()
+      await other[end]()
+      expect(lostFrom(file, [...before, ...after])).toEqual([])
+    },
+  )
 
-  test.each(['-wal', '-shm', 'both'] as const)(
+  test.each(inFull(['-wal', '-shm', 'both'] as const, ['both'] as const))(
     '%s, while another process is idle: refused with its id until it calls or is killed',
     async (which) => {
       const file = freshFile()
@@ -161,7 +167,7 @@ describe('D3 P1 deleted log files', () => {
     },
   )
 
-  test.each(['-wal', '-shm', 'both'] as const)(
+  test.each(inFull(['-wal', '-shm', 'both'] as const, ['-wal'] as const))(
     '%s, and a new process starts while an idle one has the old files: it waits, and nothing is lost',
     async (which) => {
       const file = freshFile()
@@ -184,7 +190,7 @@ describe('D3 P1 deleted log files', () => {
     },
   )
 
-  test.each(['stays', 'is killed'] as const)(
+  test.each(inFull(['stays', 'is killed'] as const, ['stays'] as const))(
     'both, and another program writes to the database before the next call, and %s: what it wrote stays',
     async (end) => {
       const file = freshFile()
@@ -205,7 +211,7 @@ describe('D3 P1 deleted log files', () => {
     },
   )
 
-  test.each(['stays', 'is killed'] as const)(
+  test.each(inFull(['stays', 'is killed'] as const, ['is killed'] as const))(
     '-wal, and another program writes to the database before the next call, and %s: work continues',
     async (end) => {
       const file = freshFile()
