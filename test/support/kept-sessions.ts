@@ -172,7 +172,7 @@ function poolOfSessions(
       if (ANSWERED.includes(type)) session.owed += 1
       passed.push(session.statements.sent(type, message))
     })
-    client.on('data', (chunk) => {
+    client.on('data', (chunk: Buffer) => {
       read(chunk)
       pass(Buffer.concat(passed), client, session.socket)
       passed = []

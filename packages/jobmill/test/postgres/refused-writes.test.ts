@@ -3,7 +3,7 @@
  * no caller sees an error of the driver. test/unit/sqlstates.test.ts covers the meaning of each SQLSTATE.
  */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
@@ -11,6 +11,7 @@ import { defineJob, isJobmillError, type JobContext, jobmill, type Mill } from '
 import { postgres } from '../../src/postgres.ts'
 import { testMill } from '../../src/testing/index.ts'
 
+const test = inTurns('postgres', ['postgres'])
 const url = inject('postgresUrl')
 /** The second one is for a mill on a fake clock. */
 const [schema, movedSchema] = [freshSchema(url, 'refused'), freshSchema(url, 'refused')]
@@ -498,7 +499,7 @@ describe('postgres: outcomes of one shape that are all refused while others are 
   )
 
   // test/sqlite/writing.test.ts has the same test, and the rule is that of the code above the stores.
-  inTurns('postgres', ['postgres']).nightly(
+  test.nightly(
     'D1 a job whose follow-ups are refused is settled within 20 s, alone and among steady ones',
     async () => {
       const { mill, runs, parent } = await moved()
