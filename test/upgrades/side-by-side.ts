@@ -3,7 +3,6 @@
  * migrates it, and an old one is killed. Then the judge of proof/cluster/ checks the result.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { killAtEnd } from '../support/kill-at-end.ts'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,7 +56,6 @@ function startWorker(options: {
     env: { ...process.env, ...node.env },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
-  killAtEnd(child)
   let errors = ''
   child.stderr?.on('data', (data) => (errors += String(data)))
   const counts = new Map<WorkerMessage, number>()
