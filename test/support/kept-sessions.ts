@@ -63,8 +63,8 @@ export async function keepSessions(
 }
 
 /**
- * The same inside the process of its clients. Each message then wakes two processes instead of three, which is
- * a fifth of the work of a test that sends small statements. `stream` is an option of pg.Client.
+ * The same inside the process of its clients. Each message then wakes two processes instead of three, which
+ * is a fifth of the work of a test that sends small statements. `stream` is an option of pg.Client.
  */
 export function keepSessionsHere(
   serverUrl: string,

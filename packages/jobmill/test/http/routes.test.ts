@@ -1,6 +1,6 @@
 /**
- * Every route over a real socket, checked against the OpenAPI document: on PostgreSQL, and every night on both
- * stores. The last test lists forgotten routes.
+ * Every route over a real socket, checked against the OpenAPI document: on PostgreSQL, and every night on
+ * both stores. The last test lists forgotten routes.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'

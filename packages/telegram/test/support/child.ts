@@ -16,7 +16,11 @@ export interface GatewayChild {
   readonly hears: (word: string) => Promise<void>
 }
 
-/** Killed at the end of the test. `env`: its config as `YAML`, its database, its secrets, and the fault points. */
+/**
+ * It is killed at the end of the test.
+ *
+ * `env`: its config as `YAML`, its database, its secrets, and the fault points.
+ */
 export async function startChild(env: Readonly<Record<string, string>>): Promise<GatewayChild> {
   const child = spawn(process.execPath, [bundled(CHILD)], {
     env: { ...process.env, ...env },
