@@ -28,12 +28,16 @@ interface Thing {
 /** Deep enough to leave the driver or Node, and cheap enough for every timer. */
 const FRAMES = 12
 
+/** Timers of one test with a stack trace. A test with more would spend its time on them. */
+const TRACED_TIMERS = 200
+
 /** From this number on, ended resources are forgotten: a test may set a million timers. */
 const MANY = 5_000
 
 let things: Thing[] = []
 let last = 0
 let many = MANY
+let traced = 0
 
 const excused = new Set<Kind>()
 
@@ -52,16 +56,21 @@ export function watch(
   end: () => void = () => {},
 ): void {
   if (excused.has(kind)) return
-  const limit = Error.stackTraceLimit
-  Error.stackTraceLimit = FRAMES
   const made: { stack?: string } = {}
-  // The stack trace is formatted only when it is read.
-  Error.captureStackTrace(made, watch)
-  Error.stackTraceLimit = limit
+  if (kind === 'timer') traced += 1
+  if (kind !== 'timer' || traced <= TRACED_TIMERS) trace(made)
   last += 1
   things.push({ kind, n: last, isThere, tell, end, made })
   // A clock counts only once its mills have stopped.
   if (things.length > many) forget(({ kind, isThere }) => kind !== 'test clock' && !isThere())
+}
+
+function trace(made: object): void {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = FRAMES
+  // The stack trace is formatted only when it is read.
+  Error.captureStackTrace(made, watch)
+  Error.stackTraceLimit = limit
 }
 
 function forget(isOver: (thing: Thing) => boolean): void {
@@ -70,7 +79,10 @@ function forget(isOver: (thing: Thing) => boolean): void {
 }
 
 /** Resources created from now on have a higher number. */
-export const mark = (): number => last
+export function mark(): number {
+  traced = 0
+  return last
+}
 
 /** The kinds with existing resources that were created up to that number. */
 export function kindsUntil(n: number): ReadonlySet<Kind> {
@@ -99,7 +111,8 @@ const OWN = /\/packages\/jobmill\/src\/(?!testing\/)/
  * belong to Jobmill: those of tests and handlers end with their signal.
  */
 function placeOf({ kind, made }: Thing): string | null {
-  const frames = (made.stack ?? '').split('\n').slice(1)
+  if (made.stack === undefined) return `after ${TRACED_TIMERS} other timers`
+  const frames = made.stack.split('\n').slice(1)
   if (kind === 'abort listener' && !OWN.test(frames.find((frame) => !frame.includes('/leaks/')) ?? ''))
     return null
   const known = frames.filter((frame) => !/node:|\/node_modules\/|\/support\/leaks\//.test(frame))
