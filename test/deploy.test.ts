@@ -276,6 +276,9 @@ const toLocal = (text: string): string =>
     .replace(/^0\.0\.0\.0(:\d+)?$/, (_all, port?: string) => `127.0.0.1${port === undefined ? '' : ':0'}`)
     .replace('/app/jobmill.config.ts', join(root, 'examples/demo.config.ts'))
 
+/** The address in the log line of a started mill. */
+const READY = /"url":"(http:\/\/127\.0\.0\.1:\d+)","msg":"mill is ready"/
+
 /** Runs the command of an image from the sources, in a new folder, on free local ports. */
 async function startImage(
   target: string,
@@ -312,14 +315,14 @@ async function startImage(
   const ended = once(child, 'close').then(([code]) => code as number)
   const output = { text: '' }
   const url = await new Promise<string>((resolve, reject) => {
-    const receive = (chunk: Buffer): void => {
+    const receive = (address: RegExp) => (chunk: Buffer) => {
       output.text += String(chunk)
-      const [found] = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(output.text) ?? []
-      // The program prints its addresses when it has started, the public one first.
+      const found = address.exec(output.text)?.[1]
       if (found !== undefined) resolve(found)
     }
-    child.stdout.on('data', receive)
-    child.stderr.on('data', (chunk: Buffer) => (output.text += String(chunk)))
+    // When it has started, the program prints its addresses, the public one first, or logs that it is ready.
+    child.stdout.on('data', receive(/(http:\/\/127\.0\.0\.1:\d+)\D/))
+    child.stderr.on('data', receive(READY))
     void ended.then((code) => reject(new Error(`exit code ${code}: ${output.text}`)))
   })
   return {
