@@ -138,7 +138,11 @@ export function finishAlone(options: AloneOptions): Alone {
   async function isSmallerWritten(one: Suspect, trial: Trial): Promise<boolean> {
     const error = await attempt([{ ...one.waiting, item: trial.form }])
     if (error === undefined) return true
-    if (isUnknownOutcome(error)) one.isUnknown = true
+    if (isUnknownOutcome(error)) {
+      one.isUnknown = true
+      return false
+    }
+    if (isRefusal(error)) one.isUnknown = false
     refused(one, trial, error)
     return false
   }
@@ -146,7 +150,6 @@ export function finishAlone(options: AloneOptions): Alone {
   function refused(one: Suspect, trial: Trial, error: unknown): void {
     if (!isRefusal(error)) return
     isAnswering = true
-    one.isUnknown = false
     trial.refused += 1
     if (trial.refused >= PROOF) startNext(one)
   }

@@ -273,6 +273,8 @@ describe('an outcome whose data the database refuses', () => {
     ],
     ['a completion without its result', anItem(), (item: Finish) => resultOf(item) !== null],
   ])('D low is reported as it was written if the reply is lost: %s', async (_what, bad, isBad) => {
+    // A pooler may answer with an error of its own, which looks like one of the server.
+    const cause = { severity: 'ERROR', code: 'XX000' }
     let stored: Finish | undefined
     const at = bench((item, isRehearsal) => {
       // Once the job is finished, a finish changes nothing and is not refused.
@@ -280,7 +282,7 @@ describe('an outcome whose data the database refuses', () => {
       if (isBad(item)) return refused()
       if (isRehearsal) return undefined
       stored = item
-      return new JobmillError('OUTCOME_UNKNOWN', 'the reply was lost')
+      return new JobmillError('OUTCOME_UNKNOWN', 'the reply was lost', { cause })
     })
     at.state.reply = (item) => ({ ...accepted(stored ?? item), ...(stored !== undefined && { again: true }) })
     at.put(bad)
