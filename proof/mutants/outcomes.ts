@@ -132,8 +132,15 @@ export const OUTCOMES: readonly TestedMutant[] = [
   {
     name: 'an outcome is reported in its full form although a smaller one was written',
     file: 'work/finish-alone.ts',
-    find: 'if (isUnknownOutcome(error)) one.isUnknown = true',
-    replace: 'void isUnknownOutcome(error)',
+    find: 'if (isUnknownOutcome(error)) {\n      one.isUnknown = true',
+    replace: 'if (isUnknownOutcome(error)) {',
     test: { file: ALONE, name: 'D low is reported as it was written' },
+  },
+  {
+    name: 'one refused payload rejects the calls of its batch',
+    file: 'enqueue/batcher.ts',
+    find: 'isUnknown || !isRefusal(error)',
+    replace: 'isUnknown || (isJobmillError(error) && error.retryable)',
+    test: { file: `${TESTS}/unit/batcher.test.ts`, name: 'D1 an error that a trigger raised' },
   },
 ]

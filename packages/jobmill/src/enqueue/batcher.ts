@@ -2,7 +2,7 @@
  * Batches enqueue calls. Calls made together share one write, and so do calls that arrive while writes are in
  * flight. There is no timer: a call is sent at once when a slot is free, and batches grow under load.
  */
-import { isJobmillError } from '../job/errors.ts'
+import { isJobmillError, isRefusal } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
@@ -84,11 +84,13 @@ export function batcher(options: BatcherOptions): Batcher {
   }
 
   /**
-   * A retryable error rejects every call of the batch. One call may be the cause of any other error: the
-   * batch is split in halves until that call is isolated, so that the other calls succeed.
+   * If one call may be the cause, the batch is split in halves until that call is isolated, so that the other
+   * calls succeed. Any other error rejects every call of the batch. So does an unknown outcome: each half
+   * would be sent again for half a minute.
    */
   async function reject(batch: readonly Call[], error: unknown): Promise<void> {
-    if (batch.length === 1 || (isJobmillError(error) && error.retryable)) {
+    const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
+    if (batch.length === 1 || isUnknown || !isRefusal(error)) {
       for (const call of batch) {
         onAnswered(call)
         call.reject(error)

@@ -74,8 +74,15 @@ export function historyOf(sql: Sql): number {
 const NEW_VERSIONS = `
   UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history')`
 
-/** Transactions of the file may be lost. New versions make all processes drop their caches. */
+// Up to 19 hours in microseconds.
+const SKIP_TOKENS = `UPDATE jobmill_counter SET value = value + (random() & 68719476735) WHERE name = 'token'`
+
+/**
+ * Transactions of the file may be lost. New versions make all processes drop their caches. Tokens skip ahead,
+ * because they are no times while the clock is behind the last token.
+ */
 export function markLoss(sql: Sql): void {
+  sql(SKIP_TOKENS).run()
   sql(NEW_VERSIONS).run()
 }
 

@@ -107,12 +107,19 @@ describe('plain jobs', () => {
 })
 
 describe('a failing write', () => {
-  test('does not fail its neighbors: the batcher bisects the write to find the bad call', async () => {
+  test.each([
+    ['an error of the driver', new Error('the database does not like 3')],
+    [
+      'D1 an error that a trigger raised',
+      new JobmillError('STORE_UNAVAILABLE', 'it does not like 3', {
+        cause: { severity: 'ERROR', code: 'P0001' },
+      }),
+    ],
+  ])('does not fail its neighbors: the batcher finds the bad call. %s', async (_what, bad) => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
     const answers = Promise.allSettled([0, 0, 1, 2, 3, 4, 5].map((n) => enqueue([{ kind: 'a', payload: n }])))
     await settle()
-    const bad = new Error('the database does not like 3')
     for (let n = 0; n < 40; n += 1) {
       for (const write of writes) {
         if (payloads(write).includes(3)) write.fail(bad)
